@@ -1,0 +1,56 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+.NOTPARALLEL:
+.PHONY: help demo test bench types clean
+
+VENV := .venv
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
+OUT ?= demo
+BENCH ?= startup tmc2007 reuters_size sparse_large
+export SCIPY_ARRAY_API = 1
+
+help:
+	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
+	@echo "make test    ruff, the import contract and the tests"
+	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
+	@echo "make types   mypy on the package"
+	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
+	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
+
+demo: $(VENV)/.ready
+	$(VENV)/bin/proxembed demo -o $(OUT)
+
+test: $(VENV)/.ready-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/lint-imports
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
+
+bench: $(VENV)/.ready
+	@set -e; for question in $(BENCH); do $(VENV)/bin/python bench/$$question.py; done
+
+types: $(VENV)/.ready-dev
+	$(VENV)/bin/mypy
+
+clean:
+	rm -rf $(OUT) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment is made once; a stamp older than pyproject.toml installs again.
+$(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet -e .
+	@touch $@
+
+$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet -e '.[dev]'
+	@touch $(VENV)/.ready $@
+
+$(VENV)/bin/python:
+	@for python in $(PYTHON); do \
+	    "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    "$$python" -c 'import ensurepip, venv' 2>/dev/null || { \
+	        echo "$$python has no venv module; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }; \
+	    echo "making $(VENV) with $$("$$python" --version)"; \
+	    exec "$$python" -m venv --clear $(VENV); \
+	done; \
+	echo "proxembed needs Python 3.11 or newer; looked for: $(PYTHON)" >&2; \
+	echo "install one, or name it: make PYTHON=/path/to/python3.12 test" >&2; \
+	exit 1

@@ -1,0 +1,69 @@
+"""How the questions of this folder are timed and printed: threads fixed first, median of repeats, plain tables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def arguments(question: str, repeats: int = 5) -> argparse.ArgumentParser:
+    """The options that every question takes."""
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument("--quick", action="store_true", help="small sizes and one run, to see that it works")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of BLAS and OpenMP")
+    parser.add_argument("--repeats", type=int, default=repeats, help="the median of so many runs is reported")
+    parser.add_argument("--methods", default="", help="names separated by commas; all when left out")
+    return parser
+
+
+def fix_threads(threads: int) -> None:
+    """Set the number of threads; numpy reads it once, when it is imported."""
+    if "numpy" in sys.modules:
+        raise RuntimeError("numpy was imported before the number of threads was set; call fix_threads first.")
+    for name in THREAD_VARIABLES:
+        os.environ[name] = str(threads)
+
+
+def median_seconds(task: Callable[[], Any], repeats: int) -> tuple[float, Any]:
+    """Median wall-clock seconds of so many calls after one that warms up, and the last result."""
+    result = task()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = task()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds), result
+
+
+def chosen(names: Iterable[str], wanted: str) -> list[str]:
+    """The names asked for, or all of them."""
+    names = list(names)
+    asked = [name for name in wanted.split(",") if name]
+    unknown = sorted(set(asked) - set(names))
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; choose from {', '.join(names)}")
+    return asked or names
+
+
+def within(value: float, limit: float | None) -> str:
+    """A limit in words."""
+    if limit is None:
+        return ""
+    return f"{'within' if value <= limit else 'OVER'} {limit:g}"
+
+
+def show(title: str, columns: list[str], rows: list[list[Any]]) -> None:
+    """Print a plain text table."""
+    cells = [[f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in [columns, *cells]) for i in range(len(columns))]
+    print(f"\n{title}")
+    for line in [columns, ["-" * width for width in widths], *cells]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    sys.stdout.flush()

@@ -1,0 +1,56 @@
+"""proxembed: supervised, semi-supervised and multi-label dimensionality reduction.
+
+Public names load on first use, so that ``import proxembed`` is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_NAMES = {
+    "PCA": "methods.variance",
+    "LSI": "methods.variance",
+    "MVMD": "methods.variance",
+    "FDA": "methods.fisher",
+    "MMC": "methods.fisher",
+    "CopyLDA": "methods.fisher",
+    "MLDA": "methods.fisher",
+    "DMLDA": "methods.fisher",
+    "CCA": "methods.dependence",
+    "PLS": "methods.dependence",
+    "OPLS": "methods.dependence",
+    "MDDM": "methods.dependence",
+    "SFEHS": "methods.dependence",
+    "HSL": "methods.hypergraph",
+    "SLVM": "methods.latent",
+    "MORP": "methods.latent",
+    "MLSI": "methods.latent",
+    "MLLS": "methods.latent",
+    "MESD": "methods.multilabel",
+    "Kernelized": "methods.relation",
+    "RelationFeatures": "methods.relation",
+    "Scaling": "methods.relation",
+    "MultiOutputRidge": "classify",
+    "LabelScores": "evaluate",
+}
+_ALIASES = {"MultiLabel": "MESD"}
+_FUNCTIONS = {"unlabelled": "labels"}
+
+__all__ = sorted([*_NAMES, *_ALIASES, *_FUNCTIONS])
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("proxembed")
+    target = _ALIASES.get(name, name)
+    room = _NAMES.get(target) or _FUNCTIONS.get(target)
+    if room is None:
+        raise AttributeError(f"module 'proxembed' has no attribute {name!r}")
+    return getattr(import_module(f".{room}", __name__), target)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

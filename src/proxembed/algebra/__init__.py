@@ -1,0 +1,1 @@
+"""Structured operators and the solvers that read their structure."""

@@ -1,0 +1,184 @@
+"""CentredMatrix: the rows that are projected, with their centring carried along and never carried out.
+
+In: an n x d array or CSR matrix and the mean that transform will subtract. Out: products, Gram matrices and blocks of
+X - 1 mean', computed without a dense copy of a sparse X and without an n x d temporary of a dense one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg.blas import dsyrk
+
+from .parallel import by_columns
+
+BLOCK_BYTES = 4 << 20
+
+
+def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
+    """Rows in a float64 block of about ``block_bytes`` bytes, at least 64."""
+    return max(64, block_bytes // (8 * max(width, 1)))
+
+
+class CentredMatrix:
+    """X - 1 mean' as an operator; ``mean=None`` stands for no centring."""
+
+    def __init__(self, X, mean: np.ndarray | None = None):
+        self.X = X
+        self.mean = mean
+        self.shape = X.shape
+        self.sparse = sparse.issparse(X)
+        self._sums_vanish = False
+        self._last: tuple[object, np.ndarray] | None = None
+
+    @classmethod
+    def of(cls, X) -> CentredMatrix:
+        """The matrix itself when it is one already, else X without centring."""
+        return X if isinstance(X, CentredMatrix) else cls(X)
+
+    @classmethod
+    def centred(cls, X, weights: np.ndarray | None) -> CentredMatrix:
+        """Centred by the weighted mean; ``weights=None`` leaves X as it is."""
+        found = cls(X, None if weights is None else weighted_mean(X, weights))
+        found._sums_vanish = weights is not None and bool(np.ptp(weights) == 0)
+        return found
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """(X - 1 mean') V, n x k, float64."""
+        Z = by_columns(self.X, V) if self.sparse else np.asarray(self.X @ V, dtype=np.float64)
+        if self.mean is not None:
+            Z -= self.mean @ V
+        return Z
+
+    def tdot(self, U) -> np.ndarray:
+        """(X - 1 mean')' U, d x k, float64; U is dense or sparse. The last product with a sparse U is kept."""
+        if self._last is not None and self._last[0] is U:
+            return self._last[1]
+        if sparse.issparse(U):
+            G = U.T @ self.X
+            G = (G.toarray() if sparse.issparse(G) else np.asarray(G)).T
+        else:
+            G = by_columns(self.X.T, U) if self.sparse else self.X.T @ U
+        G = np.asarray(G, dtype=np.float64)
+        if self.mean is not None:
+            total = np.asarray(U.sum(axis=0)).ravel()
+            G = G - (np.outer(self.mean, total) if G.ndim == 2 else self.mean * total)
+        if sparse.issparse(U):
+            self._last = (U, G)
+        return G
+
+    def column_sums(self) -> np.ndarray:
+        """(X - 1 mean')'1: zero by construction where all rows weigh alike."""
+        return np.zeros(self.shape[1]) if self._sums_vanish else self.tdot(np.ones(self.shape[0]))
+
+    def blocks(self, width: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Consecutive dense float64 blocks of centred rows with their slice; only for small d or few rows."""
+        step = block_rows(width or self.shape[1])
+        for start in range(0, self.shape[0], step):
+            part = slice(start, min(start + step, self.shape[0]))
+            rows = self.X[part]
+            rows = rows.toarray() if self.sparse else rows
+            yield part, (rows.astype(np.float64) if self.mean is None else rows - self.mean)
+
+    def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(X - 1 mean')' diag(weights) (X - 1 mean'), d x d, float64. Weights may have either sign."""
+        if self.sparse:
+            return self._sparse_gram(weights)
+        d = self.shape[1]
+        G = np.zeros((d, d), order="F")
+        for part, rows in self.blocks():
+            if weights is None:
+                _accumulate(G, rows, 1.0)
+                continue
+            w = weights[part]
+            for sign in (1.0, -1.0):
+                chosen = sign * w > 0
+                if chosen.any():
+                    kept = rows if chosen.all() else rows[chosen]
+                    _accumulate(G, kept * np.sqrt(np.abs(w[chosen]))[:, None], sign)
+        return symmetric_from_lower(G)
+
+    def _sparse_gram(self, weights: np.ndarray | None) -> np.ndarray:
+        X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
+        WX = X if weights is None else sparse.diags_array(weights) @ X
+        G = (X.T @ WX).toarray()
+        if self.mean is not None:
+            w = np.ones(self.shape[0]) if weights is None else weights
+            total = np.asarray(X.T @ w).ravel()
+            G -= np.outer(self.mean, total) + np.outer(total - self.mean * w.sum(), self.mean)
+        return (G + G.T) / 2
+
+    def outer_gram(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """diag(w)^1/2 (X - 1 mean')(X - 1 mean')' diag(w)^1/2, n x n, float64."""
+        n = self.shape[0]
+        if self.sparse:
+            X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
+            K = np.empty((n, n))
+            step = block_rows(n, 64 << 20)
+            for start in range(0, n, step):
+                K[start : start + step] = (X[start : start + step] @ X.T).toarray()
+            if self.mean is not None:
+                cross = np.asarray(X @ self.mean).ravel()
+                K -= cross[:, None]
+                K -= cross[None, :] - self.mean @ self.mean
+        else:
+            rows = self.X.astype(np.float64) if self.mean is None else self.X - self.mean
+            K = rows @ rows.T
+        if weights is not None:
+            root = np.sqrt(weights)
+            K *= root[:, None]
+            K *= root[None, :]
+        return K
+
+    def squared_norm(self, weights: np.ndarray | None = None) -> float:
+        """The trace of ``gram(weights)`` without forming it."""
+        w = np.ones(self.shape[0]) if weights is None else weights
+        if self.sparse:
+            data = self.X.data.astype(np.float64)
+            total = float((data**2) @ np.repeat(w, np.diff(self.X.indptr)))
+            if self.mean is None:
+                return total
+            cross = np.asarray(self.X @ self.mean).ravel()
+            return total - 2 * float(cross @ w) + float(self.mean @ self.mean) * float(w.sum())
+        return sum(float(np.einsum("ij,ij,i->", rows, rows, w[part])) for part, rows in self.blocks())
+
+    def column_norms(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """The diagonal of ``gram(weights)``, without forming the matrix."""
+        w = np.ones(self.shape[0]) if weights is None else weights
+        if not self.sparse:
+            return np.sum([np.einsum("ij,ij,i->j", rows, rows, w[part]) for part, rows in self.blocks()], axis=0)
+        squares = np.zeros(self.shape[1])
+        step = block_rows(16, 32 << 20)
+        for start in range(0, self.shape[0], step):
+            X = self.X[start : start + step]
+            row_weights = np.repeat(w[start : start + step], np.diff(X.indptr))
+            squares += np.bincount(X.indices, X.data.astype(np.float64) ** 2 * row_weights, minlength=self.shape[1])
+        if self.mean is not None:
+            total = np.asarray(self.X.T @ w).ravel()
+            squares += self.mean * (self.mean * w.sum() - 2 * total)
+        return np.maximum(squares, 0.0)
+
+    def take(self, index) -> CentredMatrix:
+        """The chosen rows, still centred by the same mean."""
+        return CentredMatrix(self.X[index], self.mean)
+
+
+def weighted_mean(X, weights: np.ndarray) -> np.ndarray:
+    """X'w / 1'w, length d, float64."""
+    if X.dtype == np.float64:
+        return np.asarray(X.T @ weights).ravel() / weights.sum()
+    return np.asarray((weights @ X).ravel() if sparse.issparse(X) else np.einsum("ij,i->j", X, weights)) / weights.sum()
+
+
+def symmetric_from_lower(G: np.ndarray) -> np.ndarray:
+    """The symmetric matrix whose lower triangle is stored in G (which is overwritten)."""
+    lower = np.tril(G, -1)
+    G = np.diag(np.diag(G))
+    return G + lower + lower.T
+
+
+def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float) -> None:
+    """G += sign rows'rows on the lower triangle, in place."""
+    dsyrk(sign, rows.T, beta=1.0, c=G, lower=1, overwrite_c=1)

@@ -1,0 +1,122 @@
+"""Coordinates: the row space of the centred rows, where every template becomes a small dense problem.
+
+In: a CentredMatrix and its row weights. Out: T = X V with T'diag(w)T = diag(s^2), X'AX in these r coordinates for any
+operator, and the way back P = V Q. One eigendecomposition of the smaller Gram matrix, never an SVD of a tall X.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from .centred import CentredMatrix
+from .guard import guard_dense
+from .inverse import Inverse
+from .operators import Centering, Identity, LowRank, Operator
+from .symmetric import descending
+
+
+class Coordinates:
+    """The r right singular directions of diag(w)^1/2 X that numerical rank keeps (spec: row-space restriction)."""
+
+    def __init__(self, rows: CentredMatrix, weights: np.ndarray | None, gram: np.ndarray, side: str):
+        self.rows, self.weights, self.side = rows, weights, side
+        values, vectors = descending(gram)
+        keep = values > max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps
+        self.s = np.sqrt(values[keep])
+        self._vectors = vectors[:, keep]
+
+    @property
+    def rank(self) -> int:
+        """r, the numerical rank."""
+        return len(self.s)
+
+    @cached_property
+    def V(self) -> np.ndarray:
+        """The d x r basis of the row space."""
+        if self.side == "features":
+            return self._vectors
+        left = self._vectors if self.weights is None else self._vectors * np.sqrt(self.weights)[:, None]
+        return self.rows.tdot(left) / self.s
+
+    @cached_property
+    def T(self) -> np.ndarray:
+        """The n x r coordinates of the rows."""
+        guard_dense((self.rows.shape[0], self.rank), "The row-space coordinates of X")
+        if self.side == "features":
+            return self.rows.dot(self.V)
+        T = self._vectors * self.s
+        if self.weights is not None:
+            root = np.sqrt(self.weights)
+            T = np.divide(T, root[:, None], out=np.zeros_like(T), where=root[:, None] > 0)
+            lost = np.flatnonzero(root == 0)
+            if len(lost):
+                T[lost] = self.rows.take(lost).dot(self.V)
+        return T
+
+    def left(self, part: slice) -> np.ndarray:
+        """Some rows of diag(w)^1/2 T, where these coordinates come from the row side."""
+        return self._vectors[part] * self.s
+
+    def back(self, Q: np.ndarray) -> np.ndarray:
+        """P = V Q, d x k."""
+        if self.side == "features" or "V" in self.__dict__:
+            return self.V @ Q
+        left = self._vectors @ (Q / self.s[:, None])
+        return self.rows.tdot(left if self.weights is None else left * np.sqrt(self.weights)[:, None])
+
+    def project(self, op: LowRank) -> np.ndarray:
+        """T'F of a low-rank operator, r x q."""
+        if self.side == "features":
+            return self.V.T @ op.project(self.rows)
+        return op.project(self.T)
+
+    def is_source(self, op: Operator) -> bool:
+        """Whether a low-rank factor is the very matrix that these coordinates are of."""
+        if not isinstance(op, LowRank) or op.F is not self.rows.X or op.S is not None:
+            return False
+        if op.center is None:
+            return self.rows.mean is None
+        return self.rows.mean is not None and np.ptp(op.center) == 0 and self.uniform
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all rows weigh one."""
+        return self.weights is None or bool(np.all(self.weights == 1.0))
+
+    def is_scatter(self, op: Operator) -> bool:
+        """Whether X'AX is diag(s^2) by construction."""
+        if isinstance(op, Identity):
+            return self.uniform
+        if isinstance(op, Centering):
+            if self.rows.mean is None:
+                return False
+            return np.array_equal(op.row_weights(self.rows.shape[0]), self._row_weights())
+        return False
+
+    def _row_weights(self) -> np.ndarray:
+        return np.ones(self.rows.shape[0]) if self.weights is None else self.weights
+
+    def sandwich(self, op: Operator) -> np.ndarray:
+        """T'AT, r x r."""
+        total = np.zeros((self.rank, self.rank))
+        rest: list[tuple[float, Operator]] = []
+        for c, leaf in op.terms():
+            if self.is_scatter(leaf):
+                total[np.diag_indices_from(total)] += c * self.s**2
+            elif self.is_source(leaf):
+                total[np.diag_indices_from(total)] += c * self.s**4
+            elif isinstance(leaf, Inverse):
+                total += c * leaf.in_coordinates(self)
+            elif isinstance(leaf, LowRank):
+                E = self.project(leaf)
+                total += c * (E @ leaf.weigh(E.T))
+            else:
+                rest.append((c, leaf))
+        if rest and self.side == "features":
+            inner = sum(c * leaf.sandwich(self.rows) for c, leaf in rest)
+            total += self.V.T @ inner @ self.V
+        else:
+            total += sum(c * leaf.sandwich(self.T) for c, leaf in rest)
+        return (total + total.T) / 2

@@ -1,0 +1,277 @@
+"""solve(): the one way from a template to a projection. The route follows from structure and sizes.
+
+thin       A of low rank: a q x q problem, Bp solved by one Cholesky factorisation of the smaller side
+primal     a pencil of r x r matrices from the d x d Gram matrix (d <= n)
+dual       the same from the n x n Gram matrix (d > n)
+iterative  operators only: block conjugate gradients for B-solves, Lanczos or LOBPCG for the eigenvectors
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, lobpcg
+from sklearn.exceptions import ConvergenceWarning
+
+from .centred import CentredMatrix
+from .conjugate import conjugate_gradients, normal_product
+from .coordinates import Coordinates
+from .guard import MAX_DENSE_BYTES
+from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
+from .pencil import dense_matrices, solve_pencil, solve_trace_ratio
+from .problem import Problem
+from .symmetric import LANCZOS_FROM, RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise
+from .thin import constraint_solver, factor, thin_pencil
+
+if TYPE_CHECKING:
+    from ..template import Template
+
+SOLVERS = ("auto", "thin", "primal", "dual", "iterative")
+RESIDUAL_LIMIT = 1e-6
+CG_TOLERANCE = 1e-7
+ITERATIVE_RIDGE = 1.0
+MAX_COMPONENTS = 100
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Leading eigenvectors P (d x k) with P'BpP = I, their eigenvalues (A maximised), and how they were found."""
+
+    P: np.ndarray
+    eigenvalues: np.ndarray
+    mean: np.ndarray | None
+    ridge: float
+    solver: str
+    bound: int
+    residual: float = 0.0
+    spectrum: np.ndarray | None = None
+    problem: Problem | None = None
+    sense: int = 1
+
+    @property
+    def positive(self) -> int:
+        """How many of the eigenvalues found are positive beyond rounding."""
+        w = self.eigenvalues
+        return int(np.count_nonzero(w > RANGE_TOLERANCE * float(np.abs(w).max(initial=0.0))))
+
+    def first(self, k: int) -> Solution:
+        """The first k components."""
+        return replace(self, P=self.P[:, :k], eigenvalues=self.eigenvalues[:k])
+
+
+def solve(
+    template: Template,
+    R,
+    k: int | None,
+    ridge: float | str = 0.0,
+    ridge_scale: str = "trace",
+    *,
+    solver: str = "auto",
+    criterion: str = "ratio_trace",
+) -> Solution:
+    """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
+
+    ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the iterative route.
+    At most ``bound`` components exist; the caller decides what to do when that is fewer than it asked for.
+    """
+    problem = Problem(template, R)
+    dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
+    absolute = choose_ridge(problem, ridge, ridge_scale, dense)
+    if criterion == "trace_ratio":
+        found = _trace_ratio(problem, absolute, k)
+    else:
+        route = _route(problem, absolute, k, solver)
+        found = ROUTES[route](problem, absolute, k)
+        if found is None:  # the constraint is singular: whitening on its range needs the spectrum
+            found = _dense(problem, absolute, k)
+        found = _checked(problem, found)
+    return replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+
+
+def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:
+    """The ridge as it is added: given, or the one of least leave-one-out error where a decomposition may be made."""
+    if problem.template.B is None:
+        return 0.0
+    if ridge != "auto":
+        return problem.absolute(ridge, scale)
+    if not dense or problem.template.target is None:
+        return problem.absolute(ITERATIVE_RIDGE, "trace")
+    coordinates = problem.coordinates
+    grid = RIDGE_GRID * problem.constraint_trace() / problem.rank
+    return float(grid[np.argmin(loo_errors(coordinates, problem.template.target, grid))])
+
+
+def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:
+    small = min(problem.n, problem.d)
+    low = problem.factors is not None and problem.factor_columns < max(small, 2)
+    if solver == "auto":
+        return _cheapest(problem, ridge, k, small, low)
+    if solver == "thin" and problem.factors is None:
+        raise ValueError(
+            'solver="thin" needs a proximity matrix of low rank, which this method does not have here. Use solver="auto".'
+        )
+    if solver == "iterative" and k is None:
+        raise ValueError('solver="iterative" cannot give the whole spectrum: pass an integer n_components.')
+    return solver
+
+
+def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bool) -> str:
+    plain = problem.template.B is None
+    if low and (plain or (problem.scatter is not None and small <= DENSE_LIMIT)):
+        return "thin"
+    if low and problem.scatter is not None and problem.template.b + ridge > 0:
+        return "iterative"
+    lanczos_pays = small > DENSE_LIMIT or (problem.rows.sparse and small > LANCZOS_FROM)
+    if plain and lanczos_pays and k is not None and k < small // 10:
+        return "iterative"
+    if 8 * small**2 > MAX_DENSE_BYTES and k is not None:
+        return "iterative"
+    return "primal" if problem.side == "features" else "dual"
+
+
+def _thin(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    solve_constraint = constraint_solver(problem, ridge)
+    if solve_constraint is None:
+        return None
+    F, S = factor(problem)
+    w, P = thin_pencil(F, S, solve_constraint(F))
+    return _first(w, P, k, ridge, "thin")
+
+
+def _first(w: np.ndarray, P: np.ndarray, k: int | None, ridge: float, solver: str) -> Solution:
+    bound = len(w)
+    keep = bound if k is None else min(k, bound)
+    return Solution(P[:, :keep], w[:keep], None, ridge, solver, bound, spectrum=w)
+
+
+def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
+    A, B = dense_matrices(problem, ridge)
+    w, Q, spectrum = solve_pencil(A, B, k)
+    solver = "primal" if problem.side == "features" else "dual"
+    residual = _relative(A @ Q - (B @ Q) * w, B @ Q, w)
+    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, len(A), residual, spectrum)
+
+
+def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
+    shift = problem.template.b + ridge
+    if problem.template.B is not None and shift <= 0:
+        raise ValueError(
+            f"ridge=0 needs a decomposition of the smaller side of X, which is {min(problem.n, problem.d):,} here, above the "
+            f"{DENSE_LIMIT:,} that are decomposed. Pass a positive ridge (or ridge='auto')."
+        )
+    if problem.factors is not None and problem.scatter is not None:
+        F, S = factor(problem)
+        if problem.scatter == 0.0:
+            G = F / shift
+        else:
+            G, _ = conjugate_gradients(problem.rows, problem.weights, problem.scatter, shift, F, CG_TOLERANCE)
+        w, P = thin_pencil(F, S, G)
+        return _first(w, P, k, ridge, "iterative")
+    k = min(k, min(problem.n, problem.d) - 1)
+    if problem.template.B is None:
+        w, P = lanczos(problem.apply_objective, problem.d, k)
+        w, P = w / shift, P / np.sqrt(shift)
+    else:
+        w, P = _lobpcg(problem, ridge, k)
+    return Solution(P, w, None, ridge, "iterative", problem.rank)
+
+
+def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """LOBPCG with Jacobi scaling: neither A nor B is formed or factorised."""
+    d = problem.d
+    weights = np.abs(problem.template.B.diagonal(problem.n))
+    D = problem.rows.column_norms(weights) + problem.template.b + ridge
+
+    def operator(product):
+        return LinearOperator((d, d), matvec=product, matmat=product, dtype=np.float64)
+
+    start = np.random.default_rng(0).standard_normal((d, min(d // 5, k + 10)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # its own stopping notice; the residual is checked afterwards
+        w, P = lobpcg(
+            operator(problem.apply_objective),
+            start,
+            B=operator(lambda V: problem.apply_constraint(V, ridge)),
+            M=operator(lambda V: V / (D if V.ndim == 1 else D[:, None])),
+            tol=1e-9,
+            maxiter=500,
+        )
+    order = np.argsort(w)[::-1][:k]
+    P = P[:, order]
+    return w[order], orthonormalise(P, problem.apply_constraint(P, ridge))
+
+
+def _trace_ratio(problem: Problem, ridge: float, k: int | None) -> Solution:
+    if k is None:
+        raise ValueError('criterion="trace_ratio" needs an integer n_components: its solutions are not nested.')
+    A, B = dense_matrices(problem, ridge)
+    w, Q, _ = solve_trace_ratio(A, B, min(k, len(A)))
+    solver = "primal" if problem.side == "features" else "dual"
+    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, len(A))
+
+
+ROUTES = {"thin": _thin, "primal": _dense, "dual": _dense, "iterative": _iterative}
+
+
+def _checked(problem: Problem, found: Solution) -> Solution:
+    """The solution with its residual, and a warning where that misses the limit."""
+    residual = found.residual
+    if found.solver in ("thin", "iterative") and found.P.shape[1]:
+        BP = _constraint_product(problem, found)
+        residual = _relative(_objective_product(problem, found.P) - BP * found.eigenvalues, BP, found.eigenvalues)
+    if residual > RESIDUAL_LIMIT:
+        warnings.warn(
+            f"The {found.solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: the last "
+            "components may be inexact. Use a larger ridge, fewer components or another solver=.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return replace(found, residual=residual)
+
+
+def _objective_product(problem: Problem, P: np.ndarray) -> np.ndarray:
+    if problem.factors is None:
+        return problem.apply_objective(P)
+    F, S = factor(problem)
+    return F @ (S @ (F.T @ P))
+
+
+def _constraint_product(problem: Problem, found: Solution) -> np.ndarray:
+    if problem.scatter is not None and "gram" not in problem.__dict__ and problem.scatter != 0.0:
+        shift = problem.template.b + found.ridge
+        return normal_product(problem.rows, problem.weights, problem.scatter, shift, found.P)
+    return problem.apply_constraint(found.P, found.ridge)
+
+
+def _relative(residual: np.ndarray, BP: np.ndarray, w: np.ndarray) -> float:
+    scale = float(np.abs(w).max(initial=0.0)) * float(np.linalg.norm(BP))
+    return float(np.linalg.norm(residual)) / scale if scale > 0 else 0.0
+
+
+def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str) -> np.ndarray:
+    """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns."""
+    if scaling == "orthonormal":
+        return orthonormal_columns(P)
+    if scaling == "eigenvalue":
+        return P * np.sqrt(np.abs(eigenvalues))
+    if scaling == "unit":
+        return P / np.linalg.norm(P, axis=0)
+    return P
+
+
+def principal_axes(
+    X, n_components: int | None = None, tol: float = RANGE_TOLERANCE
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending.
+
+    Axes whose variance is above ``tol`` times the largest are kept, at most ``n_components``.
+    """
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    side = "features" if X.shape[1] <= X.shape[0] else "rows"
+    found = Coordinates(rows, None, rows.gram() if side == "features" else rows.outer_gram(), side)
+    keep = int(np.count_nonzero(found.s**2 > tol * np.max(found.s**2, initial=0.0)))
+    keep = keep if n_components is None else min(keep, n_components)
+    return rows.mean, fix_signs(found.V[:, :keep]), found.s[:keep]

@@ -1,0 +1,61 @@
+"""The dense routes: a template in row-space coordinates as a pencil of two r x r matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .problem import Problem
+from .symmetric import SPD, descending, eigenvalues, range_basis, top
+
+
+def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """T'AT + aI and T'BT + (b + ridge)I, r x r."""
+    template, coordinates = problem.template, problem.coordinates
+    A = coordinates.sandwich(template.A)
+    A[np.diag_indices_from(A)] += template.a
+    B = np.zeros_like(A) if template.B is None else coordinates.sandwich(template.B)
+    B[np.diag_indices_from(B)] += template.b + ridge
+    return A, B
+
+
+def whitener(B: np.ndarray) -> np.ndarray:
+    """C with C'BC = I on the range of B."""
+    d = np.diag(B)
+    if np.count_nonzero(B) == np.count_nonzero(d) and d.min() > 0:
+        return np.diag(1.0 / np.sqrt(d))
+    factorised = SPD(B)
+    return factorised.whiten() if factorised.ok else range_basis(B)
+
+
+def solve_pencil(A: np.ndarray, B: np.ndarray, k: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The k leading eigenvalues and vectors of (A, B); all eigenvalues too where k is None."""
+    C = whitener(B)
+    diagonal = C.ndim == 2 and C.shape[0] == C.shape[1] and np.count_nonzero(C) <= len(C)
+    M = A * np.outer(np.diag(C), np.diag(C)) if diagonal else C.T @ A @ C
+    M = (M + M.T) / 2
+    spectrum = eigenvalues(M) if k is None else None
+    w, U = descending(M) if k is None else top(M, min(k, len(M)))
+    return w, (np.diag(C)[:, None] * U if diagonal else C @ U), spectrum
+
+
+def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) -> tuple[np.ndarray, np.ndarray, float]:
+    """P with P'P = I that maximises tr(P'AP) / tr(P'BP): the k leading eigenvectors of A - ratio B at the fixed point.
+
+    Newton's iteration of Wang et al. [wang2007traceratio] with the convergence proof of [jia2009traceratio].
+    """
+    ratio = 0.0
+    for _ in range(100):
+        w, Q = top(A - ratio * B, k)
+        denominator = float(np.einsum("ij,ij->", Q, B @ Q))
+        if denominator <= 0:
+            raise ValueError(
+                'criterion="trace_ratio" needs a constraint with positive trace on the solution; '
+                'this one vanishes there. Use criterion="ratio_trace" or a positive ridge.'
+            )
+        new = float(np.einsum("ij,ij->", Q, A @ Q)) / denominator
+        if abs(new - ratio) <= tol * max(1.0, abs(new)):
+            return w, Q, new
+        ratio = new
+    raise ValueError(
+        'criterion="trace_ratio" did not settle in 100 iterations; use a larger ridge or criterion="ratio_trace".'
+    )

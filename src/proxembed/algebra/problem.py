@@ -1,0 +1,154 @@
+"""Problem: one template on one matrix, with everything that several routes or ridges would otherwise compute twice."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .centred import CentredMatrix
+from .coordinates import Coordinates
+from .guard import guard_dense
+from .operators import Centering, Diagonal, Identity, LowRank, Operator
+from .symmetric import SPD, eigenvalues
+
+if TYPE_CHECKING:
+    from ..template import Template
+
+EXACT_RANK_UP_TO = 1500
+
+
+class Problem:
+    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I."""
+
+    def __init__(self, template: Template, R):
+        self.template = template
+        self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
+        self.rows = CentredMatrix.centred(R, self.weights)
+        self.n, self.d = self.rows.shape
+        self.side = "features" if self.d <= self.n else "rows"
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all rows weigh one."""
+        return self.weights is None or bool(np.all(self.weights == 1.0))
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """The smaller weighted Gram matrix: d x d where d <= n, else n x n."""
+        guard_dense((min(self.n, self.d),) * 2, "The Gram matrix of X")
+        weights = None if self.uniform else self.weights
+        return self.rows.gram(weights) if self.side == "features" else self.rows.outer_gram(weights)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """The row space of the centred rows."""
+        found = Coordinates(self.rows, None if self.uniform else self.weights, self.gram, self.side)
+        if found.rank == 0:
+            raise ValueError(
+                "X is constant: every feature has the same value in every row, so there is nothing to project. "
+                "Pass features that vary."
+            )
+        return found
+
+    @cached_property
+    def gram_factor(self) -> SPD:
+        """The Gram matrix factorised; ``ok`` where its numerical rank is full."""
+        return SPD(self.gram)
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank of the centred rows: numerical where the Gram matrix is small, else its bound."""
+        if "coordinates" in self.__dict__:
+            return self.coordinates.rank
+        if min(self.n, self.d) > EXACT_RANK_UP_TO:
+            rows = self.n if self.weights is None else int(np.count_nonzero(self.weights)) - 1
+            return max(1, min(rows, int(np.count_nonzero(self.rows.column_norms(self.weights) > 0))))
+        if self.side == "features" and self.gram_factor.ok:
+            return self.d
+        w = eigenvalues(self.gram)
+        return max(1, int(np.count_nonzero(w > w[0] * max(self.n, self.d) * np.finfo(float).eps)))
+
+    @cached_property
+    def factors(self) -> list[tuple[float, LowRank]] | None:
+        """A as a sum of low-rank operators, or None where it is not of low rank (or a != 0)."""
+        return None if self.template.a else low_rank_terms(self.template.A, self.n)
+
+    @property
+    def factor_columns(self) -> int:
+        """The number of factor columns of A."""
+        return sum(leaf.rank_bound for _, leaf in self.factors or [])
+
+    @cached_property
+    def scatter(self) -> float | None:
+        """c where B is c times the total scatter of the centred rows, None where it is anything else."""
+        if self.template.B is None:
+            return 0.0
+        total = 0.0
+        for c, leaf in self.template.B.terms():
+            if isinstance(leaf, Centering) and self.weights is not None:
+                same = np.array_equal(leaf.row_weights(self.n), self.weights)
+            else:
+                same = isinstance(leaf, Identity) and self.weights is None
+            if not same:
+                return None
+            total += c
+        return total
+
+    def constraint_trace(self) -> float:
+        """The trace of R'BR + bI on the row space."""
+        if self.scatter is not None:
+            norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
+            return self.scatter * float(norm) + self.template.b * self.rank
+        if self.side == "features" and "coordinates" not in self.__dict__:
+            return float(np.trace(self.template.B.sandwich(self.rows))) + self.template.b * self.rank
+        return float(np.trace(self.coordinates.sandwich(self.template.B))) + self.template.b * self.rank
+
+    def absolute(self, ridge: float, ridge_scale: str) -> float:
+        """The ridge as it is added to the constraint."""
+        if ridge == 0 or ridge_scale == "absolute":
+            return float(ridge)
+        return float(ridge) * self.constraint_trace() / self.rank
+
+    def ridge_solution(self, E: np.ndarray, lam: float) -> np.ndarray:
+        """(Xc'Xc + lam I)^-1 E for E in the row space of the centred rows (unweighted)."""
+        if self.side == "rows" or "coordinates" in self.__dict__:
+            V = self.coordinates.V
+            return V @ ((V.T @ E) / (self.coordinates.s**2 + lam)[:, None])
+        M = self.gram + lam * np.eye(self.d)
+        return SPD(M).solve(E)
+
+    def apply_constraint(self, P: np.ndarray, ridge: float) -> np.ndarray:
+        """Bp P."""
+        shift = self.template.b + ridge
+        if self.template.B is None or self.scatter == 0.0:
+            return shift * P
+        if self.scatter is not None and self.side == "features" and "gram" in self.__dict__:
+            return self.scatter * (self.gram @ P) + shift * P
+        return self.rows.tdot(self.template.B @ self.rows.dot(P)) + shift * P
+
+    def apply_objective(self, P: np.ndarray) -> np.ndarray:
+        """Ap P."""
+        return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
+
+
+def low_rank_terms(op: Operator, n: int) -> list[tuple[float, LowRank]] | None:
+    """The operator as coefficients times low-rank terms, where its diagonal parts cancel; None where they do not."""
+    diagonal = np.zeros(n)
+    scale = 0.0
+    parts: list[tuple[float, LowRank]] = []
+    for c, leaf in op.terms():
+        if c == 0.0:
+            continue
+        if isinstance(leaf, LowRank):
+            parts.append((c, leaf))
+        elif isinstance(leaf, Diagonal | Identity | Centering):
+            w = leaf.row_weights(n) if isinstance(leaf, Centering) else leaf.diagonal(n)
+            diagonal += c * w
+            scale = max(scale, abs(c) * float(np.abs(w).max(initial=0.0)))
+            if isinstance(leaf, Centering):
+                parts.append((-c / w.sum(), LowRank(w[:, None])))
+        else:
+            return None
+    return parts if np.abs(diagonal).max(initial=0.0) <= 1e-12 * scale else None

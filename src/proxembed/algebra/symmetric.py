@@ -1,0 +1,120 @@
+"""Dense symmetric kernels: eigenpairs in descending order, scaled Cholesky solves, range whitening, orthonormal polish.
+
+The only file that calls LAPACK's symmetric eigensolvers and ARPACK; everything above it speaks of problems, not of routines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg.lapack import dpocon
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+RANGE_TOLERANCE = 1e-10
+LANCZOS_FROM = 1500
+
+
+def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvalues of a symmetric matrix, descending, and their vectors."""
+    w, V = linalg.eigh(M, driver="evd" if len(M) < 800 else "evr", check_finite=False)
+    return w[::-1], V[:, ::-1]
+
+
+def eigenvalues(M: np.ndarray) -> np.ndarray:
+    """All eigenvalues of a symmetric matrix, descending."""
+    return linalg.eigvalsh(M, check_finite=False)[::-1]
+
+
+def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest (algebraic) eigenvalues of a symmetric matrix, descending, and their vectors."""
+    r = len(M)
+    if k >= r or r < 64:
+        w, V = descending(M)
+        return w[:k], V[:, :k]
+    if r > LANCZOS_FROM and k < r // 20:
+        return lanczos(lambda v: M @ v, r, k)
+    w, V = linalg.eigh(M, subset_by_index=(r - k, r - 1), check_finite=False)
+    return w[::-1], V[:, ::-1]
+
+
+def lanczos(
+    product: Callable[[np.ndarray], np.ndarray], size: int, k: int, tol: float = 1e-11
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest (algebraic) eigenpairs of a symmetric operator, descending; a fixed start makes it repeatable."""
+    start = np.random.default_rng(0).standard_normal(size)
+    op = LinearOperator((size, size), matvec=lambda v: product(np.ravel(v)), dtype=np.float64)
+    w, V = eigsh(op, k=k, which="LA", v0=start, tol=tol, ncv=min(size, max(2 * k + 1, k + 20)), maxiter=20 * size)
+    order = np.argsort(w)[::-1]
+    return w[order], V[:, order]
+
+
+class SPD:
+    """A symmetric positive definite matrix, factorised after scaling to unit diagonal; ``ok`` tells whether it is one."""
+
+    def __init__(self, M: np.ndarray):
+        d = np.sqrt(np.maximum(np.diag(M), 0.0))
+        self.inverse_scale = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+        scaled = M * self.inverse_scale[:, None]
+        scaled *= self.inverse_scale[None, :]
+        norm = float(np.abs(scaled).sum(axis=0).max())
+        try:
+            self.factor = linalg.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+            rcond, info = dpocon(self.factor, norm, uplo="L")
+            self.ok = info == 0 and rcond > 1e-13
+        except linalg.LinAlgError:
+            self.ok = False
+
+    def solve(self, E: np.ndarray) -> np.ndarray:
+        """M^-1 E."""
+        scaled = E * self.inverse_scale[:, None]
+        return linalg.cho_solve((self.factor, True), scaled, check_finite=False) * self.inverse_scale[:, None]
+
+    def whiten(self) -> np.ndarray:
+        """C with C'MC = I."""
+        identity = np.eye(len(self.factor))
+        half = linalg.solve_triangular(self.factor, identity, lower=True, trans="T", check_finite=False)
+        return half * self.inverse_scale[:, None]
+
+
+def range_basis(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> np.ndarray:
+    """C with C'MC = I on the range of a positive semidefinite M (eigenvalues above tol times the largest)."""
+    w, V = descending(M)
+    keep = w > tol * max(w[0], 0.0) if len(w) and w[0] > 0 else np.zeros(len(w), dtype=bool)
+    return V[:, keep] / np.sqrt(w[keep])
+
+
+def pseudo_inverse(M: np.ndarray, ridge: float = 0.0, tol: float = RANGE_TOLERANCE) -> np.ndarray:
+    """(M + ridge I)^+ of a positive semidefinite M: eigenvalues of M at most tol times the largest are dropped."""
+    w, V = descending(M)
+    keep = w > tol * max(w[0], 0.0)
+    return (V[:, keep] / (w[keep] + ridge)) @ V[:, keep].T
+
+
+def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
+    """M^-1 E of a small symmetric M."""
+    return linalg.solve(M, E, assume_a="sym", check_finite=False)
+
+
+def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
+    """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
+    N = P.T @ BP
+    L = linalg.cholesky((N + N.T) / 2, lower=True, check_finite=False)
+    return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
+
+
+def orthonormal_columns(P: np.ndarray) -> np.ndarray:
+    """The Q factor of P, with the sign of each column kept."""
+    Q, R = linalg.qr(P, mode="economic", check_finite=False)
+    signs = np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Q * signs
+
+
+def fix_signs(P: np.ndarray) -> np.ndarray:
+    """Each column flipped so that its entry of largest absolute value (the first of equals) is positive."""
+    if P.shape[1] == 0:
+        return P
+    size = np.abs(P)
+    lead = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    return P * np.where(P[lead, np.arange(P.shape[1])] < 0, -1.0, 1.0)

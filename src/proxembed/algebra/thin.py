@@ -1,0 +1,85 @@
+"""The thin route: A of low rank, so that the eigenproblem is q x q however many rows and features there are.
+
+G = Bp^-1 F,  M = F'G = V diag(w) V',  P = G V diag(w)^-1/2 U,  with U from the q x q matrix diag(w)^1/2 V'SV diag(w)^1/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from .operators import LowRank
+from .problem import Problem
+from .symmetric import RANGE_TOLERANCE, SPD, descending, orthonormalise
+
+
+def factor(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """F (d x q) and S (q x q) with Ap = F S F'."""
+    parts = problem.factors
+    F = np.hstack([leaf.project(problem.rows) for _, leaf in parts])
+    S = block_diag(*[c * leaf.weigh(np.eye(leaf.rank_bound)) for c, leaf in parts])
+    return F, S
+
+
+def thin_pencil(F: np.ndarray, S: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvectors of (F S F', Bp) with positive eigenvalue, and these, descending; G = Bp^-1 F."""
+    M = F.T @ G
+    w, V = descending((M + M.T) / 2)
+    keep = w > RANGE_TOLERANCE * max(w[0], 0.0) if w[0] > 0 else np.zeros(len(w), dtype=bool)
+    half = V[:, keep] * np.sqrt(w[keep])
+    values, U = descending(half.T @ S @ half)
+    positive = values > RANGE_TOLERANCE * max(values[0], 0.0) if len(values) else np.zeros(0, dtype=bool)
+    C = (V[:, keep] / np.sqrt(w[keep])) @ U[:, positive]
+    return values[positive], orthonormalise(G @ C, F @ C) if C.shape[1] else G @ C
+
+
+def constraint_solver(problem: Problem, ridge: float) -> Callable[[np.ndarray], np.ndarray] | None:
+    """F -> Bp^-1 F by one Cholesky factorisation of the smaller side; None where Bp is singular or has no such form."""
+    shift = problem.template.b + ridge
+    if problem.template.B is None or problem.scatter == 0.0:
+        return (lambda F: F / shift) if shift > 0 else None
+    if problem.side == "features":
+        return _primal_solver(problem, shift)
+    if problem.scatter is not None and shift > 0:
+        return _dual_solver(problem, shift)
+    return None
+
+
+def _primal_solver(problem: Problem, shift: float) -> Callable[[np.ndarray], np.ndarray] | None:
+    if problem.scatter is not None:
+        M = problem.scatter * problem.gram
+    else:
+        M = problem.template.B.sandwich(problem.rows)
+    M[np.diag_indices_from(M)] += shift
+    factorised = SPD(M)
+    return factorised.solve if factorised.ok else None
+
+
+def _dual_solver(problem: Problem, shift: float) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Xw'(c Xw Xw' + shift I)^-1 F_w for the factor F = Xw'F_w, Xw = diag(w)^1/2 Xc."""
+    factors = [_row_factor(problem, leaf) for _, leaf in problem.factors]
+    if any(E is None for E in factors):
+        return None
+    K = problem.scatter * problem.gram
+    K[np.diag_indices_from(K)] += shift
+    factorised = SPD(K)
+    if not factorised.ok:
+        return None
+    left = factorised.solve(np.hstack(factors))
+    root = None if problem.uniform else np.sqrt(problem.weights)[:, None]
+    G = problem.rows.tdot(left if root is None else root * left)
+    return lambda F: G
+
+
+def _row_factor(problem: Problem, leaf: LowRank) -> np.ndarray | None:
+    """diag(w)^-1/2 F; None where a row of weight zero carries a factor."""
+    E = leaf.dense_factor()
+    if problem.uniform:
+        return E if problem.weights is None else E - E.mean(axis=0)
+    root = np.sqrt(problem.weights)[:, None]
+    if np.abs(E[problem.weights == 0]).max(initial=0.0) > 1e-12 * np.abs(E).max():
+        return None
+    E = np.divide(E, root, out=np.zeros_like(E), where=root > 0)
+    return E - root * (root.T @ E) / problem.weights.sum()

@@ -1,0 +1,410 @@
+"""Embedder: what every estimator shares (checks, registry, tags, transform); SpectralEmbedder.fit: template, solve, store.
+
+A method is a class statement: its declared parameters and ``template(rows)``. The constructor, the range checks, the
+Parameters docs, the command-line name and the rows in the common tests come from the statement.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, dataclass_transform
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .algebra.centred import CentredMatrix
+from .algebra.direct import solve_direct
+from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
+from .algebra.symmetric import fix_signs
+from .citation import citation, cited_keys
+from .explain import Explanation, explanation, label_loadings
+from .labels import LabelMatrix
+from .params import check_params, param, parameters_section
+from .rows import Rows
+from .seen import SeenRows
+from .template import Template
+
+_REGISTRY: dict[str, type[Embedder]] = {}
+
+
+def registry() -> dict[str, type[Embedder]]:
+    """The public estimators by name, in alphabetical order."""
+    return dict(sorted(_REGISTRY.items()))
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, field))
+@dataclass(kw_only=True, eq=False, repr=False)
+class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of every estimator: constructor from declared parameters, input checks, registry, tags, citation."""
+
+    labels: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _refuse_bare_overrides(cls)
+        own_doc = cls.__dict__.get("__doc__")
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+        cls.__doc__ = own_doc
+        if abstract or cls.__name__.startswith("_"):
+            return
+        known = _REGISTRY.get(cls.__name__)
+        if known is not None and known.__module__ != cls.__module__:
+            raise TypeError(
+                f"An estimator named {cls.__name__} is already registered by {known.__module__}; choose another name."
+            )
+        _REGISTRY[cls.__name__] = cls
+        if cls.__doc__ is not None:
+            cls.__doc__ = _with_parameters(cls)
+
+    @property
+    def label_kind(self) -> str | None:
+        """What y must be: None (ignored), "single" (one class a row) or "multi"."""
+        return type(self).labels
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self.label_kind is not None
+        tags.target_tags.multi_output = self.label_kind == "multi"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @classmethod
+    def citation(cls) -> str:
+        """The BibTeX entries of the method and its paper.
+
+        >>> from proxembed import OPLS
+        >>> OPLS.citation().splitlines()[0].startswith("@")
+        True
+        """
+        return citation(cited_keys(cls))
+
+    def _input(self, X, reset: bool):
+        """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2 if reset else 1,
+        )
+        if not sparse.issparse(X):
+            return X
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+    def _rows(self, X, y) -> Rows:
+        """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
+        check_params(self)
+        name = type(self).__name__
+        if self.label_kind is None:
+            return Rows(self._input(X, reset=True), None)
+        if y is None:
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        X = self._input(X, reset=True)
+        labels = LabelMatrix.of(y)
+        if labels.n != X.shape[0]:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, y has {labels.n}."
+            )
+        if labels.unknown is not None:
+            X, labels = self._without_unknown(X, labels)
+        labels = labels.drop_empty()
+        self._check_labels(labels)
+        self.classes_ = labels.classes_
+        return Rows(X, labels)
+
+    def _without_unknown(self, X, labels: LabelMatrix):
+        keep = np.flatnonzero(labels.rows_known)
+        dropped = labels.n - len(keep)
+        if len(keep) < 2:
+            raise ValueError(
+                f"{type(self).__name__} cannot use rows with unknown labels, and only {len(keep)} of {labels.n} rows are fully "
+                "known. Use a semi-supervised method or label more rows."
+            )
+        warnings.warn(
+            f"{type(self).__name__} has no rule for unknown labels: {dropped} of {labels.n} rows hold one and are left out of fit.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return X[keep], labels.take(keep)
+
+    def _check_labels(self, labels: LabelMatrix) -> None:
+        name = type(self).__name__
+        if not np.any((labels.nk > 0) & (labels.nk < labels.n)):
+            raise ValueError(
+                f"{name} needs labels that differ between rows, but y holds one class only (every row has the same labels). "
+                "Pass rows of at least two classes."
+            )
+        if self.label_kind == "single" and not labels.one_hot:
+            several = int(np.count_nonzero(labels.m > 1))
+            what = (
+                f"{several} rows have several labels" if several else f"{int((labels.m == 0).sum())} rows have no label"
+            )
+            raise ValueError(
+                f"{name} takes one class a row, but {what}. Use MESD({name}()), which takes any label sets."
+            )
+
+
+def _refuse_bare_overrides(cls: type) -> None:
+    """A field overridden without annotation would be ignored by dataclass: an error instead."""
+    own = cls.__dict__.get("__annotations__", {})
+    for base in cls.__mro__[1:]:
+        for name in (f.name for f in fields(base)) if is_dataclass(base) else ():
+            if name in cls.__dict__ and name not in own:
+                raise TypeError(
+                    f"{cls.__name__}.{name} overrides a parameter without annotation: write `{name}: type = param(...)`."
+                )
+
+
+def _with_parameters(cls: type) -> str:
+    text = cls.__doc__.rstrip()
+    section = parameters_section(cls)
+    body, mark, examples = text.partition("    Examples\n")
+    indent = "    "
+    lines = "\n".join(indent + line if line else "" for line in section.splitlines())
+    return f"{body.rstrip()}\n\n{lines}\n\n{mark}{examples}\n{indent}"
+
+
+class SpectralEmbedder(Embedder, abstract=True):
+    """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]"""
+
+    direct: ClassVar[bool] = False
+    positive_only: ClassVar[bool] = False
+    ridge: ClassVar[float | str | None] = 0.0
+    ridge_scale: ClassVar[str | None] = "trace"
+    criterion: ClassVar[str] = "ratio_trace"
+
+    n_components: int | float | None = param(
+        default=None,
+        above=0,
+        choices=(None,),
+        doc="Components k; None: the method's natural number (at most 100); "
+        "a float in (0, 1): this share of the positive spectrum.",
+    )
+    scaling: str = param(
+        default="template",
+        choices=("template", "orthonormal", "eigenvalue", "unit"),
+        doc="Columns of P: P'BpP = I, the Q factor of P, times the root of the eigenvalue, or of unit length.",
+    )
+    solver: str = param(
+        default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows structure and sizes."
+    )
+
+    def template(self, rows: Rows) -> Template:
+        """The pair (A, B) of the method: the formula, nothing else."""
+        raise TypeError(f"{type(self).__name__} must define template(rows).")
+
+    def lift(self, X):
+        """The matrix that is projected: X itself, or what a combinator makes of it."""
+        return X
+
+    def finish(self, P: np.ndarray, R) -> np.ndarray:
+        """A map back of the eigenvectors, where a method was restated in other variables."""
+        return P
+
+    def fit(self, X, y=None):
+        """Find the projection.
+
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix; ignored by unsupervised methods.
+        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
+        """
+        rows = self._rows(X, y)
+        template = self.template(rows)
+        if self.direct:
+            self._seen = SeenRows(rows.X)
+            Z, w, spectrum, solver = solve_direct(template.A, self._request(rows))
+            found = Solution(Z, w, None, 0.0, solver, Z.shape[1], spectrum=spectrum, sense=template.sense)
+            R = None
+        else:
+            R = self.lift(rows.X)
+            found = solve(
+                template,
+                R,
+                self._request(rows),
+                *self._ridge_settings(),
+                solver=self.solver,
+                criterion=self._criterion(),
+            )
+        self._store(self._chosen(found, rows), R, rows)
+        return self
+
+    def transform(self, X):
+        """The embedding of rows X, (m, d) to (m, k), in X's float type.
+
+        Z = (R - 1 mean') P; a method that places the rows themselves gives a row seen in training its own embedding and
+        places others by its rule for new rows.
+        """
+        check_is_fitted(self, "n_components_")
+        X = self._input(X, reset=False)
+        if self.direct:
+            Z = self.extend(X)
+            known = self._seen.find(X)
+            Z[known >= 0] = self.embedding_[known[known >= 0]]
+        else:
+            Z = CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
+        return Z.astype(X.dtype, copy=False)
+
+    def extend(self, X):
+        """The embedding of new rows, for methods that place the rows themselves."""
+        raise TypeError(f"{type(self).__name__} must define extend(X).")
+
+    def truncate(self, k: int):
+        """The fitted estimator with its first k components only: one solve serves all k."""
+        check_is_fitted(self, "components_")
+        if not 1 <= k <= self.n_components_:
+            raise ValueError(
+                f"k={k} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
+            )
+        if self._criterion() == "trace_ratio":
+            raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
+        short = copy.copy(self)
+        short.n_components = short.n_components_ = k
+        for name in ("components_", "eigenvalues_", "label_loadings_", "intercept_"):
+            if hasattr(self, name):
+                setattr(short, name, getattr(self, name)[:k])
+        if self.direct:
+            short.embedding_ = self.embedding_[:, :k]
+        return short
+
+    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
+        """Signed top features of a component and the labels it serves, strongest first."""
+        check_is_fitted(self, "components_")
+        return explanation(self, component, n_features, n_labels)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _request(self, rows: Rows) -> int | None:
+        """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
+        k = self._wanted()
+        if isinstance(k, float):
+            if not 0.0 < k < 1.0:
+                raise ValueError(
+                    f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, a float in (0, 1) or None."
+                )
+            return None
+        if k is not None:
+            return int(k)
+        return natural_components(rows)
+
+    def _wanted(self) -> int | float | None:
+        return self.n_components
+
+    def _ridge_settings(self) -> tuple[float | str, str]:
+        return self.ridge, self.ridge_scale
+
+    def _criterion(self) -> str:
+        return self.criterion
+
+    def _chosen(self, found: Solution, rows: Rows) -> Solution:
+        """The solution cut to what was asked for, or an error that names the bound."""
+        k, bound = self._wanted(), found.bound
+        if isinstance(k, float):
+            spectrum = np.clip(found.spectrum, 0.0, None)
+            return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)
+        if k is None:
+            return found.first(max(1, found.positive) if self.positive_only else len(found.eigenvalues))
+        if k > bound:
+            raise ValueError(
+                f"n_components={k} is more than the {bound} components that {type(self).__name__} has on these data "
+                f"(its rank bound). Use n_components <= {bound}, or None for the natural number."
+            )
+        return found.first(k)
+
+    def _store(self, found: Solution, R, rows: Rows) -> None:
+        self.eigenvalues_ = found.sense * found.eigenvalues
+        self.n_components_ = len(self.eigenvalues_)
+        self.solver_ = found.solver
+        if self.direct:
+            self.embedding_ = fix_signs(rescaled(found.P, found.eigenvalues, self.scaling))
+            return
+        P = rescaled(self.finish(found.P, R), found.eigenvalues, self.scaling)
+        self.components_ = np.ascontiguousarray(fix_signs(P).T)
+        self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
+        self.ridge_ = found.ridge
+        if rows.labels is not None:
+            self.label_loadings_ = label_loadings(found.problem.rows, rows.labels, self.components_)
+
+
+def natural_components(rows: Rows) -> int:
+    """2 for unsupervised maps, the rank of the labels for the others, at most 100 and at most what the sizes allow."""
+    natural = 2 if rows.labels is None else min(rows.labels.c, MAX_COMPONENTS)
+    if rows.labels is not None and rows.labels.c <= 10 * MAX_COMPONENTS:
+        natural = min(rows.labels.rank, MAX_COMPONENTS)
+    return max(1, min(natural, *rows.X.shape))
+
+
+class PencilEmbedder(SpectralEmbedder, abstract=True):
+    """A spectral method with a constraint operator, hence a ridge."""
+
+    ridge: float | str = param(
+        default="auto",
+        low=0,
+        choices=("auto",),
+        search="ridge",
+        doc="Ridge on the constraint; auto: least leave-one-out error of regressing the labels on X.",
+    )
+    ridge_scale: str = param(
+        default="trace",
+        choices=("trace", "absolute"),
+        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+    )
+
+
+class Wrapper(SpectralEmbedder, abstract=True):
+    """A combinator around one method; its own n_components, ridge and ridge_scale hold where they are not None."""
+
+    ridge: float | str | None = param(
+        default=None, low=0, choices=(None, "auto"), doc="Ridge on the constraint; None: that of the wrapped method."
+    )
+    ridge_scale: str | None = param(
+        default=None, choices=(None, "trace", "absolute"), doc="Unit of the ridge; None: that of the wrapped method."
+    )
+
+    def default_method(self) -> SpectralEmbedder:
+        """The method that None stands for."""
+        raise TypeError(f"{type(self).__name__} must define default_method().")
+
+    def check_method(self, method: SpectralEmbedder) -> None:
+        """Raise a ValueError for a method that cannot be wrapped."""
+
+    def fit(self, X, y=None):
+        """Resolve the wrapped method, then fit as any spectral method does.
+
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form. Returns self.
+        """
+        check_params(self)
+        self.method_ = self._resolved()
+        self.check_method(self.method_)
+        check_params(self.method_)
+        return super().fit(X, y)
+
+    def lift(self, X):
+        return self.method_.lift(X)
+
+    def finish(self, P, R):
+        self.method_.eigenvalues_ = self.eigenvalues_
+        return self.method_.finish(P, R)
+
+    def _resolved(self) -> SpectralEmbedder:
+        return self.default_method() if self.method is None else clone(self.method)
+
+    def _wanted(self):
+        return self.method_.n_components if self.n_components is None else self.n_components
+
+    def _ridge_settings(self):
+        ridge, scale = self.method_._ridge_settings()
+        return ridge if self.ridge is None else self.ridge, scale if self.ridge_scale is None else self.ridge_scale
+
+    def _criterion(self):
+        return self.method_._criterion()

@@ -1,0 +1,51 @@
+"""Labels for a classifier: read once, rows with unknown cells left out with a warning."""
+
+import warnings
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+
+from proxembed.labels import LabelMatrix
+
+
+def known_labels(estimator, X, y):
+    """Read y and keep the rows whose labels are all known.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in errors and warnings.
+    X : array or sparse array of shape (n, d)
+    y : labels in any form
+
+    Returns
+    -------
+    X, LabelMatrix
+
+    Raises
+    ------
+    ValueError
+        y is missing, of another length, or no row is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.rows import known_labels
+    >>> X, labels = known_labels("it", np.eye(3), ["a", "b", "a"])
+    >>> labels.classes_.tolist()
+    ['a', 'b']
+    """
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
+    labels = LabelMatrix.of(y)
+    check_consistent_length(X, labels.Y)
+    known = labels.rows_known
+    if known.all():
+        return X, labels
+    left_out = int((~known).sum())
+    if left_out == len(known):
+        raise ValueError(f"{name}: every row of y holds an unknown label; at least some rows must be fully known.")
+    warnings.warn(f"{name} leaves out {left_out} rows with unknown labels.", UserWarning, stacklevel=3)
+    rows = np.flatnonzero(known)
+    return X[rows], labels.take(rows)

@@ -1,0 +1,72 @@
+"""What the terminal shows of a job: progress on standard error, the table, and last the verdict."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from proxembed.evaluate.protocol import Progress
+from proxembed.report import score_text
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Progress]:
+    """A progress bar on standard error, as the function that ``run`` calls.
+
+    Examples
+    --------
+    >>> from proxembed.cli.terminal import progress_bar
+    >>> with progress_bar(quiet=True) as progress:
+    ...     progress(1, 2, "half")
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def progress(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=text)
+
+        yield progress
+
+
+def leaderboard_table(summary: dict):
+    """The terminal's table: each arm at its best k."""
+    from rich.table import Table
+    from rich.text import Text
+
+    facts, names = summary["dataset"], summary["measures"]
+    size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} labels"
+    title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds ± s.e."
+    table = Table(title=Text(title), title_justify="left")
+    table.add_column("arm", min_width=12, overflow="fold")
+    table.add_column("k", justify="right", no_wrap=True)
+    for name in names:
+        heading = name.replace("macro average precision", "macro AP").replace(" (", "\n(")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("s/fold", justify="right", no_wrap=True)
+    for entry in summary["best"]:
+        scores = [entry["scores"][name] for name in names]
+        cells = [score_text(score) for score in scores]
+        kind = " (failed)" if entry["failures"] else " (rival)" if entry["rival"] else ""
+        cells = [Text(entry["arm"] + kind), str(entry["k"] or "-"), *cells, f"{entry['seconds']:.2f}"]
+        table.add_row(*cells, style="dim" if entry["rival"] else "")
+    return table
+
+
+def print_summary(summary: dict, written: list[Path]) -> None:
+    """Print the table, failures, the files and, last, the verdict."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    console.print(leaderboard_table(summary))
+    for arm, k, reason in summary["failures"]:
+        console.print(Text(f"failed, counted as 0: {arm}{'' if k is None else f' at k = {k}'}: {reason}"))
+    if summary["notes"]:
+        console.print(Text(f"{len(summary['notes'])} warnings of the methods are listed on the page."))
+    console.print(Text("written: " + ", ".join(str(path) for path in written)))
+    verdict = summary["verdict"]
+    console.print(Text.assemble((verdict["headline"] + ": ", "bold"), verdict["text"]))

@@ -1,0 +1,320 @@
+"""A labelled data set in memory: features, label indicator, names and the standard split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from proxembed.data.errors import DataError, shorten
+
+Matrix = NDArray[np.floating] | sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Labelled rows: a feature matrix X, a 0/1 label indicator Y and their names.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Finite features. float32 and float64 are kept, other number types become float64; sparse input becomes
+        a `csr_array` and is never made dense.
+    Y : array or sparse matrix of shape (n, c)
+        Label indicator of 0 and 1, kept as a uint8 `csc_array`. One label a row is the one-hot special case:
+        see `Dataset.from_classes`.
+    feature_names : sequence of str, optional
+        Names of the d columns of X; None gives x0, x1, ...
+    label_names : sequence of str, optional
+        Distinct names of the c columns of Y (class names for one label a row); None gives label0, label1, ...
+    name : str
+        Name of the data set.
+    train_idx, test_idx : sequence of int, optional
+        Rows of the standard split, where there is one; they must not overlap.
+    licence : str, optional
+        Licence or source of the data.
+    unknown : boolean array or sparse matrix of shape (n, c), optional
+        Cells of Y whose value is not known; Y holds 0 there. None where all are known.
+
+    Raises
+    ------
+    DataError
+        Where shapes, values or names do not fit; the message names the argument and the remedy.
+
+    Examples
+    --------
+    >>> from proxembed.data import Dataset
+    >>> data = Dataset([[0.0, 1.0], [2.0, 0.0], [2.0, 0.0]], [[1, 0], [1, 1], [0, 0]], label_names=["red", "round"])
+    >>> data
+    Dataset(name='data', n=3, d=2, labels=2)
+    >>> data.describe()["rows_without_label"], data.take([0, 1]).Y.toarray().tolist()
+    (1, [[1, 0], [1, 1]])
+    """
+
+    X: Matrix
+    Y: sparse.csc_array
+    feature_names: Sequence[str] | None = None
+    label_names: Sequence[str] | None = None
+    name: str = "data"
+    train_idx: NDArray[np.intp] | None = None
+    test_idx: NDArray[np.intp] | None = None
+    licence: str | None = None
+    unknown: sparse.csc_array | None = None
+
+    def __post_init__(self) -> None:
+        X, Y = _features(self.X), _indicator(self.Y)
+        (n, d), c = X.shape, Y.shape[1]
+        if Y.shape[0] != n:
+            raise DataError(f"X has {n} rows but Y has {Y.shape[0]}; give both the same rows in the same order.")
+        label_names = _names("label_names", self.label_names, c, "label")
+        if len(set(label_names)) < c:
+            twice = next(name for i, name in enumerate(label_names) if name in label_names[:i])
+            raise DataError(f"label_names holds {shorten(twice)} twice; give every label a name of its own.")
+        train, test = _rows("train_idx", self.train_idx, n), _rows("test_idx", self.test_idx, n)
+        if train is not None and test is not None and (both := np.intersect1d(train, test)).size:
+            raise DataError(f"train_idx and test_idx share {both.size} rows (first: row {both[0]}); a row must be "
+                            "either for training or for testing.")
+        for field, value in {
+            "X": X, "Y": Y, "feature_names": _names("feature_names", self.feature_names, d, "x"),
+            "label_names": label_names, "train_idx": train, "test_idx": test, "unknown": _mask(self.unknown, Y),
+        }.items():
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        (n, d), c = self.X.shape, self.Y.shape[1]
+        return f"Dataset(name={self.name!r}, n={n}, d={d}, labels={c})"
+
+    @classmethod
+    def from_classes(
+        cls, X: ArrayLike, y: ArrayLike, label_names: Sequence[str] | None = None, **kwargs: Any
+    ) -> Dataset:
+        """Data set of one class a row; Y is one-hot over the sorted distinct classes of y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of shape (n,)
+            Classes (numbers or text), or, where `label_names` is given, codes 0 .. c-1 into it.
+        label_names : sequence of str, optional
+            Class names; None takes the classes themselves.
+        **kwargs
+            Further fields of `Dataset`.
+
+        Raises
+        ------
+        DataError
+            Where y is not 1-D, holds NaN, or holds a code outside 0 .. c-1.
+
+        Examples
+        --------
+        >>> from proxembed.data import Dataset
+        >>> data = Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"])
+        >>> data.label_names, data.Y.toarray().tolist()
+        (('a', 'b'), [[0, 1], [1, 0], [0, 1]])
+        """
+        Y, names = one_hot(y, label_names)
+        return cls(X, Y, label_names=names, **kwargs)
+
+    @property
+    def single_label(self) -> bool:
+        """Whether every row has exactly one label, all known."""
+        return self.unknown is None and bool((self.Y.sum(axis=1, dtype=np.int64) == 1).all())
+
+    @property
+    def y(self) -> sparse.csc_array | NDArray[np.float64]:
+        """Labels as estimators take them: Y, or where cells are unknown a float array with NaN in these cells."""
+        if self.unknown is None:
+            return self.Y
+        y = self.Y.toarray().astype(np.float64)
+        y[self.unknown.toarray()] = np.nan
+        return y
+
+    def take(self, rows: ArrayLike) -> Dataset:
+        """Data set of the chosen rows, in the order given; the split follows the rows.
+
+        Parameters
+        ----------
+        rows : sequence of int, or boolean mask of shape (n,)
+
+        Raises
+        ------
+        DataError
+            Where a row number is outside 0 .. n-1 or a mask has another length.
+
+        Examples
+        --------
+        >>> from proxembed.data import digits
+        >>> digits().take([0, 5]).X.shape
+        (2, 64)
+        """
+        n = self.X.shape[0]
+        rows = np.asarray(rows)
+        if rows.dtype == bool:
+            if rows.shape != (n,):
+                raise DataError(f"rows is a mask of shape {rows.shape}; a mask must have shape ({n},).")
+            rows = np.flatnonzero(rows)
+        rows = _rows("rows", rows, n, repeats=True)
+        split = (self.train_idx, self.test_idx)
+        split = [None if part is None else np.flatnonzero(np.isin(rows, part)) for part in split]
+        unknown = None if self.unknown is None else self.unknown.tocsr()[rows]
+        return Dataset(self.X[rows], self.Y.tocsr()[rows], self.feature_names, self.label_names, self.name,
+                       *split, self.licence, unknown)
+
+    def describe(self) -> dict[str, Any]:
+        """Facts on the data set as a plain dict: sizes, label statistics, and rows and columns to be wary of.
+
+        Returns
+        -------
+        dict
+            `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `cardinality` (labels a row), `density`
+            (cardinality / labels), `label_sets` (distinct), `rows_without_label` (no label and no unknown cell),
+            `unknown_cells`, `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an
+            earlier row's), `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`.
+
+        Examples
+        --------
+        >>> from proxembed.data import digits
+        >>> facts = digits().describe()
+        >>> facts["n"], facts["d"], facts["labels"], facts["label_sets"]
+        (1797, 64, 7, 10)
+        """
+        (n, d), c, Y = self.X.shape, self.Y.shape[1], self.Y.tocsr()
+        X = self.X if sparse.issparse(self.X) else self.X + 0.0  # -0.0 becomes 0.0
+        nonzero = X.count_nonzero(axis=1) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+        empty = Y.sum(axis=1, dtype=np.int64) == 0
+        if self.unknown is not None:
+            empty &= self.unknown.sum(axis=1, dtype=np.int64) == 0
+        return {
+            "name": self.name, "n": n, "d": d, "labels": c, "sparse": sparse.issparse(X),
+            "single_label": self.single_label, "cardinality": Y.nnz / n, "density": Y.nnz / (n * c),
+            "label_sets": len(set(_row_keys(Y))), "rows_without_label": int(empty.sum()),
+            "unknown_cells": 0 if self.unknown is None else int(self.unknown.nnz),
+            "labels_without_row": int((self.Y.sum(axis=0, dtype=np.int64) == 0).sum()),
+            "zero_rows": int((nonzero == 0).sum()), "duplicate_rows": n - len(set(_row_keys(X))),
+            "constant_features": _constant(X), "nonzero_share": float(nonzero.sum()) / (n * d),
+            "train": None if self.train_idx is None else len(self.train_idx),
+            "test": None if self.test_idx is None else len(self.test_idx), "licence": self.licence,
+        }
+
+
+def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[sparse.csc_array, tuple[str, ...]]:
+    """One-hot indicator and class names of 1-D classes, or of codes 0 .. c-1 into `label_names`."""
+    y = np.asarray(y)
+    if y.ndim != 1 or y.dtype.kind not in "biufUS":
+        raise DataError(f"y has shape {y.shape} and type {y.dtype}; classes must be one number or text a row.")
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        row = int(np.isnan(y).argmax())
+        raise DataError(f"y is NaN in row {row}; drop rows without a class or give an indicator Y.")
+    if label_names is None:
+        classes, codes = np.unique(y, return_inverse=True)
+        label_names = [class_name(value) for value in classes]
+    elif y.dtype.kind in "US" or ((y < 0) | (y >= len(label_names)) | (y != np.floor(y))).any():
+        raise DataError(f"y holds values other than the codes 0 to {len(label_names) - 1} of its {len(label_names)} "
+                        "label_names; give codes, or leave label_names out.")
+    else:
+        codes = y.astype(np.intp)
+    Y = sparse.csr_array((np.ones(len(y), np.uint8), codes, np.arange(len(y) + 1)), (len(y), len(label_names)))
+    return Y.tocsc(), tuple(label_names)
+
+
+def class_name(value: Any) -> str:
+    """Name of a class: whole numbers without a decimal point."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)
+
+
+def _features(X: ArrayLike) -> Matrix:
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise DataError(f"X has shape {X.shape} and type {X.dtype}; it must be a 2-D array of real numbers.")
+    if 0 in X.shape:
+        raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    finite = np.isfinite(X.data if sparse.issparse(X) else X)
+    if not finite.all():
+        first = np.argwhere(~finite)[0]
+        row = np.searchsorted(X.indptr, first[0], "right") - 1 if sparse.issparse(X) else first[0]
+        column = X.indices[first[0]] if sparse.issparse(X) else first[1]
+        raise DataError(f"X holds {(~finite).sum()} NaN or infinite values (first: row {row}, column {column}); "
+                        "fill them in or drop their rows.")
+    return X
+
+
+def _indicator(Y: ArrayLike) -> sparse.csc_array:
+    Y = Y if sparse.issparse(Y) else np.asarray(Y)
+    if Y.ndim != 2 or Y.dtype.kind not in "biuf":
+        raise DataError(f"Y has shape {Y.shape} and type {Y.dtype}; it must be an n x c indicator of 0 and 1 "
+                        "(one class a row: Dataset.from_classes).")
+    if Y.shape[1] == 0:
+        raise DataError("Y has no columns; at least one label is needed.")
+    values = Y.tocoo().data if sparse.issparse(Y) else Y
+    wrong = values[(values != 0) & (values != 1)]
+    if wrong.size:
+        raise DataError(f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (mark unknown cells in `unknown`).")
+    Y = sparse.csc_array(Y).astype(np.uint8)
+    Y.sum_duplicates()
+    if (Y.data > 1).any():
+        raise DataError("Y stores the same cell twice; sum or drop the repeated entries.")
+    Y.eliminate_zeros()
+    return Y
+
+
+def _mask(unknown: ArrayLike | None, Y: sparse.csc_array) -> sparse.csc_array | None:
+    if unknown is None:
+        return None
+    unknown = sparse.csc_array(unknown).astype(bool)
+    if unknown.shape != Y.shape:
+        raise DataError(f"unknown has shape {unknown.shape} but Y has {Y.shape}; both must be n x c.")
+    unknown.sum_duplicates()
+    unknown.eliminate_zeros()
+    if unknown.multiply(Y).nnz:
+        raise DataError("Y holds 1 in a cell that is marked unknown; Y must be 0 there.")
+    return unknown if unknown.nnz else None
+
+
+def _names(field: str, names: Sequence[str] | None, size: int, stem: str) -> tuple[str, ...]:
+    names = tuple(f"{stem}{j}" for j in range(size)) if names is None else tuple(map(str, names))
+    if len(names) != size:
+        raise DataError(f"{field} holds {len(names)} names for {size} columns; give one name a column.")
+    return names
+
+
+def _rows(field: str, rows: ArrayLike | None, n: int, repeats: bool = False) -> NDArray[np.intp] | None:
+    if rows is None:
+        return None
+    rows = np.asarray(rows)
+    if rows.size == 0:
+        rows = rows.astype(np.intp)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or (rows.size and (rows.min() < 0 or rows.max() >= n)):
+        raise DataError(f"{field} must be a 1-D array of row numbers from 0 to {n - 1}; got shape {rows.shape} and "
+                        f"type {rows.dtype} with values up to {rows.max() if rows.size else None}.")
+    if not repeats and len(np.unique(rows)) < len(rows):
+        raise DataError(f"{field} names a row twice; give every row at most once.")
+    return rows.astype(np.intp)
+
+
+def _row_keys(A: Matrix) -> list[bytes]:
+    """One bytes key a row, equal exactly for equal rows."""
+    if not sparse.issparse(A):
+        return [row.tobytes() for row in A]
+    if (A.data == 0).any():
+        A = A.copy()
+        A.eliminate_zeros()
+    A = A if A.has_sorted_indices else A.sorted_indices()
+    ends = zip(A.indptr[:-1], A.indptr[1:], strict=True)
+    return [A.indices[a:b].tobytes() + b"|" + A.data[a:b].tobytes() for a, b in ends]
+
+
+def _constant(X: Matrix) -> int:
+    low, high = X.min(axis=0), X.max(axis=0)
+    same = (low != high) if sparse.issparse(X) else low != high
+    return X.shape[1] - int(same.nnz if sparse.issparse(X) else same.sum())

@@ -1,0 +1,149 @@
+"""Header of an ARFF file: relation and attributes, with quotes, escapes and nominal values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from proxembed.data.errors import DataError, shorten
+
+QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
+NAME = re.compile(rf"\s*({QUOTED}|[^\s{{]+)", re.DOTALL)
+VALUE = re.compile(rf"\s*({QUOTED}|[^,]*)\s*(,|$)", re.DOTALL)
+NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
+ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+NUMERIC = ("numeric", "real", "integer")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One ARFF attribute: numeric where `values` is None, else nominal with these declared values."""
+
+    name: str
+    values: tuple[str, ...] | None = None
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
+        """Declared values as distinct numbers, or None where they are text (or the attribute is numeric)."""
+        if self.values is None or not all(NUMBER.fullmatch(value) for value in self.values):
+            return None
+        numbers = np.array(self.values, dtype=np.float64)
+        return numbers if len(set(numbers.tolist())) == len(numbers) and np.isfinite(numbers).all() else None
+
+    @property
+    def text(self) -> bool:
+        """Whether values are text, kept as their positions in the declaration."""
+        return self.values is not None and self.numbers is None
+
+    @property
+    def omitted(self) -> float:
+        """Value of a cell left out of a sparse row: 0, or the first declared value of a nominal attribute."""
+        return 0.0 if self.numbers is None else float(self.numbers[0])
+
+
+@dataclass(frozen=True)
+class Header:
+    """Relation name, attributes and the number of the last header line."""
+
+    relation: str
+    attributes: tuple[Attribute, ...]
+    lines: int
+
+
+def unquote(token: str) -> str:
+    """Text of a token, its quotes and backslash escapes resolved."""
+    token = token.strip()
+    if len(token) < 2 or token[0] not in "'\"" or token[-1] != token[0]:
+        return token
+    plain = {"n": "\n", "t": "\t", "r": "\r"}
+    return ESCAPE.sub(lambda m: chr(int(m[1][1:], 16)) if len(m[1]) > 1 else plain.get(m[1], m[1]), token[1:-1])
+
+
+def tokens(text: str) -> list[str]:
+    """Comma-separated tokens of a line, quotes kept; commas inside a quoted token do not separate."""
+    if "'" not in text and '"' not in text:
+        return [token.strip() for token in text.split(",")]
+    found, position, more = [], 0, True
+    while more:
+        match = VALUE.match(text, position)
+        found.append(match[1].strip())
+        position, more = match.end(), bool(match[2])
+    return found
+
+
+def read_header(stream: Iterable[bytes], path: Path) -> Header:
+    """Header up to and with the @data line; `stream` then stands at the first line after it."""
+    relation, attributes = "", []
+    number = 0
+    for number, line in _statements(stream, path):
+        word, rest = re.match(r"(\S+)\s*(.*)", line, re.DOTALL).groups()
+        match word.lower():
+            case "@relation":
+                relation = unquote(rest)
+            case "@attribute":
+                attributes.append(_attribute(rest, path, number))
+            case "@data":
+                if not attributes:
+                    raise DataError.at(path, number, "@data comes before any @attribute", "declare the columns first")
+                return Header(relation, tuple(attributes), number)
+            case _:
+                raise DataError.at(path, number, f"{shorten(line)} is no ARFF header line",
+                                   "header lines start with @relation, @attribute, @data or %")
+    if number == 0:
+        raise DataError.at(path, None, "the file is empty", "fetch or write it again")
+    raise DataError.at(path, None, "there is no @data line", "check that the file is complete and is ARFF")
+
+
+def decode(line: bytes, path: Path, number: int) -> str:
+    """Line as text, UTF-8 only."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError.at(path, number, f"byte {error.start + 1} of the line is not UTF-8",
+                           "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)") from error
+
+
+def _statements(stream: Iterable[bytes], path: Path) -> Iterator[tuple[int, str]]:
+    for number, raw in enumerate(stream, start=1):
+        if number == 1:
+            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise DataError.at(path, 1, "the file is UTF-16", "save it as UTF-8")
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        line = decode(raw, path, number).strip()
+        if line and not line.startswith("%"):
+            yield number, line
+
+
+def _attribute(text: str, path: Path, line: int) -> Attribute:
+    match = NAME.match(text)
+    kind = "" if match is None else text[match.end() :].strip()
+    if not kind:
+        raise DataError.at(path, line, f"@attribute {shorten(text)} lacks a name or a type",
+                           "write @attribute NAME TYPE, the name in quotes where it holds spaces")
+    name = unquote(match[1])
+    if kind.startswith("{"):
+        return Attribute(name, _values(kind, name, path, line))
+    word = kind.split()[0].lower()
+    if word in NUMERIC:
+        return Attribute(name)
+    remedy = "write @attribute NAME TYPE, the name in quotes where it holds spaces"
+    if word in ("string", "date", "relational"):
+        remedy = "drop the column or turn it into numbers first"
+    raise DataError.at(path, line, f"attribute {shorten(name)} has type {shorten(kind)}, but only numeric and nominal "
+                       "types can be read", remedy)
+
+
+def _values(kind: str, name: str, path: Path, line: int) -> tuple[str, ...]:
+    if not kind.endswith("}"):
+        raise DataError.at(path, line, f"the values of attribute {shorten(name)} lack the closing brace",
+                           "write {value,value,...} on one line")
+    values = tuple(unquote(token) for token in tokens(kind[1:-1]))
+    if "" in values or len(set(values)) < len(values):
+        raise DataError.at(path, line, f"attribute {shorten(name)} declares an empty or a repeated value",
+                           "declare every value once")
+    return values

@@ -1,0 +1,85 @@
+"""NumPy archives: dense X or the parts of a CSR matrix, an indicator or one class a row, names and the split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from proxembed.data.dataset import Dataset, class_name, one_hot
+from proxembed.data.errors import DataError
+from proxembed.data.readers.source import opened
+
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", "label_names", "licence")
+FORM = "save X (or data, indices, indptr, shape of CSR) and Y with numpy.savez, without object arrays"
+
+
+def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
+    """Data set of an npz archive, never unpickled; see `proxembed.data.read`.
+
+    Keys: X, or data, indices, indptr and shape of a CSR matrix; Y (or y): n x c indicator (NaN = unknown) or 1-D
+    classes; optionally classes, label_names, feature_names, train_idx, test_idx, licence. Other keys are left alone.
+    """
+    if test is not None:
+        raise DataError.at(test, None, "a second npz file was given", "store the split as train_idx and test_idx")
+    if labels is not None:
+        raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
+    arrays = _load(path)
+    try:
+        return _dataset(arrays, path)
+    except DataError as error:
+        text = str(error).removesuffix(".")
+        raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
+
+
+def _load(path: Path) -> dict[str, NDArray]:
+    with opened(path) as stream:
+        try:
+            archive = np.load(stream, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise ValueError("it is a single array")
+            return {key: archive[key] for key in archive.files if key in WANTED}
+        except Exception as error:  # damaged zip members fail in many ways: every one means the same here
+            reason = f"it is no readable npz archive ({type(error).__name__}: {error})"
+            raise DataError.at(path, None, " ".join(reason.split()), FORM) from error
+
+
+def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
+    X = arrays.get("X")
+    if X is None and all(part in arrays for part in CSR_PARTS):
+        X = _csr(arrays, path)
+    Y = arrays.get("Y", arrays.get("y"))
+    if X is None or Y is None:
+        missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
+        raise DataError.at(path, None, f"the archive holds no {missing}", FORM)
+    names, unknown = arrays.get("label_names"), None
+    if Y.ndim == 1:
+        Y, names = _from_classes(Y, names, arrays.get("classes"))
+    elif Y.dtype.kind == "f":
+        unknown = np.isnan(Y)
+        Y = np.where(unknown, 0, Y)
+    licence = arrays.get("licence")
+    return Dataset(X, Y, arrays.get("feature_names"), names, path.name.removesuffix(".npz"), arrays.get("train_idx"),
+                   arrays.get("test_idx"), None if licence is None else str(licence), unknown)
+
+
+def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
+    data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
+    try:
+        X = sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
+        X.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        raise DataError.at(path, None, f"data, indices, indptr, shape are no CSR matrix ({error})", FORM) from error
+    return X
+
+
+def _from_classes(
+    y: NDArray, names: NDArray | None, classes: NDArray | None
+) -> tuple[sparse.csc_array, tuple[str, ...]]:
+    """One-hot indicator: y holds codes into `label_names` or `classes` where one is there, else the classes."""
+    if names is None and classes is not None:
+        names = [class_name(value) for value in classes.ravel()]
+    return one_hot(y, names)

@@ -1,0 +1,87 @@
+"""svmlight and LIBSVM files, one or several labels a row, through scikit-learn's reader."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.data.dataset import Dataset, class_name
+from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.source import opened
+
+MAX_FEATURES = 10_000_000
+NUMBER = rb"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?"
+LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
+PAIR = re.compile(rb"(\d+):" + NUMBER + rb"|qid:\d+")
+
+
+def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
+    """Data set of an svmlight file, or of a training and a test file; see `proxembed.data.read`.
+
+    Labels are the distinct whole numbers found, in rising order; features are named by their index in the file, which
+    counts from 0 where a 0 occurs and from 1 otherwise; a row may have no label.
+    """
+    if labels is not None:
+        raise DataError.at(path, None, "labels= was given, but an svmlight file holds its labels", "leave labels= out")
+    paths = [path] if test is None else [path, test]
+    parts = _load(paths)
+    X, ids = sparse.vstack(parts[0::2], format="csr"), [row for rows in parts[1::2] for row in rows]
+    if X.shape[1] > MAX_FEATURES:
+        raise DataError.at(path, None, f"the largest feature index is {X.shape[1] - 1}, above {MAX_FEATURES}",
+                           "renumber the features")
+    start = 0 if X.shape[1] and X[:, [0]].nnz else 1
+    flat = np.array([label for row in ids for label in row], dtype=np.float64)
+    if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and (flat == np.floor(flat)).all()):
+        raise _fault(paths, "it holds no label or no feature")
+    classes, codes = np.unique(flat, return_inverse=True)
+    owner = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
+    Y = sparse.csc_array((np.ones(len(flat), np.intp), (owner, codes)), shape=(len(ids), len(classes)))
+    Y.data = np.minimum(Y.data, 1)  # a label named twice in a row's list is one label
+    n = len(parts[1])
+    split = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
+    return Dataset(X[:, start:], Y, [str(j) for j in range(start, X.shape[1])], [class_name(c) for c in classes],
+                   path.name.split(".")[0], **split)
+
+
+def _load(paths: list[Path]) -> list:
+    from sklearn.datasets import load_svmlight_files  # costs over a second to import: only where it is used
+
+    with ExitStack() as stack:
+        streams = [stack.enter_context(opened(path)) for path in paths]
+        try:
+            return load_svmlight_files(streams, multilabel=True, zero_based=True)
+        except (ValueError, OverflowError, IndexError, MemoryError) as error:
+            raise _fault(paths, f"it is not svmlight ({error})") from error
+
+
+def _fault(paths: list[Path], otherwise: str) -> DataError:
+    """The first malformed row of the files as an error, or `otherwise` where every row looks well formed."""
+    form = "write LABEL[,LABEL...] INDEX:VALUE INDEX:VALUE, and so on"
+    for path in paths:
+        with opened(path) as stream:
+            for line, raw in enumerate(stream, start=1):
+                if reason := _reason(raw.partition(b"#")[0].split()):
+                    return DataError.at(path, line, reason, form)
+    return DataError.at(" and ".join(map(str, paths)), None, otherwise, form)
+
+
+def _reason(cells: list[bytes]) -> str | None:
+    last = -1
+    for place, cell in enumerate(cells):
+        shown = shorten(cell.decode("utf-8", "backslashreplace"))
+        if place == 0 and b":" not in cell:
+            if not LABELS.fullmatch(cell):
+                return f"{shown} is no comma-separated list of whole-number labels"
+        elif not (match := PAIR.fullmatch(cell)) or not np.isfinite(float(cell.partition(b":")[2])):
+            return f"{shown} is not INDEX:VALUE with an index from 0 up and a finite value"
+        elif match[1] is not None:
+            if len(match[1]) > 9:
+                return f"index {shorten(match[1].decode())} is above {MAX_FEATURES}"
+            if int(match[1]) <= last:
+                return f"index {int(match[1])} does not rise above {last} before it"
+            last = int(match[1])
+    return None

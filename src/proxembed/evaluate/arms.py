@@ -1,0 +1,128 @@
+"""Arms of a comparison: registered methods by name, and the rivals that stand in every leaderboard."""
+
+import difflib
+from dataclasses import dataclass
+
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+import proxembed.methods  # noqa: F401  (fills the registry)
+from proxembed.base import registry
+
+from .label_scores import LabelScores
+
+ALL_FEATURES = "all features"
+RIVAL_METHODS = ("PCA", "LSI")
+DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd", "kernelized")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One entrant of a comparison.
+
+    Parameters
+    ----------
+    name : str
+        Name in the leaderboard.
+    estimator : transformer or None
+        Unfitted, with a parameter ``n_components``; None stands for all features, which have no size.
+    rival : bool, default=False
+        True for what an embedding must beat.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import Arm
+    >>> Arm("all features", None, rival=True).name
+    'all features'
+    """
+
+    name: str
+    estimator: BaseEstimator | None
+    rival: bool = False
+
+
+def method_names() -> dict[str, str]:
+    """Names that ``method_arms`` takes (the class names in lower case), with the class name of each.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import method_names
+    >>> method_names()["opls"]
+    'OPLS'
+    """
+    return {name.lower(): name for name, cls in registry().items() if "n_components" in cls._get_param_names()}
+
+
+def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
+    """Build the arms of registered methods; a single-label method is wrapped by MESD when rows carry several labels.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Class names in any case, or "all".
+    several_labels : bool, default=True
+        Whether rows of the data carry several labels (or none).
+
+    Returns
+    -------
+    tuple of Arm
+
+    Raises
+    ------
+    ValueError
+        An unknown name; the message lists near names.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import method_arms
+    >>> [arm.name for arm in method_arms(["opls", "fda"])]
+    ['OPLS', 'MESD(FDA)']
+    """
+    known, classes = method_names(), registry()
+    wanted = list(dict.fromkeys(name.strip().lower() for name in names))
+    if wanted == ["all"]:
+        wanted = [name for name, title in known.items() if title not in RIVAL_METHODS]
+    arms = []
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}."
+            raise ValueError(f"unknown method {name!r}; {hint}")
+        title = known[name]
+        estimator = classes[title]()
+        if several_labels and estimator.label_kind == "single":
+            title, estimator = f"MESD({title})", classes["MESD"](estimator)
+        arms.append(Arm(title, estimator))
+    return tuple(arms)
+
+
+def rival_arms(X, *, seed: int = 0) -> tuple[Arm, ...]:
+    """Build the rivals: all features, PCA (LSI for sparse X), random projection, cross-fitted label scores.
+
+    Parameters
+    ----------
+    X : array or sparse array
+        The features; only their kind matters.
+    seed : int, default=0
+        Seed of the random projection and of the label scores' folds.
+
+    Returns
+    -------
+    tuple of Arm
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.arms import rival_arms
+    >>> [arm.name for arm in rival_arms(np.eye(3))]
+    ['all features', 'PCA', 'random projection', 'label scores']
+    """
+    from sklearn.random_projection import GaussianRandomProjection
+
+    variance = "LSI" if sp.issparse(X) else "PCA"
+    return (
+        Arm(ALL_FEATURES, None, rival=True),
+        Arm(variance, registry()[variance](), rival=True),
+        Arm("random projection", GaussianRandomProjection(random_state=seed), rival=True),
+        Arm("label scores", LabelScores(random_state=seed), rival=True),
+    )

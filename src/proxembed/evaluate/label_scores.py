@@ -1,0 +1,162 @@
+"""Cross-fitted label scores: the rival that every supervised embedding has to face."""
+
+from hashlib import blake2b
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from proxembed.classify.ridge import chosen_penalty, ridge_fit
+from proxembed.classify.rows import known_labels
+
+
+def row_digests(X) -> list[bytes]:
+    """One digest a row, equal for equal rows whether dense or sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from proxembed.evaluate.label_scores import row_digests
+    >>> X = np.array([[0.0, 2.0], [1.0, 0.0]])
+    >>> row_digests(X) == row_digests(sp.csr_array(X))
+    True
+    """
+    digests = []
+    for start in range(0, X.shape[0], 4096):
+        block = sp.csr_array(X[start : start + 4096], dtype=np.float64, copy=True)
+        block.sum_duplicates()
+        block.eliminate_zeros()
+        indices = block.indices.astype(np.int64)
+        for low, high in zip(block.indptr[:-1], block.indptr[1:], strict=True):
+            row = indices[low:high].tobytes() + block.data[low:high].tobytes()
+            digests.append(blake2b(row, digest_size=16).digest())
+    return digests
+
+
+class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Cross-fitted label scores: each row becomes its c ridge scores, by models that have not seen it.
+
+    Training rows get the scores of a model fitted on the other folds, so that they look like those of new rows; new
+    rows get the scores of the model fitted on all training rows. A row identical to a training row counts as that
+    row, so that ``fit_transform`` equals ``transform``; identical rows share a fold.  [wolpert1992stacking]
+
+    Parameters
+    ----------
+    n_components : int, optional
+        None keeps one column a label; a number (at most c) reduces the scores to that many principal components.
+    penalty : float or "auto", default="auto"
+        Ridge penalty, or the least leave-one-out error of all training rows.
+    n_folds : int, default=5
+        Folds of the cross-fitting; at most the number of distinct rows is used.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds.
+
+    Attributes
+    ----------
+    scores_ : array of shape (number of distinct training rows, c)
+        Cross-fitted scores of the training rows.
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+        The model for new rows.
+    penalty_ : float
+    n_components_ : int
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or fewer than two distinct rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate import LabelScores
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> LabelScores().fit_transform(X, Y).shape
+    (40, 2)
+    """
+
+    def __init__(self, n_components=None, *, penalty="auto", n_folds=5, random_state=0):
+        self.n_components = n_components
+        self.penalty = penalty
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit the models of the folds and of all rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets)
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, labels = known_labels(self, X, y)
+        T = labels.Y.toarray().astype(np.float64)
+        index = {}
+        group = np.array([index.setdefault(digest, len(index)) for digest in row_digests(X)])
+        folds = self._folds(len(index))
+        self.penalty_ = chosen_penalty(self.penalty, X, T)
+        self.coef_, self.intercept_ = ridge_fit(X, T, self.penalty_)
+        self.scores_ = np.empty((len(index), T.shape[1]))
+        for fold in range(folds.max() + 1):
+            held_out = folds[group] == fold
+            coef, intercept = ridge_fit(X[~held_out], T[~held_out], self.penalty_)
+            self.scores_[group[held_out]] = X[held_out] @ coef + intercept
+        self._index = index
+        self._reduce(self.scores_[group])
+        return self
+
+    def _folds(self, n_rows: int) -> np.ndarray:
+        if n_rows < 2:
+            raise ValueError(f"LabelScores needs at least 2 distinct rows to cross-fit; got {n_rows} sample.")
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds={self.n_folds!r} must be at least 2.")
+        order = check_random_state(self.random_state).permutation(n_rows)
+        return order % min(self.n_folds, n_rows)
+
+    def _reduce(self, S: np.ndarray) -> None:
+        c = S.shape[1]
+        if self.n_components is None:
+            self.n_components_, self.reduction_ = c, None
+            return
+        if not 1 <= self.n_components <= c:
+            raise ValueError(f"n_components={self.n_components!r} must be from 1 to the number of labels ({c}).")
+        self.reduction_ = PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
+        self.n_components_ = self.reduction_.n_components_
+
+    def transform(self, X):
+        """Score rows: cross-fitted scores for rows identical to a training row, the full model's for others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, n_components_)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        S = X @ self.coef_ + self.intercept_
+        seen = np.array([self._index.get(digest, -1) for digest in row_digests(X)])
+        S[seen >= 0] = self.scores_[seen[seen >= 0]]
+        return S if self.reduction_ is None else self.reduction_.transform(S)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,51 @@
+"""explain(): what a component is made of and which labels it serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .algebra.centred import CentredMatrix
+from .labels import LabelMatrix
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Signed weights of the top features and signed loadings of the top labels of one component, strongest first."""
+
+    component: int
+    features: list[tuple[str, float]]
+    labels: list[tuple[str, float]]
+
+
+def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
+    """(k, c): covariance of each component with each standardised label, scaled to unit length a component."""
+    share = labels.nk / labels.n
+    deviation = np.sqrt(share * (1.0 - share))
+    level = np.outer(rows.column_sums(), share)
+    covariance = components @ (rows.tdot(labels.Y) - level)
+    loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
+    length = np.linalg.norm(loadings, axis=1, keepdims=True)
+    return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))
+
+
+def explanation(estimator, component: int, n_features: int, n_labels: int) -> Explanation:
+    """The Explanation of one component of a fitted embedder."""
+    if not 0 <= component < estimator.n_components_:
+        raise ValueError(f"component={component} is not allowed; it must be 0 to {estimator.n_components_ - 1}.")
+    weights = estimator.components_[component]
+    names = getattr(estimator, "feature_names_in_", None)
+    if len(weights) != estimator.n_features_in_:
+        names = np.asarray([f"relation{j}" for j in range(len(weights))], dtype=object)
+    elif names is None:
+        names = np.asarray([f"x{j}" for j in range(len(weights))], dtype=object)
+    labels: list[tuple[str, float]] = []
+    if hasattr(estimator, "label_loadings_"):
+        labels = _strongest(estimator.classes_, estimator.label_loadings_[component], n_labels)
+    return Explanation(component, _strongest(names, weights, n_features), labels)
+
+
+def _strongest(names, weights: np.ndarray, count: int) -> list[tuple[str, float]]:
+    order = np.argsort(-np.abs(weights), kind="stable")[:count]
+    return [(str(names[j]), float(weights[j])) for j in order]

@@ -1,0 +1,1 @@
+"""Feature stages as plain functions: scalings, relations to prototypes, and the choice of prototypes."""

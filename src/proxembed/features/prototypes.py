@@ -1,0 +1,268 @@
+"""Choice of prototypes for relation features: real rows of X or centroids, without duplicates, seeded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.utils import check_random_state
+
+from proxembed.algebra.guard import guard_dense
+from proxembed.features.matrix import Matrix, float_matrix, row_blocks, row_squares
+
+MINI_BATCH_ROWS = 10_000
+TIE = 1e-9
+
+Prototypes: TypeAlias = tuple[Matrix, np.ndarray | None]
+
+
+def distinct_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Index of the first row of each set of equal rows, in row order, and how many rows each set has.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[1.0], [2.0], [1.0]]))
+    (array([0, 1]), array([2, 1]))
+    """
+    if sp.issparse(X):
+        X = X.copy()
+        X.eliminate_zeros()
+    seen: dict[bytes, int] = {}
+    group = np.empty(X.shape[0], dtype=np.intp)
+    for i in range(X.shape[0]):
+        group[i] = seen.setdefault(_row_digest(X, i), len(seen))
+    return np.unique(group, return_index=True)[1], np.bincount(group)
+
+
+def prototypes_all(
+    X: Matrix, n_prototypes: int | None = None, *, y_groups: Any = None, random_state: Any = None
+) -> Prototypes:
+    """All distinct rows, in row order; ``n_prototypes`` is not used.  [mu2012mesd]
+
+    Examples
+    --------
+    >>> prototypes_all(np.array([[1.0], [2.0], [1.0]]))[1]
+    array([0, 1])
+    """
+    index, _ = distinct_rows(X)
+    return X[index], index
+
+
+def prototypes_random(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
+    """Distinct rows drawn without replacement, in row order.
+
+    Examples
+    --------
+    >>> prototypes_random(np.eye(5), 2, random_state=0)[0].shape
+    (2, 5)
+    """
+    index, _ = distinct_rows(X)
+    if n_prototypes < index.size:
+        index = np.sort(check_random_state(random_state).choice(index, n_prototypes, replace=False))
+    return X[index], index
+
+
+def prototypes_kmeans(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
+    """Centroids of k-means with k-means++ starts (mini-batches above 10,000 distinct rows); dense, no row indices.
+
+    Examples
+    --------
+    >>> np.sort(prototypes_kmeans(np.array([[0.0], [1.0], [10.0], [12.0]]), 2, random_state=0)[0], axis=0)
+    array([[ 0.5],
+           [11. ]])
+    """
+    centroids = _cluster(X, n_prototypes, random_state)[0].astype(X.dtype, copy=False)
+    return centroids[distinct_rows(centroids)[0]], None
+
+
+def prototypes_kmedoids(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
+    """The row nearest to the centroid of its own k-means cluster, one a cluster, in row order; sparse stays sparse.
+
+    Rows at the same distance up to rounding: the first is taken.
+
+    Examples
+    --------
+    >>> prototypes_kmedoids(np.array([[0.0], [1.0], [1.5], [10.0], [12.0], [15.0]]), 2, random_state=0)[1]
+    array([1, 4])
+    """
+    centroids, labels, index = _cluster(X, n_prototypes, random_state)
+    rows = X[index].astype(np.float64)
+    if not sp.issparse(rows):
+        shift = rows.mean(axis=0)
+        rows, centroids = rows - shift, centroids - shift
+    squares = row_squares(rows)
+    medoids = []
+    for k, centroid in enumerate(centroids):
+        members = np.flatnonzero(labels == k)
+        if members.size:
+            length = float(centroid @ centroid)
+            d2 = squares[members] + length - 2 * (rows[members] @ centroid)
+            slack = TIE * (squares[members].max() + length)
+            medoids.append(members[np.flatnonzero(d2 <= d2.min() + slack)[0]])
+    index = index[np.sort(medoids)]
+    return X[index], index
+
+
+def prototypes_farthest(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
+    """Greedy k-centre: from a random row on, always the row farthest from those chosen (ties: the first).
+
+    Indices come in the order of choice, so that fewer prototypes are a prefix of more.
+
+    Examples
+    --------
+    >>> prototypes_farthest(np.array([[0.0], [1.0], [9.0]]), 2, random_state=0)[1]
+    array([0, 2])
+    """
+    index, _ = distinct_rows(X)
+    rows = X[index].astype(np.float64)
+    squares = row_squares(rows)
+    nearest = np.full(index.size, np.inf)
+    chosen = [int(check_random_state(random_state).randint(index.size))]
+    while len(chosen) < min(n_prototypes, index.size):
+        np.minimum(nearest, _squared_distances(rows, squares, chosen[-1]), out=nearest)
+        nearest[chosen[-1]] = -1.0
+        chosen.append(int(np.argmax(nearest)))
+    index = index[chosen]
+    return X[index], index
+
+
+def prototypes_stratified(
+    X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None
+) -> Prototypes:
+    """Random distinct rows of each group of ``y_groups`` (label sets), in proportion, at least one of each.
+
+    With fewer prototypes than groups, the largest groups get one each.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None]
+    >>> prototypes_stratified(X, 3, y_groups=[0, 0, 0, 0, 1, 1], random_state=0)[1].shape
+    (3,)
+    """
+    if y_groups is None:
+        raise ValueError("y_groups=None; kind 'stratified' needs a group a row: pass the label sets, or use 'random'.")
+    y_groups = np.asarray(y_groups)
+    if y_groups.shape != (X.shape[0],):
+        raise ValueError(f"y_groups has shape {y_groups.shape}; one group a row, ({X.shape[0]},), is needed.")
+    index, _ = distinct_rows(X)
+    _, codes = np.unique(y_groups[index], return_inverse=True)
+    seats = _seats(np.bincount(codes), min(n_prototypes, index.size))
+    rng = check_random_state(random_state)
+    chosen = [rng.choice(index[codes == g], seats[g], replace=False) for g in np.flatnonzero(seats)]
+    index = np.sort(np.concatenate(chosen))
+    return X[index], index
+
+
+PROTOTYPES: dict[str, Callable[..., Prototypes]] = {
+    "all": prototypes_all,
+    "random": prototypes_random,
+    "kmeans": prototypes_kmeans,
+    "kmedoids": prototypes_kmedoids,
+    "farthest": prototypes_farthest,
+    "stratified": prototypes_stratified,
+}
+
+
+def prototypes(
+    kind: str | Callable[..., Prototypes],
+    X: Any,
+    n_prototypes: int | None = None,
+    y_groups: Any = None,
+    random_state: Any = None,
+) -> Prototypes:
+    """Prototypes for relation features, chosen from the rows of X.  [mu2012mesd]
+
+    Parameters
+    ----------
+    kind : str or callable
+        "all", "random", "kmeans", "kmedoids", "farthest", "stratified"; or a function
+        (X, n_prototypes, *, y_groups, random_state) that returns (prototypes, row indices or None).
+    X : array or sparse matrix of shape (n, d)
+        Training rows.
+    n_prototypes : int in 1..n, or None for "all"
+        Number of prototypes. Where X has fewer distinct rows, all of these are taken.
+    y_groups : array of shape (n,), optional
+        Group of each row (its label set), for "stratified".
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    prototypes : ndarray or csr_array of shape (p, d)
+        Distinct rows, p <= n_prototypes.
+    indices : ndarray of shape (p,), or None
+        Their row numbers in X; None for centroids.
+
+    Raises
+    ------
+    ValueError
+        Unknown kind, n_prototypes out of range, y_groups missing or of another length.
+
+    Examples
+    --------
+    >>> P, rows = prototypes("random", np.eye(4), 2, random_state=0)
+    >>> P.shape, rows.shape
+    ((2, 4), (2,))
+    """
+    X = float_matrix(X)
+    if not X.shape[0] or not X.shape[1]:
+        raise ValueError(f"X has shape {X.shape}; prototypes need at least one row and one feature.")
+    if not callable(kind) and kind not in PROTOTYPES:
+        names = ", ".join(PROTOTYPES)
+        raise ValueError(f"kind={kind!r} is not a choice of prototypes; use one of {names}, or pass a function.")
+    if kind != "all":
+        _check_number(n_prototypes, X.shape[0])
+    choose = kind if callable(kind) else PROTOTYPES[kind]
+    return choose(X, n_prototypes, y_groups=y_groups, random_state=random_state)
+
+
+def _check_number(n_prototypes: Any, n: int) -> None:
+    integer = isinstance(n_prototypes, int | np.integer) and not isinstance(n_prototypes, bool)
+    if not integer or not 1 <= n_prototypes <= n:
+        raise ValueError(
+            f"n_prototypes={n_prototypes!r} is out of range: an integer from 1 to {n} (the rows of X) is needed; "
+            "kind 'all' takes every distinct row."
+        )
+
+
+def _row_digest(X: Matrix, i: int) -> bytes:
+    """A 128-bit hash of row i; -0.0 counts as 0.0."""
+    if not sp.issparse(X):
+        return hashlib.blake2b((X[i] + 0.0).tobytes(), digest_size=16).digest()
+    part = slice(X.indptr[i], X.indptr[i + 1])
+    return hashlib.blake2b(X.indices[part].tobytes() + X.data[part].tobytes(), digest_size=16).digest()
+
+
+def _cluster(X: Matrix, n_prototypes: int, random_state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """k-means over the distinct rows, weighted by how often they occur: centroids, cluster of each, row indices."""
+    index, counts = distinct_rows(X)
+    k = min(n_prototypes, index.size)
+    guard_dense((k, X.shape[1]), "The centroids of k-means")
+    method = KMeans if index.size <= MINI_BATCH_ROWS else MiniBatchKMeans
+    rows = X[index]
+    if sp.issparse(rows):
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    found = method(k, init="k-means++", n_init=1, random_state=random_state)
+    found.fit(rows, sample_weight=counts.astype(np.float64))
+    return found.cluster_centers_.astype(np.float64, copy=False), found.labels_, index
+
+
+def _squared_distances(X: Matrix, squares: np.ndarray, i: int) -> np.ndarray:
+    """Squared distance of every row to row i; from the differences where X is dense."""
+    if sp.issparse(X):
+        return np.maximum(squares + squares[i] - 2 * (X @ X[[i]].toarray()[0]), 0.0)
+    return np.concatenate([row_squares(X[rows] - X[i]) for rows in row_blocks(*X.shape)])
+
+
+def _seats(sizes: np.ndarray, total: int) -> np.ndarray:
+    """Share total seats among groups: one each, largest first, then by the Webster rule, never above a group's size."""
+    seats = np.zeros(sizes.size, dtype=np.intp)
+    seats[np.argsort(-sizes, kind="stable")[:total]] = 1
+    for _ in range(total - int(seats.sum())):
+        claim = np.where(seats < sizes, sizes / (2.0 * seats + 1.0), -1.0)
+        seats[np.argmax(claim)] += 1
+    return seats

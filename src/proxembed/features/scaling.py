@@ -1,0 +1,366 @@
+"""Scalings of the rows or columns of X: each kind is a fit function that returns a state; one function applies it.
+
+Statistics come from the rows given to ``scaling_fit`` only; ``scaling_apply`` uses nothing but the state and the
+rows it is given. Sparse X stays sparse for "none", "unit", "standard" and "tfidf", gives dense scores without being
+densified for "pca" and "whiten", and is densified under a size guard for "center".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.algebra.eigen import principal_axes
+from proxembed.algebra.guard import MAX_DENSE_BYTES, guard_dense
+from proxembed.algebra.parallel import by_columns
+from proxembed.features.matrix import Matrix, check_params, divide_rows, float_matrix, row_blocks, row_norms
+
+
+@dataclass(frozen=True)
+class ScalingState:
+    """What a scaling has learned: the steps in the order in which rows go through them, absent ones None or False.
+
+    The steps are: sublinear, minus mean, over std, times idf, times axes, unit length.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the scaling.
+    n_features : int
+        Number of columns of the rows it was fitted on.
+    mean, std, idf : ndarray of shape (d,) or None
+        Subtracted, divided by, multiplied with.
+    axes : ndarray of shape (d, r) or None
+        Columns onto which the centred row is projected (for whitening already divided by the standard deviations).
+    sublinear, unit : bool
+        Whether positive entries become 1 + log(x), and whether rows end with Euclidean length 1.
+
+    Examples
+    --------
+    >>> ScalingState("center", 2, mean=np.array([1.0, 2.0])).n_features_out
+    2
+    """
+
+    kind: str
+    n_features: int
+    mean: np.ndarray | None = None
+    std: np.ndarray | None = None
+    idf: np.ndarray | None = None
+    axes: np.ndarray | None = None
+    sublinear: bool = False
+    unit: bool = False
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of columns after the scaling."""
+        return self.n_features if self.axes is None else self.axes.shape[1]
+
+
+def _moments(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Column means and standard deviations (n - 1; 1 where a column is constant), two passes in float64."""
+    n = X.shape[0]
+    largest, smallest = X.max(axis=0), X.min(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / n
+        if sp.issparse(X):
+            largest, smallest = largest.toarray().reshape(-1), smallest.toarray().reshape(-1)
+            squares = _sparse_squares(X, mean)
+        else:
+            total, squares = np.zeros_like(mean), np.zeros_like(mean)
+            for rows in row_blocks(n, X.shape[1]):
+                difference = X[rows] - mean
+                total += difference.sum(axis=0)
+                squares += np.einsum("ij,ij->j", difference, difference)
+            mean += total / n
+        std = np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1))
+    constant = largest == smallest
+    mean, std = np.where(constant, largest, mean), np.where(constant | (std == 0), 1.0, std)
+    if (bad := np.flatnonzero(~(np.isfinite(mean) & np.isfinite(std)))).size:
+        raise ValueError(f"X has a column (number {bad[0]}) whose moments overflow: divide it by its size first.")
+    return mean, std
+
+
+def _sparse_squares(X: sp.csr_array, mean: np.ndarray) -> np.ndarray:
+    """Sum of (x - mean)^2 over each column, the zeros that are not stored included."""
+    difference = X.data - mean[X.indices]
+    counts = np.bincount(X.indices, minlength=X.shape[1])
+    return np.bincount(X.indices, difference**2, minlength=X.shape[1]) + (X.shape[0] - counts) * mean**2
+
+
+def scaling_none(X: Matrix) -> ScalingState:
+    """No scaling: rows pass as they are.
+
+    Examples
+    --------
+    >>> scaling_none(np.eye(2)).kind
+    'none'
+    """
+    return ScalingState("none", X.shape[1])
+
+
+def scaling_unit(X: Matrix) -> ScalingState:
+    """Unit rows, s^-1 X with s_i = |x_i|; zero rows stay zero.  [mu2012defc]
+
+    Examples
+    --------
+    >>> scaling_apply(scaling_fit("unit", np.eye(2)), np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    return ScalingState("unit", X.shape[1], unit=True)
+
+
+def scaling_center(X: Matrix, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> ScalingState:
+    """Centred columns, J X; a sparse X becomes dense, within max_dense_bytes.  [mu2012defc]
+
+    Examples
+    --------
+    >>> scaling_fit("center", np.array([[1.0, 2.0], [3.0, 6.0]])).mean
+    array([2., 4.])
+    """
+    if sp.issparse(X):
+        _check_centred(X, max_dense_bytes)
+    return ScalingState("center", X.shape[1], mean=_moments(X)[0])
+
+
+def scaling_standard(X: Matrix) -> ScalingState:
+    """Standardised columns, J X z^-1 with z the standard deviations (n - 1; 1 for a constant column).  [mu2012defc]
+
+    A sparse X is divided by z and not centred, so that it stays sparse: the methods centre for themselves.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0], [3.0, 5.0]])
+    >>> scaling_apply(scaling_fit("standard", X), X).round(3)
+    array([[-0.707,  0.   ],
+           [ 0.707,  0.   ]])
+    """
+    mean, std = _moments(X)
+    return ScalingState("standard", X.shape[1], mean=None if sp.issparse(X) else mean, std=std)
+
+
+def scaling_pca(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
+    """Principal component scores, J X V, all components with a nonzero eigenvalue.  [mu2012defc]
+
+    ``pca_var`` below 1 keeps the fewest leading components with that share of the variance. A sparse X is not
+    densified: its scores are X V - mean V.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
+    >>> scaling_apply(scaling_fit("pca", X), X).shape
+    (3, 1)
+    """
+    mean, V, _ = _principal(X, "pca", pca_var)
+    return ScalingState("pca", X.shape[1], mean=mean, axes=V)
+
+
+def scaling_whiten(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
+    """Whitened scores, J X V lam^-1/2 (lam the eigenvalues of the covariance, n - 1): covariance I.  [mu2012defc]
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> np.cov(scaling_apply(scaling_fit("whiten", X), X).T).round(6) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    mean, V, s = _principal(X, "whiten", pca_var)
+    return ScalingState("whiten", X.shape[1], mean=mean, axes=V * (np.sqrt(X.shape[0] - 1) / s))
+
+
+def scaling_tfidf(X: Matrix) -> ScalingState:
+    """Sublinear tf-idf of counts: (1 + log tf) (1 + log((1 + n) / (1 + df))), unit rows.
+
+    Entries must be 0 or at least 1; sparse X stays sparse.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [2.0, 3.0]])
+    >>> scaling_fit("tfidf", X).idf.round(4)
+    array([1.    , 1.4055])
+    """
+    _check_counts(X)
+    nonzero = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
+    df = np.bincount(nonzero, minlength=X.shape[1])
+    idf = np.log((1.0 + X.shape[0]) / (1.0 + df)) + 1.0
+    return ScalingState("tfidf", X.shape[1], idf=idf, sublinear=True, unit=True)
+
+
+KINDS: dict[str, Callable[..., ScalingState]] = {
+    "none": scaling_none,
+    "unit": scaling_unit,
+    "center": scaling_center,
+    "standard": scaling_standard,
+    "pca": scaling_pca,
+    "whiten": scaling_whiten,
+    "tfidf": scaling_tfidf,
+}
+
+
+def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) -> ScalingState:
+    """Learn a scaling from the rows of X.  [mu2012defc]
+
+    Parameters
+    ----------
+    kind : str or callable
+        "none", "unit", "center", "standard", "pca", "whiten" or "tfidf"; or a function of X that returns a
+        ``ScalingState``.
+    X : array or sparse matrix of shape (n, d)
+        Training rows, float32 or float64 (other real types become float64).
+    **params
+        ``pca_var`` ("pca", "whiten") or ``max_dense_bytes`` ("center").
+
+    Returns
+    -------
+    ScalingState
+        To be given to ``scaling_apply``.
+
+    Raises
+    ------
+    ValueError
+        Unknown kind or parameter, no rows, entries that the kind cannot take, or a dense result above
+        ``max_dense_bytes``.
+
+    Examples
+    --------
+    >>> state = scaling_fit("center", [[1.0, 2.0], [3.0, 4.0]])
+    >>> scaling_apply(state, [[2.0, 3.0]])
+    array([[0., 0.]])
+    """
+    X = float_matrix(X)
+    if not X.shape[0] or not X.shape[1]:
+        raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
+    if callable(kind):
+        state = kind(X, **params)
+        if not isinstance(state, ScalingState):
+            raise TypeError(f"kind (a function) returned {type(state).__name__}; a ScalingState is needed.")
+        return state
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r} is not a scaling; choose one of {', '.join(KINDS)}, or pass a function.")
+    check_params(kind, KINDS[kind], params)
+    return KINDS[kind](X, **params)
+
+
+def scaling_apply(state: ScalingState, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Matrix:
+    """Scale rows by what ``scaling_fit`` has learned; X is never written to, float32 gives float32.
+
+    Parameters
+    ----------
+    state : ScalingState
+        From ``scaling_fit``.
+    X : array or sparse matrix of shape (m, d)
+        Rows to scale.
+    max_dense_bytes : int
+        Largest dense array that may come from a sparse X.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (m, d) or (m, r)
+
+    Raises
+    ------
+    ValueError
+        Wrong number of features, entries that the kind cannot take, or a dense result above ``max_dense_bytes``.
+
+    Examples
+    --------
+    >>> scaling_apply(scaling_fit("unit", [[1.0, 1.0]]), [[0.0, 2.0]])
+    array([[0., 1.]])
+    """
+    X = float_matrix(X)
+    if X.shape[1] != state.n_features:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but the scaling {state.kind!r} was fitted on {state.n_features}: "
+            "pass rows with the same columns."
+        )
+    if state.axes is not None:
+        return _project(X, state.kind, state.mean, state.axes, max_dense_bytes)
+    if state.sublinear:
+        _check_counts(X)
+        X = _sublinear(X)
+    if state.mean is not None:
+        X = _subtract(X, state.mean, max_dense_bytes)
+    if state.std is not None:
+        X = _columns(np.divide, X, state.std)
+    if state.idf is not None:
+        X = _columns(np.multiply, X, state.idf)
+    if state.unit:
+        norms = row_norms(X)
+        X = divide_rows(X, np.where(norms > 0, norms, 1.0))
+    return X
+
+
+def _principal(X: Matrix, kind: str, pca_var: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, principal axes and singular values, cut at the share pca_var of the variance."""
+    if isinstance(pca_var, bool) or not isinstance(pca_var, int | float | np.number) or not 0 < pca_var <= 1:
+        raise ValueError(f"pca_var={pca_var!r} is out of range: a share of the variance in (0, 1] is needed; 1 = all.")
+    mean, V, s = principal_axes(X)
+    if s.size == 0 or not (X.max(axis=0) != X.min(axis=0)).sum():
+        raise ValueError(f"X has no variance (all rows are equal), so {kind!r} has no component: pass distinct rows.")
+    if pca_var < 1:
+        share = np.cumsum(s**2) / np.sum(s**2)
+        keep = min(int(np.searchsorted(share, pca_var * (1 - 1e-12))) + 1, s.size)
+        V, s = V[:, :keep], s[:keep]
+    return mean, V, s
+
+
+def _project(X: Matrix, kind: str, mean: np.ndarray | None, axes: np.ndarray, limit: int) -> np.ndarray:
+    """(X - mean) axes, without densifying a sparse X and without a centred copy of a dense one."""
+    mean = np.zeros(X.shape[1]) if mean is None else mean
+    shape = (X.shape[0], axes.shape[1])
+    if sp.issparse(X):
+        guard_dense(shape, f"The scores of kind {kind!r} (a lower pca_var keeps fewer)", limit)
+        scores = by_columns(X, axes)
+        scores -= mean @ axes
+        return scores.astype(X.dtype, copy=False)
+    out = np.empty(shape, dtype=X.dtype)
+    for rows in row_blocks(X.shape[0], X.shape[1]):
+        out[rows] = (X[rows] - mean) @ axes
+    return out
+
+
+def _check_centred(X: sp.csr_array, limit: int) -> None:
+    what = 'The centred X (kinds "standard" and "unit" keep it sparse, "pca" is centred)'
+    guard_dense(X.shape, what, limit, X.dtype.itemsize)
+
+
+def _subtract(X: Matrix, mean: np.ndarray, limit: int) -> np.ndarray:
+    if sp.issparse(X):
+        _check_centred(X, limit)
+        X = X.toarray()
+    return np.subtract(X, mean, out=np.empty_like(X), casting="same_kind")
+
+
+def _columns(operation: np.ufunc, X: Matrix, values: np.ndarray) -> Matrix:
+    """operation(X, values) column by column, on the stored entries of a sparse X."""
+    if sp.issparse(X):
+        out = X.copy()
+        out.data = operation(X.data, values[X.indices]).astype(X.dtype, copy=False)
+        return out
+    return operation(X, values, out=np.empty_like(X), casting="same_kind")
+
+
+def _check_counts(X: Matrix) -> None:
+    values = X.data if sp.issparse(X) else X
+    if (bad := values[(values < 1) & (values != 0)]).size:
+        raise ValueError(
+            f"X holds {float(bad.flat[0]):.6g}; kind 'tfidf' needs counts, 0 or at least 1: pass raw counts, or use "
+            "kind 'unit' on values that are already weighted."
+        )
+
+
+def _sublinear(X: Matrix) -> Matrix:
+    if sp.issparse(X):
+        out = X.copy()
+        out.eliminate_zeros()
+        out.data = 1 + np.log(out.data)
+        return out
+    out = np.zeros_like(X)
+    np.log(X, out=out, where=X > 0)
+    out[X > 0] += 1
+    return out

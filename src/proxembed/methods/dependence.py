@@ -1,0 +1,227 @@
+"""Dependence between features and labels: CCA, PLS, OPLS, MDDM and SFEHS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from ..algebra.operators import Centering, Diagonal, LowRank
+from ..algebra.symmetric import pseudo_inverse
+from ..base import PencilEmbedder, SpectralEmbedder
+from ..params import log, param
+from ..proximity.similarity import SIMILARITIES, similarity
+from ..rows import Rows
+from ..template import Template
+
+KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
+
+
+class CCA(PencilEmbedder):
+    """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
+
+    The directions of X most correlated with some combination of labels, rare labels counting as much as common ones; its
+    eigenvalues are squared canonical correlations. With one label a row it is FDA [sun2011ccals].
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, squared canonical correlations where ridge is 0.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of the labels, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import CCA
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> CCA(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    ridge_y: float = param(default=0.0, low=0, search=log(1e-6, 1e2), doc="Ridge on Yc'Yc, in the unit of ridge_scale.")
+
+    def template(self, rows):
+        gram = rows.labels.centred_gram
+        ridge = self.ridge_y * (np.trace(gram) / rows.labels.rank if self.ridge_scale == "trace" else 1.0)
+        A = LowRank(rows.labels.Y, pseudo_inverse(gram, ridge), center=rows.ones)
+        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+
+
+class PLS(SpectralEmbedder):
+    """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
+
+    The orthonormal directions of largest covariance with the labels: the left singular vectors of Xc'Yc, without deflation.
+    The same as MDDM with the linear label kernel.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, squared singular values of Xc'Yc.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of Xc'Yc, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import PLS
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> PLS(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+
+    def template(self, rows):
+        return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
+
+
+class OPLS(PencilEmbedder):
+    """Orthonormalised partial least squares: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
+
+    The directions from which a linear regression predicts the labels best (reduced-rank regression): at full rank nothing is
+    lost against ridge regression on all features. Spans the same space as CCA there [sun2009ccaopls].
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, label variance (times n) that each component explains.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of Xc'Yc, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> OPLS(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+
+    def template(self, rows):
+        A = LowRank(rows.labels.Y, center=rows.ones)
+        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+
+
+class MDDM(SpectralEmbedder):
+    """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
+
+    Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I (MDDMp);
+    ``"features"``: mix Xc'Xc + (1 - mix) I (MDDMf), which is OPLS at mix = 1.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of H Ky H on X, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MDDM
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MDDM(n_components=3, label_kernel="rbf").fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    metric: str = param(
+        default="projection", choices=("projection", "features"), doc="What is orthonormal: P, or XcP in part."
+    )
+    mix: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc='Share of Xc\'Xc under metric="features".')
+    label_kernel: str | Callable = param(default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC)
+    tau: float | None = param(
+        default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
+    )
+
+    def template(self, rows):
+        A = label_operator(rows, self.label_kernel, self.tau, center=rows.ones)
+        if self.metric == "projection":
+            return Template(A, offset=rows.ones)
+        return Template(A, self.mix * Centering(), b=1.0 - self.mix, offset=rows.ones)
+
+
+class SFEHS(SpectralEmbedder):
+    """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
+    [daniusis2009sfehs]
+
+    ``estimator="unbiased"`` takes the diagonal out of both kernels [song2007hsic], so that a row's own label does not count;
+    ``"biased"`` [gretton2005hsic] is MDDM. Components with positive eigenvalue by default.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, the dependence that each component holds.
+
+    Raises
+    ------
+    ValueError
+        For fewer than four rows under "unbiased", n_components above the rank, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import SFEHS
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> SFEHS(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    positive_only = True
+    estimator: str = param(default="unbiased", choices=("unbiased", "biased"), doc="Estimator of the dependence.")
+    label_kernel: str | Callable = param(default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC)
+    tau: float | None = param(
+        default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
+    )
+
+    def template(self, rows):
+        n = rows.n
+        if self.estimator == "biased":
+            return Template(
+                label_operator(rows, self.label_kernel, self.tau, rows.ones) / (n - 1) ** 2, offset=rows.ones
+            )
+        if n < 4:
+            raise ValueError(
+                f'estimator="unbiased" needs at least 4 rows, got {n}; use estimator="biased" or more rows.'
+            )
+        K = label_operator(rows, self.label_kernel, self.tau, None)
+        own = K.diagonal()
+        r = K @ rows.ones - own
+        corner = r.sum() / ((n - 1) * (n - 2))
+        spread = LowRank(np.column_stack([r, rows.ones]), np.array([[0.0, -1.0 / (n - 2)], [-1.0 / (n - 2), corner]]))
+        diagonal = Diagonal(own - 2.0 * r / (n - 2) + corner)
+        return Template((K + spread - diagonal) / (n * (n - 3)), offset=rows.ones)
+
+
+def label_operator(rows: Rows, kernel: str | Callable, tau: float | None, center: np.ndarray | None) -> LowRank:
+    """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the others."""
+    if kernel == "linear":
+        return LowRank(rows.labels.Y, center=center)
+    sets, group = rows.labels.groups()
+    E = sparse.csc_array((np.ones(rows.n), (np.arange(rows.n), group)), shape=(rows.n, len(sets)))
+    return LowRank(E, similarity(kernel, sets, tau), center=center)

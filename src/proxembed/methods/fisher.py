@@ -1,0 +1,216 @@
+"""Fisher's family: between-class against within-class scatter; FDA and MMC for one class a row, copy-LDA, MLDA and DMLDA."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..algebra.operators import Centering, Diagonal, Laplacian, LowRank
+from ..base import PencilEmbedder, SpectralEmbedder
+from ..params import log, param
+from ..rows import reciprocal
+from ..template import Template
+
+
+class FDA(PencilEmbedder):
+    """Fisher discriminant analysis (LDA): A = Y N^-1 Y' - 11'/n, B = I - 11'/n.  [fisher1936]
+
+    The directions in which the class means differ most against the total (or within-class) scatter; at most c - 1 of them.
+    One class a row; ``MESD(FDA())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, between-class over total (or within-class) scatter.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), one class only, n_components above c - 1, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import FDA
+    >>> from sklearn.datasets import load_iris
+    >>> FDA().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    constraint: str = param(
+        default="total",
+        choices=("total", "within"),
+        doc="The scatter in B: same directions without ridge, other eigenvalues.",
+    )
+    criterion: str = param(
+        default="ratio_trace",
+        choices=("ratio_trace", "trace_ratio"),
+        doc="Generalised eigenproblem, or tr(P'AP)/tr(P'BP) itself with P'P = I [wang2007traceratio].",
+    )
+
+    def template(self, rows):
+        total = Laplacian(rows.weigh(rows.grand_mean()))
+        within = Laplacian(rows.weigh(rows.class_mean()))
+        B = total if self.constraint == "total" else within
+        return Template(total - within, B, b=0, offset=rows.mass, target=rows.labels.Y)
+
+
+class MMC(SpectralEmbedder):
+    """Maximum margin criterion: A = Sb - lam Sw as weights of the rows, Bp = I.  [li2006mmc]
+
+    The orthonormal directions in which the classes lie far apart less how far each one spreads; no inverse, so no ridge.
+    At most c - 1 eigenvalues are positive. One class a row; ``MESD(MMC())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, between-class less lam times within-class scatter.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), one class only, n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MMC
+    >>> from sklearn.datasets import load_iris
+    >>> MMC(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    lam: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
+
+    def template(self, rows):
+        total = Laplacian(rows.weigh(rows.grand_mean()))
+        within = Laplacian(rows.weigh(rows.class_mean()))
+        return Template(total - (1.0 + self.lam) * within, offset=rows.mass)
+
+
+class CopyLDA(PencilEmbedder):
+    """Copy LDA: discriminant analysis with each row counted once per label, A = Y N^-1 Y' - mm'/nt, B = M - mm'/nt.
+    [park2008copylda]
+
+    What FDA gives on the duplicated rows, without duplicating: the same as ``MESD(FDA())``. Rows without labels weigh nothing.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, the mean of all label copies.
+    eigenvalues_ : (k,) array.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_components above c - 1, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import CopyLDA
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> CopyLDA(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+
+    def template(self, rows):
+        labels = rows.labels
+        between = LowRank(labels.Y, reciprocal(labels.nk), center=labels.m)
+        return Template(between, Centering(labels.m), b=0, offset=labels.m, target=labels.Y)
+
+
+class MLDA(PencilEmbedder):
+    """Multi-label discriminant analysis: A = Q diag(1/q) Q' - ss'/S, B = diag(s) - ss'/S, Q = M^-1 Y C.  [wang2010mlda]
+
+    Fisher's criterion with soft memberships Q: each row spreads over its labels (``normalize``) and over the labels correlated
+    with them (``correlation``, C = cosine of label columns); q, s, S are Q's column, row and total sums.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, the Q-weighted mean.
+    eigenvalues_ : (k,) array.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_components above c - 1, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MLDA
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MLDA(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    correlation: bool = param(default=True, kind=bool, doc="Spread membership over correlated labels.")
+    normalize: bool = param(default=True, kind=bool, doc="Divide each row's membership by its number of labels.")
+
+    def template(self, rows):
+        F, C = memberships(rows.labels, self.correlation, self.normalize)
+        s, q = F @ C.sum(axis=1), C.T @ np.asarray(F.sum(axis=0)).ravel()
+        between = LowRank(F, (C * reciprocal(q)) @ C.T, center=s)
+        return Template(between, Centering(s), b=0, offset=s, target=rows.labels.Y)
+
+
+class DMLDA(PencilEmbedder):
+    """Direct multi-label discriminant analysis: Sb from the rows outside each label, B = diag(s) - Q diag(1/q) Q'.
+    [oikonomou2013dmlda]
+
+    Sb = sum_k sum_i (1 - q_ik)(x_i - mu_k)(x_i - mu_k)' counts how far rows lie from the means of labels that they do not have;
+    its rank is not limited to c - 1.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of the centred rows, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import DMLDA
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> DMLDA(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    weights: str = param(default="labels", choices=("labels", "mlda"), doc="Memberships Q: Y itself, or those of MLDA.")
+
+    def template(self, rows):
+        F, C = memberships(rows.labels, self.weights == "mlda", self.weights == "mlda")
+        s, q = F @ C.sum(axis=1), C.T @ np.asarray(F.sum(axis=0)).ravel()
+        within = Diagonal(s) - LowRank(F, (C * reciprocal(q)) @ C.T)
+        means = LowRank(F, rows.n * (C * reciprocal(q) ** 2) @ C.T, center=rows.ones)
+        return Template(
+            rows.labels.c * Centering() + means - within, within, b=0, offset=rows.ones, target=rows.labels.Y
+        )
+
+
+def memberships(labels, correlation: bool, normalize: bool) -> tuple[sparse.csc_array, np.ndarray]:
+    """Q = F C as a sparse n x c factor F (Y, or M^-1 Y) and a c x c array C (I, or the cosines of label columns)."""
+    F = labels.Y
+    if normalize:
+        F = sparse.csc_array(sparse.diags_array(reciprocal(labels.m)) @ F)
+    if not correlation:
+        return F, np.eye(labels.c)
+    norm = np.sqrt(np.outer(labels.nk, labels.nk))
+    return F, (labels.Y.T @ labels.Y).toarray() / norm

@@ -1,0 +1,84 @@
+"""Hypergraph spectral learning: each label is a hyperedge around its rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..algebra.operators import Centering, Diagonal, Identity, LowRank
+from ..base import PencilEmbedder
+from ..params import param
+from ..rows import reciprocal
+from ..template import Template
+
+
+class HSL(PencilEmbedder):
+    """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.  [sun2008hsl]
+
+    S = D^-1/2 Y W Y' D^-1/2 with edge weights w over class sizes nk: w/nk for ``"zhou"`` [zhou2006hypergraph], w for
+    ``"clique"`` and w/nk^2 for ``"star"`` [agarwal2006]; D holds the row sums that make S's top eigenvalue 1. With one label a
+    row all three are FDA.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection (zeros with center=False).
+    eigenvalues_ : (k,) array.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For edge_weights of another length than the nonempty labels, n_components above the bound, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import HSL
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> HSL("star", n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    expansion: str = param(
+        default="zhou",
+        choices=("zhou", "clique", "star"),
+        kw_only=False,
+        doc="How a hyperedge becomes weights between rows.",
+    )
+    edge_weights: list | None = param(
+        default=None, choices=(None,), kind=(list, tuple, np.ndarray), doc="One positive weight a label; None: all 1."
+    )
+    self_loops: bool = param(
+        default=True, kind=bool, doc="False: the clique expansion without its diagonal (Agarwal's)."
+    )
+    center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
+
+    def template(self, rows):
+        labels = rows.labels
+        w, nk = self._weights(labels), labels.nk
+        edge, degree = {
+            "zhou": (w / nk, w),
+            "clique": (w, w * nk if self.self_loops else w * (nk - 1.0)),
+            "star": (w / nk**2, w / nk),
+        }[self.expansion]
+        D = labels.Y @ degree
+        F = sparse.csc_array(sparse.diags_array(np.sqrt(reciprocal(D))) @ labels.Y)
+        offset = rows.ones if self.center else None
+        A = LowRank(F, edge, center=offset)
+        if self.expansion == "clique" and not self.self_loops:
+            A = A - Diagonal((labels.Y @ w) * reciprocal(D))
+        B = Centering() if self.center else Identity(rows.n)
+        target = sparse.csc_array(F @ sparse.diags_array(np.sqrt(edge)))
+        return Template(A, B, b=0, offset=offset, target=target)
+
+    def _weights(self, labels) -> np.ndarray:
+        if self.edge_weights is None:
+            return np.ones(labels.c)
+        w = np.asarray(self.edge_weights, dtype=np.float64)
+        if w.shape != (labels.c,) or not np.all(w > 0) or not np.all(np.isfinite(w)):
+            raise ValueError(
+                f"edge_weights must hold {labels.c} positive numbers, one for each label that some row has; got shape {w.shape}."
+            )
+        return w

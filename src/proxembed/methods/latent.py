@@ -1,0 +1,250 @@
+"""Latent variables shared by features and labels: SLVM, MORP, MLSI, and the shared subspace of MLLS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.centred import CentredMatrix
+from ..algebra.eigen import choose_ridge
+from ..algebra.inverse import Inverse
+from ..algebra.linear import ridge_solve
+from ..algebra.operators import Centering, Identity, LowRank, Operator
+from ..algebra.problem import Problem
+from ..algebra.symmetric import orthonormal_columns, solve_linear
+from ..base import SpectralEmbedder
+from ..params import log, param
+from ..template import Template
+
+BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
+
+
+def shared_kernel(X, Y, beta: float, center: np.ndarray | None) -> tuple[Operator, float]:
+    """K = beta YY' + (1 - beta) XX' and its trace; both centred where ``center`` is given."""
+    rows = CentredMatrix.centred(X, center)
+    labels = LowRank(Y, center=center)
+    nk = np.asarray(Y.sum(axis=0)).ravel()
+    spread = float(nk.sum() - (nk @ nk / len(center) if center is not None else 0.0))
+    parts = [
+        (beta, labels, spread),
+        (1.0 - beta, LowRank(X, center=center), 0.0 if beta == 1.0 else rows.squared_norm()),
+    ]
+    K = [(c, op) for c, op, _ in parts if c > 0]
+    trace = sum(c * size for c, _, size in parts)
+    return (K[0][0] * K[0][1] if len(K) == 1 else K[0][0] * K[0][1] + K[1][0] * K[1][1]), trace
+
+
+def inverse_template(rows, beta: float, eps: float, penalty: float, center: bool) -> Template:
+    """min P'(X'K^-1 X + penalty I)P subject to P'X'XP = I, K made invertible by eps times its mean eigenvalue."""
+    offset = rows.ones if center else None
+    K, trace = shared_kernel(rows.X, rows.labels.Y, beta, offset)
+    B = Centering() if center else Identity(rows.n)
+    return Template(-Inverse(eps * trace / rows.n, K), B, a=-penalty, b=0, offset=offset, sense=-1)
+
+
+class MORP(SpectralEmbedder):
+    """Multi-output regularised projection: minimise P'(X'K^-1 X + penalty I)P, B = I - 11'/n, K = beta YY' + (1 - beta) XX'.
+    [yu2006morp]
+
+    Latent variables that rebuild both features and labels, restricted to linear functions of X. K gets eps times its mean
+    eigenvalue, since centring makes it singular.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, ascending: the cost of each component.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of the centred rows, sizes whose dense form passes the guard, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MORP
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MORP(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
+    penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
+    eps: float = param(default=1e-6, above=0, doc="Added to K, in units of its mean eigenvalue.")
+
+    def template(self, rows):
+        return inverse_template(rows, self.beta, self.eps, self.penalty, center=True)
+
+
+class MLSI(SpectralEmbedder):
+    """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
+
+    ``form="inverse"``: minimise P'(X'K^-1 X + penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP subject to
+    P'(X'X + penalty I)P = I; K = beta YY' + (1 - beta) XX'.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection (zeros unless center=True).
+    eigenvalues_ : (k,) array: ascending costs for "inverse", descending gains for "ratio".
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of X, sizes whose dense form passes the guard, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MLSI
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MLSI(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
+    penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
+    eps: float = param(default=1e-6, above=0, doc='Added to K under form="inverse", in units of its mean eigenvalue.')
+    form: str = param(default="inverse", choices=("inverse", "ratio"), doc="Which of the two problems named MLSI.")
+    center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
+
+    def template(self, rows):
+        if self.form == "inverse":
+            return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
+        offset = rows.ones if self.center else None
+        K, _ = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
+        return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
+
+
+class SLVM(SpectralEmbedder):
+    """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].  [yu2005mlsi]
+
+    Latent variables that rebuild features and labels together, Z'Z = I, free of any linear form. New rows are embedded by the
+    ridge regression of Z on X; a row seen in training keeps its own embedding.
+
+    Attributes
+    ----------
+    embedding_ : (n, k) array, Z.
+    components_ : (k, d) array and intercept_ : (k,) array, the regression that embeds new rows.
+    eigenvalues_ : (k,) array, squared singular values of the stack.
+    ridge_ : float, the ridge of the regression for new rows, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of [Y, X], bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import SLVM
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> SLVM(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    direct = True
+    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
+    center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
+    ridge: float | str = param(
+        default="auto",
+        low=0,
+        choices=("auto",),
+        search="ridge",
+        doc="Ridge of the regression that embeds new rows; auto: least leave-one-out error.",
+    )
+    ridge_scale: str = param(
+        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: the mean eigenvalue of Xc'Xc, or 1."
+    )
+
+    def template(self, rows):
+        offset = rows.ones if self.center else None
+        return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset)[0], offset=offset)
+
+    def _store(self, found, R, rows):
+        super()._store(found, R, rows)
+        regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=self.embedding_)
+        problem = Problem(regression, rows.X)
+        self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale)
+        W, self.intercept_ = ridge_solve(rows.X, self.embedding_, self.ridge_)
+        self.components_ = np.ascontiguousarray(W.T)
+
+    def extend(self, X):
+        return CentredMatrix(X).dot(self.components_.T) + self.intercept_
+
+
+class MLLS(SpectralEmbedder):
+    """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
+
+    Minimises ||XW - Y||^2/n + alpha ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1 Q it is
+    the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, Theta'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array.
+    coef_ : (d, c) array and intercept_ : (c,) array, the built-in predictor of the labels.
+
+    Raises
+    ------
+    ValueError
+        For n_components above the rank of Xc'Yc, one label set only, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MLLS
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MLLS(n_components=3).fit(data.X, data.Y).predict(data.X).shape
+    (1797, 7)
+    """
+
+    labels = "multi"
+    alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
+    beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
+
+    def template(self, rows):
+        n, ones = rows.n, rows.ones
+        squared = LowRank(rows.X, center=ones) / n**2
+        B = squared + ((self.alpha + 2.0 * self.beta) / n) * Centering()
+        return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
+
+    def finish(self, P, R):
+        rows = CentredMatrix.centred(R, np.ones(R.shape[0]))
+        return orthonormal_columns(rows.tdot(rows.dot(P)) / R.shape[0] + (self.alpha + self.beta) * P)
+
+    def _store(self, found, R, rows):
+        super()._store(found, R, rows)
+        self._labels = rows.labels.take(slice(0, 0))
+        self._learn_predictor(rows, found.problem)
+
+    def _learn_predictor(self, rows, problem) -> None:
+        """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]."""
+        n = rows.n
+        theta = self.components_.T
+        F = problem.rows.tdot(rows.labels.Y)
+        solved = problem.ridge_solution(np.hstack([F, n * theta]), n * (self.alpha + self.beta))
+        W, inner = solved[:, : F.shape[1]], solved[:, F.shape[1] :]
+        middle = np.eye(theta.shape[1]) / self.alpha - theta.T @ inner
+        W = W + inner @ solve_linear(middle, theta.T @ W)
+        self.coef_ = rows.labels.expand(W)
+        self.intercept_ = rows.labels.expand(rows.labels.nk / n - self.mean_ @ W)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores of rows X, (m, c); 0.5 is the threshold between a label and none."""
+        check_is_fitted(self, "coef_")
+        return CentredMatrix(self._input(X, reset=False)).dot(self.coef_) + self.intercept_
+
+    def predict(self, X) -> Any:
+        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class a row."""
+        scores = self.decision_function(X)
+        if self._labels.form == "classes":
+            return self._labels.decode(np.eye(scores.shape[1])[scores.argmax(axis=1)])
+        return self._labels.decode(scores >= 0.5)

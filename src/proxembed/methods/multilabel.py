@@ -1,0 +1,66 @@
+"""MESD: the multi-label extension of any single-label method, by counting each row once per label without copying it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..base import SpectralEmbedder, Wrapper
+from ..params import methods, param
+from .fisher import FDA
+
+
+class MESD(Wrapper):
+    """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
+    [mu2012mesd]
+
+    Each row stands for one copy per label; the copies share an embedding, so the copied problem collapses to the original
+    rows. With one label a row it is the method itself. Rows without labels weigh nothing.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, the mean of all label copies.
+    eigenvalues_ : (k,) array.
+    method_ : the wrapped method with its parameters.
+
+    Raises
+    ------
+    ValueError
+        For a method that is not single-label, n_components above its bound, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MESD, MMC
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MESD(MMC(), n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    method: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("single"),
+        doc="Any single-label method; None: FDA().",
+    )
+    weighting: str = param(
+        default="none",
+        choices=("none", "mimj", "printed"),
+        doc="Weights of pairs of copies: 1, 1/(m_i m_j), or the form printed in the paper's text.",
+    )
+
+    def default_method(self):
+        return FDA()
+
+    def check_method(self, method):
+        if type(method).labels != "single":
+            raise ValueError(
+                f"MESD extends single-label methods, and {type(method).__name__} already takes several labels a row "
+                "(or none). Use it as it is."
+            )
+
+    def template(self, rows):
+        return self.method_.template(replace(rows, weighting=self.weighting))

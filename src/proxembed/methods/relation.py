@@ -1,0 +1,309 @@
+"""Other features for any method: Scaling, RelationFeatures, and Kernelized, which runs a method in a kernel's feature space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.guard import guard_dense
+from ..algebra.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
+from ..base import Embedder, SpectralEmbedder, Wrapper
+from ..features.prototypes import PROTOTYPES, prototypes
+from ..features.relation import RELATIONS, median_squared_distance, relation
+from ..features.scaling import KINDS, scaling_apply, scaling_fit
+from ..labels import LabelMatrix
+from ..params import log, methods, param
+from .dependence import OPLS
+
+KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
+WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
+SEED_DOC = "Seed of the choice of prototypes."
+
+
+class Scaling(Embedder):
+    """Scaling of rows or columns: unit length, centring, standardising, PCA, whitening, sublinear tf-idf.  [mu2012defc]
+
+    Statistics come from the rows given to fit alone. Sparse X stays sparse but for "center" (guarded), "pca" and "whiten"
+    (dense scores); "standard" divides a sparse X without centring it, since the methods centre by themselves.
+
+    Attributes
+    ----------
+    state_ : the statistics learned.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, negative entries under "tfidf", or a dense result above the size guard.
+
+    Examples
+    --------
+    >>> from proxembed import Scaling
+    >>> Scaling("unit").fit_transform([[3.0, 4.0], [0.0, 2.0]])
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+
+    kind: str | Callable = param(
+        default="standard",
+        choices=tuple(KINDS),
+        callable=True,
+        kw_only=False,
+        search=tuple(KINDS),
+        doc="Which scaling.",
+    )
+
+    def fit(self, X, y=None):
+        """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self."""
+        self.state_ = scaling_fit(self.kind, self._rows(X, y).X)
+        return self
+
+    def transform(self, X):
+        """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"."""
+        check_is_fitted(self, "state_")
+        return scaling_apply(self.state_, self._input(X, reset=False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.state_.n_features_out
+
+
+class RelationFeatures(Embedder):
+    """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features.  [mu2012defc]
+
+    Any measure serves, positive semidefinite or not; rows to embed are compared with the prototypes only, never with each
+    other.
+
+    Attributes
+    ----------
+    prototypes_ : (p, d) array or CSR.
+    tau_ : float or None, the width used.
+    scale_ : float by which features are divided (the largest on the training rows for "polynomial", else 1).
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, n_prototypes out of range, "stratified" without y, or a result above the size guard.
+
+    Examples
+    --------
+    >>> from proxembed import RelationFeatures
+    >>> from proxembed.data import digits
+    >>> RelationFeatures("cosine", prototypes="farthest", n_prototypes=50, random_state=0).fit_transform(digits().X).shape
+    (1797, 50)
+    """
+
+    kind: str | Callable = param(
+        default="cosine",
+        choices=tuple(RELATIONS),
+        callable=True,
+        kw_only=False,
+        search=tuple(RELATIONS),
+        doc="The measure.",
+    )
+    tau: float | None = param(
+        default=None,
+        above=0,
+        choices=(None,),
+        search=log(1e-3, 10.0),
+        doc='Width; None: the median squared distance for "gaussian", 1 for "alternative".',
+    )
+    degree: float = param(default=2, above=0, search=(1, 5), doc='Degree of "polynomial".')
+    prototypes: str | Callable = param(
+        default="all", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
+    )
+    n_prototypes: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), doc='How many; None with "all".'
+    )
+    random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
+
+    def fit(self, X, y=None):
+        """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self."""
+        X = self._rows(X, None).X
+        groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
+        number = None if self.n_prototypes is None else min(self.n_prototypes, X.shape[0])
+        self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
+        self.tau_ = self.tau
+        if self.tau is None and self.kind in ("gaussian", "alternative"):
+            self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
+        self.scale_ = 1.0
+        if self.kind == "polynomial":
+            self.scale_ = float(np.abs(self._relate(X)).max()) or 1.0
+        return self
+
+    def transform(self, X):
+        """The relation features of rows X, (m, p)."""
+        check_is_fitted(self, "prototypes_")
+        X = self._input(X, reset=False)
+        R = self._relate(X) / self.scale_
+        return R.astype(X.dtype, copy=False)
+
+    def _relate(self, X) -> np.ndarray:
+        guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")
+        return relation(self.kind, X, self.prototypes_, **measure_params(self.kind, self.tau_, self.degree))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.prototypes_.shape[0]
+
+
+class Kernelized(Wrapper):
+    """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
+
+    The method runs on the kernel's empirical map, so that P'P = I means orthonormal in feature space (``constraint=
+    "feature"``), or on the kernel matrix itself (``"coef"``). ``tau="auto"`` chooses the Gaussian width and the ridge together
+    by the closed-form leave-one-out error of kernel ridge regression of the labels. Kernelized(FDA()) is kernel FDA
+    [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+
+    Attributes
+    ----------
+    method_ : the wrapped method with its parameters.
+    tau_ : float or None, the width used.
+    ridge_ : float, the ridge used, absolute.
+    prototypes_ : (p, d) rows that new rows are compared with (all training rows without n_prototypes).
+    components_ : (k, r) array of the embedding in the kernel map.
+    eigenvalues_ : (k,) array.
+
+    Raises
+    ------
+    ValueError
+        For a kernel matrix above the size guard (the message names n_prototypes), a method that places rows directly,
+        n_components above the bound, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import Kernelized, OPLS
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> model = Kernelized(OPLS(), n_components=3, n_prototypes=200, random_state=0).fit(data.X, data.Y)
+    >>> model.transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    method: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("multi"),
+        doc="Any projection method; None: OPLS().",
+    )
+    kernel: str | Callable = param(
+        default="gaussian",
+        choices=(*KERNELS, "precomputed"),
+        callable=True,
+        doc="Kernel: a name, or a callable (m x d, p x d) -> m x p; precomputed: X holds kernel values with the training rows.",
+    )
+    tau: float | str = param(
+        default="auto", above=0, choices=("auto",), doc="Width of exp(-d^2/tau); auto: least leave-one-out error."
+    )
+    degree: float = param(default=2, above=0, doc='Degree of "polynomial", (1 + x\'y)^degree.')
+    constraint: str = param(
+        default="feature",
+        choices=("feature", "coef"),
+        doc="Coordinates: the empirical kernel map, or the kernel matrix.",
+    )
+    n_prototypes: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), doc="Prototypes instead of all training rows; None: exact."
+    )
+    prototypes: str | Callable = param(
+        default="kmedoids", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
+    )
+    random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @property
+    def label_kind(self):
+        return self._resolved().label_kind
+
+    def default_method(self):
+        return OPLS()
+
+    def check_method(self, method):
+        if method.direct:
+            raise ValueError(
+                f"{type(method).__name__} places the rows themselves and has no projection to lift; wrap a projection method."
+            )
+        if isinstance(method, Kernelized):
+            raise ValueError("Kernelized cannot wrap Kernelized; wrap the inner method once.")
+
+    def template(self, rows):
+        template = self.method_.template(rows)
+        self._learn_kernel(rows, template)
+        return template
+
+    def lift(self, X):
+        """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
+        K = self._kernel(X)
+        if self.constraint == "feature":
+            return K @ self.map_
+        return K if self.level_ is None else K - K.mean(axis=1, keepdims=True) - self.level_
+
+    def _kernel(self, X) -> np.ndarray:
+        if self.kernel == "precomputed":
+            return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        guard_dense((X.shape[0], self.prototypes_.shape[0]), "The kernel matrix (set n_prototypes to bound it)")
+        kind = self.kernel if callable(self.kernel) else KERNELS[self.kernel]
+        K = relation(kind, X, self.prototypes_, **measure_params(kind, self.tau_, self.degree))
+        return np.asarray(K, dtype=np.float64)
+
+    def _learn_kernel(self, rows, template) -> None:
+        """Prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
+        self.prototypes_, self.tau_, self.choice_ = rows.X, None, None
+        if self.n_prototypes is not None and self.kernel != "precomputed":
+            groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
+            self.prototypes_, _ = prototypes(
+                self.prototypes, rows.X, min(self.n_prototypes, rows.n), groups, self.random_state
+            )
+        if self.kernel == "gaussian":
+            self._choose_width(rows, template)
+        self.map_ = self.level_ = None
+        if self.constraint == "feature":
+            self.map_ = kernel_map(self._kernel(self.prototypes_))
+        elif template.offset is not None:
+            K = self._kernel(rows.X)
+            self.level_ = K.mean(axis=0) - K.mean()
+
+    def _choose_width(self, rows, template) -> None:
+        if self.tau != "auto":
+            self.tau_ = float(self.tau)
+            return
+        median = median_squared_distance(rows.X)
+        if rows.labels is None:
+            self.tau_ = median
+            return
+        weights = rows.ones if template.offset is None else template.offset
+        target = rows.labels.Y if template.target is None else template.target
+        setting, scale = super()._ridge_settings()
+        given = None
+        if setting != "auto" and template.B is not None:
+            given = lambda unit: np.array([setting * (unit if scale == "trace" else 1.0)])  # noqa: E731
+        d2 = relation("euclidean", rows.X, self.prototypes_) ** 2
+        inner = d2 if self.n_prototypes is None else relation("euclidean", self.prototypes_, self.prototypes_) ** 2
+
+        def coordinates_at(tau: float):
+            K = np.exp(-d2 / tau)
+            if self.n_prototypes is None:
+                return kernel_coordinates(K, weights)
+            return map_coordinates(K @ kernel_map(np.exp(-inner / tau)), weights)
+
+        self.tau_, ridge = least_loo(median * WIDTHS, coordinates_at, target, given)
+        if setting == "auto" and template.B is not None:
+            self.choice_ = ridge
+
+    def _ridge_settings(self):
+        return super()._ridge_settings() if self.choice_ is None else (self.choice_, "absolute")
+
+
+def measure_params(kind: str | Callable, tau: float | None, degree: float) -> dict[str, float]:
+    """The parameters that a measure takes."""
+    if kind in ("gaussian", "alternative"):
+        return {"tau": tau}
+    return {"degree": degree} if kind == "polynomial" else {}

@@ -1,0 +1,158 @@
+"""param(): a hyper-parameter declared once. From it come the constructor, the range check, the docs and the search space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Log:
+    """A search range on a logarithmic scale, ends included."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Integers:
+    """A search range of whole numbers, ends included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Methods:
+    """A search over the registered methods with this kind of labels; resolved from the registry."""
+
+    labels: str | None
+
+
+def log(low: float, high: float) -> Log:
+    """Search range from ``low`` to ``high`` on a logarithmic scale."""
+    return Log(low, high)
+
+
+def integers(low: int, high: int) -> Integers:
+    """Search range of the whole numbers from ``low`` to ``high``."""
+    return Integers(low, high)
+
+
+def methods(labels: str | None) -> Methods:
+    """Search range over the registered methods that take this kind of labels."""
+    return Methods(labels)
+
+
+@dataclass(frozen=True)
+class Param:
+    """What is declared of a hyper-parameter beside its name and default."""
+
+    doc: str
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[Any, ...] = ()
+    integer: bool = False
+    callable: bool = False
+    kind: type | tuple[type, ...] | None = None
+    search: Any = None
+
+    def allowed(self) -> str:
+        """The permitted values in words."""
+        words = [repr(c) for c in self.choices]
+        if self.numeric:
+            words.append(("an integer" if self.integer else "a number") + self._range())
+        if self.callable:
+            words.append("a callable")
+        if self.kind is bool:
+            words.append("True or False")
+        elif self.kind is not None:
+            kinds = self.kind if isinstance(self.kind, tuple) else (self.kind,)
+            words += [f"a {kind.__name__}" for kind in kinds]
+        return ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + words[-1]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether numbers are among the permitted values."""
+        return self.integer or any(v is not None for v in (self.low, self.high, self.above, self.below))
+
+    def _range(self) -> str:
+        ends = [(">=", self.low), (">", self.above), ("<=", self.high), ("<", self.below)]
+        text = " and ".join(f"{sign} {value:g}" for sign, value in ends if value is not None)
+        return f" {text}" if text else ""
+
+    def permits(self, value: Any) -> bool:
+        """Whether the value is one of the permitted ones."""
+        if any(value is c or (type(value) is type(c) and value == c) for c in self.choices):
+            return True
+        if self.callable and callable(value) and not isinstance(value, type):
+            return True
+        if self.kind is not None and (
+            isinstance(value, self.kind) or (self.kind is bool and type(value).__name__ == "bool_")
+        ):
+            return True
+        if not self.numeric or isinstance(value, bool) or not isinstance(value, Real):
+            return False
+        if self.integer and not isinstance(value, Integral):
+            return False
+        return self._inside(float(value))
+
+    def _inside(self, value: float) -> bool:
+        return (
+            not math.isnan(value)
+            and (self.low is None or value >= self.low)
+            and (self.above is None or value > self.above)
+            and (self.high is None or value <= self.high)
+            and (self.below is None or value < self.below)
+        )
+
+
+def param(
+    default: Any = MISSING,
+    *,
+    doc: str,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: tuple[Any, ...] = (),
+    integer: bool = False,
+    callable: bool = False,
+    kind: type | tuple[type, ...] | None = None,
+    search: Any = None,
+    kw_only: bool = True,
+) -> Any:
+    """Declare a hyper-parameter of a method.
+
+    ``low``/``high`` are included ends, ``above``/``below`` excluded ones; ``choices`` are permitted beside numbers in range;
+    ``kind`` permits instances of a class. Checked in fit, never in the constructor.
+    """
+    spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, search)
+    return field(default=default, kw_only=kw_only, metadata={"param": spec})
+
+
+def declared(cls: type) -> dict[str, tuple[Field, Param]]:
+    """The declared hyper-parameters of a class, in order: name -> (dataclass field, Param)."""
+    return {f.name: (f, f.metadata["param"]) for f in fields(cls) if "param" in f.metadata}
+
+
+def check_params(estimator: Any) -> None:
+    """Raise a ValueError that names the first parameter whose value is not permitted."""
+    for name, (_, spec) in declared(type(estimator)).items():
+        value = getattr(estimator, name)
+        if not spec.permits(value):
+            raise ValueError(
+                f"{type(estimator).__name__}: {name}={value!r} is not allowed; {name} must be {spec.allowed()}."
+            )
+
+
+def parameters_section(cls: type) -> str:
+    """The numpydoc Parameters section of a class, from its declarations."""
+    lines = ["Parameters", "----------"]
+    for name, (f, spec) in declared(cls).items():
+        lines += [f"{name} : {spec.allowed()}, default={f.default!r}", f"    {spec.doc}"]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Proximities between rows: from features (weights), from labels (similarity)."""

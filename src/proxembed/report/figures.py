@@ -1,0 +1,111 @@
+"""Static figures as SVG text: the k-curve, drawn once for wide and once for narrow screens."""
+
+import io
+
+# Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
+INK = "#1a1a1a"
+STYLE = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#666666",
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.parse_math": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def _looks(arms: list[tuple[str, bool]]) -> dict[str, dict]:
+    """Colour, marker and dash of each arm: methods solid, rivals dashed, no two alike."""
+    looks = {}
+    for number, (arm, rival) in enumerate(arms):
+        colour = COLOURS[number % len(COLOURS)]
+        looks[arm] = {"color": colour, "marker": MARKERS[number % len(MARKERS)], "linestyle": "--" if rival else "-"}
+    return looks
+
+
+def _arms(summary: dict) -> list[tuple[str, bool]]:
+    return sorted({(entry["arm"], entry["rival"]) for entry in summary["leaderboard"]}, key=lambda arm: arm[::-1])
+
+
+def _caption(axes, summary: dict, name: str) -> None:
+    axes.set_xlabel("number of components k (log scale)")
+    axes.set_ylabel(f"{name} (0 to 1)")
+    n, folds = summary["dataset"]["n"], len(summary["folds"])
+    axes.set_title(f"n = {n:,} rows, {folds} folds, bars: 1 s.e.", fontsize=10, loc="left")
+    axes.grid(axis="y", color="#dddddd", linewidth=0.7)
+
+
+def _draw(axes, arms: list[tuple[str, bool]], curve: dict) -> None:
+    looks, ticks = _looks(arms), sorted({k for points in curve.values() for k, _, _ in points if k is not None})
+    for arm, _ in arms:
+        points, look = curve.get(arm, []), looks[arm]
+        if not points:
+            continue
+        if points[0][0] is None:
+            axes.axhline(points[0][1], color="#333333", linewidth=1.6, linestyle=":", label=f"{arm} (no k)")
+            continue
+        ks, means, errors = zip(*points, strict=True)
+        bars = [error or 0.0 for error in errors]
+        axes.errorbar(ks, means, yerr=bars, label=arm, linewidth=1.6, markersize=5.5, elinewidth=0.9, **look)
+    if ticks:
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [str(k) for k in ticks])
+        axes.minorticks_off()
+
+
+def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
+    """Draw a measure against the number of components k, one line an arm, bars of one standard error.
+
+    Parameters
+    ----------
+    summary : dict
+        From ``summarise``.
+    name : str
+        One of ``summary["measures"]``.
+    narrow : bool, default=False
+        For screens of a phone's width.
+
+    Returns
+    -------
+    str
+        SVG markup without an XML head, its text kept as text.
+
+    Raises
+    ------
+    ValueError
+        ``name`` is not a measure of this summary.
+
+    Examples
+    --------
+    >>> from proxembed.report.figures import k_curve
+    >>> k_curve({"measures": ["recall"]}, "precision")
+    Traceback (most recent call last):
+    ...
+    ValueError: name='precision' is not a measure of this summary; it has recall.
+    """
+    if name not in summary["measures"]:
+        raise ValueError(f"name={name!r} is not a measure of this summary; it has {', '.join(summary['measures'])}.")
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": f"{name}-{narrow}"}):
+        figure = Figure(figsize=(4.0, 5.2) if narrow else (9.2, 4.4), layout="constrained")
+        axes = figure.add_subplot()
+        _draw(axes, _arms(summary), summary["curves"][name])
+        _caption(axes, summary, name)
+        columns = 2 if narrow else 1
+        figure.legend(loc="outside lower center" if narrow else "outside right upper", ncols=columns, frameon=False)
+        FigureCanvasSVG(figure)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = out.getvalue()
+    return svg[svg.index("<svg") :]

@@ -1,0 +1,131 @@
+"""Results in, plain data out: means over folds, the k-curves, the best size of each arm, and the verdict."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+from proxembed.evaluate.protocol import Results
+
+from .verdict import judge
+
+TEST = "test"
+FACTS = ("dataset", "protocol", "preprocessing", "notes", "seconds", "interrupted")
+
+
+def measure_name(measure: str, readout: str) -> str:
+    """Name a measure with its read-out, as in tables and file columns.
+
+    Examples
+    --------
+    >>> from proxembed.report.summarise import measure_name
+    >>> measure_name("macro average precision", "ridge")
+    'macro average precision (ridge)'
+    """
+    return f"{measure} ({readout})"
+
+
+def _complete_folds(results: Results) -> list[str]:
+    """Validation folds that every arm has finished; when no fold is finished, the one that was under way."""
+    seen = [fold for fold in dict.fromkeys(row["fold"] for row in results.rows) if fold != TEST]
+    done = [fold for fold in seen if fold in results.folds]
+    return done or seen
+
+
+def _entry(rows: list[dict], folds: list[str]) -> dict:
+    values, test = defaultdict(dict), {}
+    for row in rows:
+        name = measure_name(row["measure"], row["readout"])
+        if row["fold"] == TEST:
+            test[name] = row["value"]
+        else:
+            values[name][row["fold"]] = row["value"]
+    scores = {}
+    for name, by_fold in values.items():
+        of_folds = np.array([by_fold[fold] for fold in folds])
+        error = float(of_folds.std(ddof=1) / math.sqrt(len(folds))) if len(folds) > 1 else None
+        scores[name] = {"mean": float(of_folds.mean()), "standard_error": error, "by_fold": of_folds.tolist()}
+        scores[name]["test"] = test.get(name)
+    first, failures = rows[0], sorted({row["failure"] for row in rows if row["failure"]})
+    each_fold = {row["fold"]: row["seconds"] for row in rows}
+    return {
+        **{key: first[key] for key in ("arm", "rival", "k")},
+        "components": max(row["components"] for row in rows),
+        "scores": scores,
+        "labels": min(row["labels"] for row in rows),
+        "seconds": float(np.mean(list(each_fold.values()))),
+        "failures": failures,
+    }
+
+
+def _curves(entries: list[dict], names: list[str]) -> dict:
+    curves = {name: defaultdict(list) for name in names}
+    for entry in entries:
+        for name in names:
+            score = entry["scores"][name]
+            curves[name][entry["arm"]].append([entry["k"], score["mean"], score["standard_error"]])
+    for arms in curves.values():
+        for points in arms.values():
+            points.sort(key=lambda point: point[0] or 0)
+    return {name: dict(arms) for name, arms in curves.items()}
+
+
+def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]:
+    """One entry for each arm and k, best primary mean first, then the smaller k."""
+    groups = defaultdict(list)
+    for row in results.rows:
+        if row["fold"] in folds or (row["fold"] == TEST and TEST in results.folds):
+            groups[row["arm"], row["k"]].append(row)
+    entries = [_entry(rows, folds) for rows in groups.values()]
+    return sorted(entries, key=lambda entry: (-entry["scores"][primary]["mean"], entry["k"] or 0))
+
+
+def summarise(results: Results) -> dict:
+    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page.
+
+    Parameters
+    ----------
+    results : Results
+        From ``evaluate.protocol.run``; an interrupted run is summarised over its complete folds.
+
+    Returns
+    -------
+    dict
+        ``measures`` (primary first), ``leaderboard`` (one entry for each arm and k, best primary mean first),
+        ``best`` (of these the best k of each arm), ``curves``, ``verdict``, ``failures``, and the facts of the run.
+
+    Raises
+    ------
+    ValueError
+        There is not one finished arm.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.arms import Arm
+    >>> from proxembed.evaluate.protocol import Protocol, run
+    >>> from proxembed.report.summarise import summarise
+    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), n_folds=2)
+    >>> summarise(run(protocol, digits()))["best"][0]["arm"]
+    'all features'
+    """
+    folds = _complete_folds(results)
+    if not folds:
+        raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")
+    names = [measure_name(*pair) for pair in results.protocol["measures"]]
+    entries = _leaderboard(results, folds, names[0])
+    best = {}
+    for entry in entries:
+        best.setdefault(entry["arm"], entry)
+    sizes = [results.folds[fold] for fold in folds if fold in results.folds]
+    return {
+        **{key: getattr(results, key) for key in FACTS},
+        "measures": names,
+        "folds": folds,
+        "fold_sizes": results.folds,
+        "leaderboard": entries,
+        "best": list(best.values()),
+        "curves": _curves(entries, names),
+        "verdict": judge(entries, names, sizes),
+        "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
+    }

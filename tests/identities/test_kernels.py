@@ -1,0 +1,126 @@
+"""Kernelized: with the linear kernel the method itself, with any kernel the method on the kernel's feature map."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import strategies
+from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance
+from oracles import dense, kernels
+from proxembed import CCA, FDA, MDDM, MESD, MMC, OPLS, PCA, PLS, Kernelized
+
+SINGLE, MULTI = strategies.problems_single(), strategies.problems_multi()
+TALL = MULTI[1]
+ABSOLUTE = {"ridge": 0.2, "ridge_scale": "absolute"}
+
+
+def new_rows(problem):
+    return problem.dense[:6] + 0.5 * strategies.features_dense(6, problem.X.shape[1], 55)
+
+
+@pytest.mark.parametrize("problem", SINGLE, ids=lambda p: p.name)
+def test_linear_kernel_fda_is_fda(problem):
+    plain = FDA(ridge=0.0).fit(problem.X, problem.classes)
+    kernel = Kernelized(FDA(), kernel="linear", ridge=0.0).fit(problem.X, problem.classes)
+    assert_same_embedding(kernel, plain, problem.X)
+    assert gram_distance(kernel.transform(new_rows(problem)), plain.transform(new_rows(problem))) < IDENTITY
+
+
+@pytest.mark.parametrize("problem", MULTI, ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "method",
+    [PCA(n_components=2), PLS(n_components=2), OPLS(n_components=2, **ABSOLUTE), CCA(n_components=2, **ABSOLUTE)],
+    ids=lambda m: type(m).__name__,
+)
+def test_linear_kernel_of_any_centred_method_is_the_method(problem, method):
+    Y = problem.Y.astype(int)
+    plain = method.fit(problem.X, Y)
+    kernel = Kernelized(method, kernel="linear", n_components=2).fit(problem.X, Y)
+    assert_same_embedding(kernel, plain, problem.X)
+    assert gram_distance(kernel.transform(new_rows(problem)), plain.transform(new_rows(problem))) < IDENTITY
+
+
+@pytest.mark.parametrize("problem", MULTI[:3], ids=lambda p: p.name)
+def test_linear_kernel_of_fisher_on_copies(problem):
+    Y = problem.Y.astype(int)
+    plain = MESD(FDA(), n_components=2, **ABSOLUTE).fit(problem.X, Y)
+    kernel = Kernelized(MESD(FDA()), kernel="linear", n_components=2, **ABSOLUTE).fit(problem.X, Y)
+    assert_same_embedding(kernel, plain, problem.X)
+
+
+def squares_and_products(X):
+    """The feature map of (1 + x'y)^2."""
+    n, d = X.shape
+    columns = [np.ones(n)] + [np.sqrt(2) * X[:, i] for i in range(d)] + [X[:, i] ** 2 for i in range(d)]
+    columns += [np.sqrt(2) * X[:, i] * X[:, j] for i in range(d) for j in range(i)]
+    return np.column_stack(columns)
+
+
+@pytest.mark.parametrize("n", [20, 60], ids=["more products than rows", "more rows than products"])
+@pytest.mark.parametrize(
+    "method",
+    [PCA(n_components=3), MDDM(n_components=3), OPLS(n_components=3, **ABSOLUTE)],
+    ids=lambda m: type(m).__name__,
+)
+def test_polynomial_kernel_is_the_method_on_all_products(n, method):
+    X, Y = strategies.features_dense(n, 5, 21), strategies.labels_multi(n, 4, 21).astype(int)
+    kernel = Kernelized(method, kernel="polynomial", degree=2, n_components=3).fit(X, Y)
+    plain = method.fit(squares_and_products(X), Y)
+    new = X[:5] + 0.3
+    w = plain.eigenvalues_
+    np.testing.assert_allclose(kernel.eigenvalues_, w, rtol=0, atol=IDENTITY * w[0])
+    assert gram_distance(kernel.transform(X), plain.transform(squares_and_products(X))) < IDENTITY
+    assert gram_distance(kernel.transform(new), plain.transform(squares_and_products(new))) < IDENTITY
+
+
+@pytest.mark.parametrize("constraint", ["feature", "coef"])
+@pytest.mark.parametrize("tau", [5.0, 40.0])
+@pytest.mark.parametrize(
+    ("method", "define"),
+    [
+        (OPLS(**ABSOLUTE), lambda T: dense.opls(T, TALL.Y, 0.2)),
+        (MDDM(), lambda T: dense.mddm(T, TALL.Y)),
+        (MESD(FDA(**ABSOLUTE)), lambda T: dense.mesd_fda(T, TALL.Y, 0.2)),
+    ],
+    ids=["OPLS", "MDDM", "MESD of FDA"],
+)
+def test_gaussian_kernel_is_the_method_on_the_kernel_coordinates(method, define, tau, constraint):
+    Z, Zq, w = kernels.kernel_embedding(define, TALL.X, new_rows(TALL), "gaussian", 3, tau, constraint)
+    fitted = Kernelized(method, kernel="gaussian", tau=tau, constraint=constraint, n_components=3)
+    fitted.fit(TALL.X, TALL.Y.astype(int))
+    np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=0, atol=IDENTITY * w[0])
+    assert gram_distance(fitted.transform(TALL.X), Z) < IDENTITY
+    assert gram_distance(fitted.transform(new_rows(TALL)), Zq) < IDENTITY
+
+
+def test_the_two_constraints_are_different_problems():
+    feature, coefficient = (
+        Kernelized(OPLS(**ABSOLUTE), kernel="gaussian", tau=20.0, constraint=c, n_components=2)
+        .fit(TALL.X, TALL.Y.astype(int))
+        .transform(TALL.X)
+        for c in ("feature", "coef")
+    )
+    assert gram_distance(feature, coefficient) > DIFFERENT
+
+
+def test_kernel_fisher_on_gaussian_coordinates():
+    problem = SINGLE[1]
+    Z, Zq, w = kernels.kernel_embedding(
+        lambda T: dense.fda(T, problem.Y, 0.2), problem.X, new_rows(problem), "gaussian", 3, 20.0
+    )
+    fitted = Kernelized(FDA(**ABSOLUTE), kernel="gaussian", tau=20.0).fit(problem.X, problem.classes)
+    np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=0, atol=IDENTITY * w[0])
+    assert gram_distance(fitted.transform(problem.X), Z) < IDENTITY
+    assert gram_distance(fitted.transform(new_rows(problem)), Zq) < IDENTITY
+
+
+def test_kernel_mmc_on_gaussian_coordinates():
+    problem = SINGLE[1]
+    Z, Zq, w = kernels.kernel_embedding(
+        lambda T: dense.mmc(T, problem.Y, 0.1), problem.X, new_rows(problem), "gaussian", 2, 20.0
+    )
+    fitted = Kernelized(MMC(lam=0.1), kernel="gaussian", tau=20.0, n_components=2).fit(problem.X, problem.classes)
+    np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=0, atol=IDENTITY * w[0])
+    assert gram_distance(fitted.transform(problem.X), Z) < IDENTITY
+    assert gram_distance(fitted.transform(new_rows(problem)), Zq) < IDENTITY

@@ -1,0 +1,138 @@
+"""SLVM, MLSI, MORP and MLLS at the ends of their parameters, where they are better-known methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import strategies
+from identities.comparison import IDENTITY, assert_same_embedding, assert_same_span, span_distance
+from oracles import dense
+from proxembed import CCA, LSI, MLLS, MLSI, MORP, OPLS, PCA, SLVM
+
+FIXTURES = strategies.problems_multi()
+WIDE, TALL = FIXTURES[0], FIXTURES[1]
+VANISHING = 1e-12
+
+
+@pytest.fixture(params=FIXTURES, ids=lambda p: p.name)
+def problem(request):
+    return request.param
+
+
+def label_rank(problem) -> int:
+    return int(np.linalg.matrix_rank(problem.Y - problem.Y.mean(axis=0)))
+
+
+def top_eigenvectors(K, k):
+    return np.linalg.eigh(K)[1][:, ::-1][:, :k]
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.2, 0.5, 1.0])
+def test_slvm_is_the_left_singular_vectors_of_the_stack(problem, beta):
+    stack = np.hstack([np.sqrt(beta) * problem.Y, np.sqrt(1 - beta) * problem.dense])
+    U, s, _ = np.linalg.svd(stack, full_matrices=False)
+    fitted = SLVM(n_components=2, beta=beta).fit(problem.X, problem.Y.astype(int))
+    assert span_distance(fitted.embedding_, U[:, :2]) < IDENTITY
+    np.testing.assert_allclose(fitted.eigenvalues_, s[:2] ** 2, rtol=IDENTITY)
+
+
+def test_slvm_without_labels_is_lsi(problem):
+    slvm = SLVM(n_components=3, beta=0.0).fit(problem.X, problem.Y.astype(int))
+    lsi = LSI(n_components=3).fit(problem.X)
+    assert span_distance(slvm.embedding_, lsi.transform(problem.X)) < IDENTITY
+
+
+@pytest.mark.parametrize("penalty", [0.05, 1.0])
+def test_ratio_form_of_mlsi_ends_at_opls_and_at_pca(problem, penalty):
+    Y, k = problem.Y.astype(int), label_rank(problem)
+    ratio = MLSI(n_components=k, beta=1.0, penalty=penalty, form="ratio", center=True).fit(problem.X, Y)
+    opls = OPLS(n_components=k, ridge=penalty, ridge_scale="absolute").fit(problem.X, Y)
+    assert_same_embedding(ratio, opls, problem.X)
+    variance = MLSI(n_components=2, beta=0.0, penalty=VANISHING, form="ratio", center=True).fit(problem.X, Y)
+    assert_same_span(variance, PCA(n_components=2).fit(problem.X), 1e-7)
+
+
+@pytest.mark.parametrize("form", ["inverse", "ratio"])
+def test_mlsi_finds_the_joint_kernel_when_the_rows_are_independent(form):
+    _, K = dense.joint_kernel(WIDE.dense, WIDE.Y, 0.4, center=False)
+    assert np.linalg.matrix_rank(WIDE.dense) == len(K)
+    fitted = MLSI(n_components=3, beta=0.4, penalty=VANISHING, form=form).fit(WIDE.X, WIDE.Y.astype(int))
+    assert span_distance(fitted.transform(WIDE.X), top_eigenvectors(K, 3)) < 1e-7
+
+
+def test_morp_finds_the_joint_kernel_when_the_rows_are_independent():
+    Xc, K = dense.joint_kernel(WIDE.dense, WIDE.Y, 0.4, center=True)
+    assert np.linalg.matrix_rank(Xc) == len(K) - 1
+    fitted = MORP(n_components=3, beta=0.4, penalty=VANISHING).fit(WIDE.X, WIDE.Y.astype(int))
+    assert span_distance(fitted.transform(WIDE.X), top_eigenvectors(K, 3)) < 1e-7
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-1, 10.0])
+def test_morp_of_labels_alone_is_cca_with_a_ridge_on_the_labels(eps):
+    Y = TALL.Y.astype(int)
+    Yc = TALL.Y - TALL.Y.mean(axis=0)
+    ridge_y = eps * np.linalg.norm(Yc) ** 2 / len(Y)
+    for k in (1, 3):
+        morp = MORP(n_components=k, beta=1.0, penalty=VANISHING, eps=eps).fit(TALL.X, Y)
+        cca = CCA(n_components=k, ridge=0.0, ridge_y=ridge_y, ridge_scale="absolute").fit(TALL.X, Y)
+        assert_same_span(morp, cca, 1e-7)
+
+
+def test_morp_of_labels_alone_tends_to_opls_as_the_regularisation_grows():
+    Y = TALL.Y.astype(int)
+    opls = OPLS(n_components=2, ridge=0.0).fit(TALL.X, Y)
+
+    def distance(eps):
+        morp = MORP(n_components=2, beta=1.0, penalty=VANISHING, eps=eps).fit(TALL.X, Y)
+        return span_distance(morp.components_.T, opls.components_.T)
+
+    far, near, nearest = distance(1.0), distance(1e2), distance(1e4)
+    assert far > 1e-3
+    assert near < 0.1 * far
+    assert nearest < 1e-3 * far
+
+
+def test_morp_of_features_alone_is_whitened_pca():
+    morp = MORP(n_components=3, beta=0.0, penalty=VANISHING, eps=1e-7).fit(TALL.X, TALL.Y.astype(int))
+    pca = PCA(n_components=3).fit(TALL.X)
+    assert_same_span(morp, pca, 1e-6)
+    Z = morp.transform(TALL.X)
+    np.testing.assert_allclose(Z.T @ Z, np.eye(3), rtol=0, atol=IDENTITY)
+
+
+@pytest.mark.parametrize("beta", [0.1, 0.5])
+def test_mlls_without_sharing_spans_the_ridge_coefficients(problem, beta):
+    k, n = label_rank(problem), len(problem.Y)
+    fitted = MLLS(n_components=k, alpha=1e-9, beta=beta).fit(problem.X, problem.Y.astype(int))
+    opls = OPLS(n_components=k, ridge=n * beta, ridge_scale="absolute").fit(problem.X, problem.Y.astype(int))
+    assert_same_span(fitted, opls, 1e-6)
+
+
+def test_mlls_objective_differs_from_its_trace_ratio_by_a_constant():
+    alpha, beta, n = 0.9, 0.2, len(TALL.Y)
+    pencil = dense.mlls(TALL.dense, TALL.Y, alpha, beta)
+    fitted = MLLS(n_components=2, alpha=alpha, beta=beta).fit(TALL.X, TALL.Y.astype(int))
+
+    def total(Theta):
+        gain = np.trace(np.linalg.solve(Theta.T @ pencil.Bp @ Theta, Theta.T @ pencil.Ap @ Theta))
+        return dense.mlls_objective(TALL.dense, TALL.Y, Theta, alpha, beta) + alpha / n**2 * gain
+
+    rng = np.random.default_rng(0)
+    randoms = [np.linalg.qr(rng.standard_normal(fitted.components_.T.shape))[0] for _ in range(5)]
+    values = [total(Theta) for Theta in [fitted.components_.T, *randoms]]
+    np.testing.assert_allclose(values, values[0], rtol=IDENTITY)
+
+
+def test_mlls_predictor_solves_its_own_problem():
+    alpha, beta = 0.9, 0.2
+    fitted = MLLS(n_components=2, alpha=alpha, beta=beta).fit(TALL.X, TALL.Y.astype(int))
+    Xc, Yc, mean = dense.centred_pair(TALL.dense, TALL.Y)
+    n, d = Xc.shape
+    Theta = fitted.components_.T
+    M1 = Xc.T @ Xc / n + (alpha + beta) * np.eye(d)
+    W = np.linalg.solve(M1 - alpha * Theta @ Theta.T, Xc.T @ Yc / n)
+    new = TALL.dense[:8] + 0.2
+    expected = (new - mean) @ W + TALL.Y.mean(axis=0)
+    scores = fitted.decision_function(new)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=IDENTITY * np.abs(expected).max())

@@ -1,0 +1,296 @@
+"""The house rules as tests: layers, rooms, sizes, names, documentation, cheap imports."""
+
+import ast
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import proxembed
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "proxembed"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 50
+# "file.py" or "file.py:function" -> why it may be longer. An entry without a good reason is to be split instead.
+LONGER_WITH_REASON: dict[str, str] = {}
+
+# A heavy library and the one room that imports it, inside its functions.
+ONE_ROOM = {"matplotlib": "report", "jinja2": "report", "rich": "cli", "typer": "cli", "click": "cli", "pandas": "data"}
+AT_MODULE_LEVEL = {"typer", "click", "rich"}  # `cli` modules other than its entry are themselves imported lazily
+
+LINEAR_ALGEBRA = ("scipy.linalg", "scipy.sparse.linalg", "numpy.linalg")
+SOLVERS_ELSEWHERE = {"randomized_svd", "randomized_range_finder", "_randomized_eigsh", "svd_flip"}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def where(path: Path, node: ast.AST) -> str:
+    return f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
+
+
+def imports(tree: ast.AST) -> list[tuple[ast.stmt, str]]:
+    """Every absolute import in a tree: (statement, dotted name)."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(node, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found += [(node, f"{node.module}.{alias.name}") for alias in node.names]
+    return found
+
+
+def inside_functions(tree: ast.AST) -> set[ast.AST]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return {child for function in functions for child in ast.walk(function)}
+
+
+def solver_uses(tree: ast.AST) -> list[tuple[ast.AST, str]]:
+    """Imports of, and attributes of, a linear-algebra module; norms apart."""
+    found = [
+        (node, name)
+        for node, name in imports(tree)
+        if (name.startswith(LINEAR_ALGEBRA) and name.rpartition(".")[2] != "norm")
+        or (name.startswith("sklearn") and name.rpartition(".")[2] in SOLVERS_ELSEWHERE)
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name) and node.attr != "norm":
+            owner = node.value.attr if isinstance(node.value, ast.Attribute) else node.value.id
+            if owner in ("linalg", "sla", "spla"):
+                found.append((node, f"{owner}.{node.attr}"))
+    return found
+
+
+def public_classes() -> dict[str, type]:
+    return {name: cls for name in proxembed.__all__ if inspect.isclass(cls := getattr(proxembed, name))}
+
+
+def registered() -> dict[str, type]:
+    """The registry after every module of the package was imported; classes made by tests apart."""
+    for module in pkgutil.walk_packages([str(PACKAGE)], "proxembed."):
+        importlib.import_module(module.name)
+    from proxembed.base import registry
+
+    return {name: cls for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
+
+
+def test_imports_go_one_way():
+    code = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    result = run_python(code)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_room_is_a_package():
+    """A folder without __init__.py would be invisible to the import contract."""
+    folders = {path.parent for path in SOURCES}
+    assert [str(folder.relative_to(ROOT)) for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_eigensolvers_and_factorisations_live_in_algebra():
+    found = [
+        f"{where(path, node)} {name}"
+        for path, tree in TREES.items()
+        if room(path) != "algebra"
+        for node, name in solver_uses(tree)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from scipy.linalg import eigh",
+        "from scipy import linalg",
+        "import scipy.sparse.linalg as spla",
+        "from sklearn.utils.extmath import randomized_svd",
+        "np.linalg.svd(X)",
+        "scipy.linalg.cho_factor(B)",
+    ],
+)
+def test_the_search_for_solvers_sees(line):
+    assert solver_uses(ast.parse(line))
+
+
+def test_norms_are_allowed_everywhere():
+    assert solver_uses(ast.parse("from numpy.linalg import norm\nnp.linalg.norm(X)")) == []
+
+
+def test_only_the_program_prints():
+    found = []
+    for path, tree in TREES.items():
+        if room(path) == "cli":
+            continue
+        for node in ast.walk(tree):
+            printed = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            stream = isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr")
+            if printed or stream:
+                found.append(where(path, node))
+    assert found == []
+
+
+def test_heavy_libraries_are_imported_lazily_in_one_room_each():
+    found = []
+    for path, tree in TREES.items():
+        lazy = inside_functions(tree)
+        for node, name in imports(tree):
+            library = name.partition(".")[0]
+            if library not in ONE_ROOM:
+                continue
+            if room(path) != ONE_ROOM[library]:
+                found.append(f"{where(path, node)} imports {library}, which belongs to {ONE_ROOM[library]}")
+            elif node not in lazy and library not in AT_MODULE_LEVEL:
+                found.append(f"{where(path, node)} imports {library} at module level")
+    assert found == []
+
+
+def test_no_rooms_without_a_purpose():
+    vague = {"util", "utils", "helper", "helpers", "common", "manager", "misc"}
+    parts = {part.removesuffix(".py") for path in SOURCES for part in path.relative_to(PACKAGE).parts}
+    assert parts & vague == set()
+
+
+def test_files_are_short():
+    files = [path for folder in ("src", "tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {name: n for name, n in lengths.items() if n > MAX_FILE_LINES and name not in LONGER_WITH_REASON} == {}
+
+
+def test_functions_are_short():
+    found = {}
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            doc = node.body[0] if ast.get_docstring(node) is not None else None
+            lines = node.end_lineno - node.lineno + 1 - (doc.end_lineno - doc.lineno + 1 if doc else 0)
+            name = f"{path.relative_to(ROOT)}:{node.name}"
+            if lines > MAX_FUNCTION_LINES and name not in LONGER_WITH_REASON:
+                found[name] = lines
+    assert found == {}
+
+
+def test_exceptions_to_the_sizes_still_exist():
+    assert [name for name in LONGER_WITH_REASON if not (ROOT / name.partition(":")[0]).is_file()] == []
+
+
+def test_the_lazy_table_equals_the_registry():
+    from proxembed.base import Embedder
+
+    listed = {cls for cls in public_classes().values() if issubclass(cls, Embedder)}
+    classes = registered()
+    assert listed == set(classes.values())
+    assert set(classes) <= set(proxembed.__all__)
+
+
+def test_every_listed_name_exists_and_is_unique():
+    assert len(set(proxembed.__all__)) == len(proxembed.__all__)
+    assert set(proxembed.__all__) <= set(dir(proxembed))
+    assert [name for name in proxembed.__all__ if not hasattr(proxembed, name)] == []
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="NoSuchMethod"):
+        _ = proxembed.NoSuchMethod
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert proxembed.__version__ == version("proxembed")
+
+
+def test_every_citation_key_is_in_the_bibliography():
+    from proxembed.citation import KEY, bibliography
+
+    cited = {key for path in SOURCES for key in KEY.findall(path.read_text(encoding="utf-8"))}
+    assert cited - set(bibliography()) == set()
+
+
+def test_every_registered_class_cites_its_source():
+    from proxembed.citation import cited_keys
+
+    assert [name for name, cls in registered().items() if not cited_keys(cls)] == []
+
+
+def test_bibliography_entries_are_complete():
+    from proxembed.citation import KEY, bibliography
+
+    needed = ("author", "title", "year")
+    entries = bibliography()
+    assert [key for key in entries if not KEY.fullmatch(f"[{key}]")] == []
+    found = {key: [field for field in needed if f"{field} = {{" not in entry] for key, entry in entries.items()}
+    assert {key: fields for key, fields in found.items() if fields} == {}
+    years = {key: re.search(r"year = \{(\d{4})\}", entry).group(1) for key, entry in entries.items()}
+    assert {key: year for key, year in years.items() if year not in key} == {}
+    assert [key for key, entry in entries.items() if entry.count("{") != entry.count("}")] == []
+
+
+def test_every_public_class_is_documented():
+    found = {}
+    for name, cls in public_classes().items():
+        doc = inspect.getdoc(cls) or ""
+        first = doc.partition("\n")[0]
+        missing = [part for part in ("Parameters\n", "Examples\n", ">>>") if part not in doc]
+        if cls.__doc__ is None or len(first) < 20 or missing or first.startswith(f"{name}("):
+            found[name] = missing or first
+    assert found == {}
+
+
+def test_every_public_function_is_documented():
+    functions = {name: getattr(proxembed, name) for name in proxembed.__all__}
+    functions = {name: value for name, value in functions.items() if inspect.isroutine(value)}
+    assert [name for name, function in functions.items() if ">>>" not in (inspect.getdoc(function) or "")] == []
+
+
+def test_import_is_cheap():
+    result = run_python("import sys, proxembed; dir(proxembed); print(*sys.modules)")
+    assert result.returncode == 0, result.stderr
+    loaded = {name.partition(".")[0] for name in result.stdout.split()}
+    assert loaded & {"numpy", "scipy", "sklearn", "matplotlib", "pandas", "typer", "rich"} == set()
+
+
+def test_help_is_cheap():
+    code = (
+        "import sys\nfrom proxembed.cli import main\nsys.argv = ['proxembed', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code)\nprint(*sys.modules)"
+    )
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    assert "compare" in result.stdout
+    loaded = {name.partition(".")[0] for name in result.stdout.splitlines()[-1].split()}
+    assert loaded & {"numpy", "scipy", "sklearn", "matplotlib", "pandas", "jinja2"} == set()
+
+
+def test_no_machine_paths_or_registry_hosts():
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if listing.returncode != 0:
+        pytest.skip("not a git checkout: no list of the files that belong to the repository")
+    folders = "|".join(["ro" + "ot", "wo" + "rk", "ho" + "me", "op" + "t", "Us" + "ers"])
+    hosts = [("py", r"pi\.org"), ("python", r"hosted\.org"), ("npm", r"js\.org"), ("anaconda", r"\.org")]
+    hosts = "|".join(map("".join, hosts))
+    pattern = re.compile(rf"(?<![\w.\]])/(?:{folders})/|[A-Z]:\\\\|{hosts}")
+    found = []
+    for name in filter(None, listing.stdout.split("\0")):
+        path = ROOT / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        text = path.read_bytes().decode("utf-8", errors="replace")
+        found += [f"{name}: {match.group(0)}" for match in pattern.finditer(text)]
+    assert found == []

@@ -1,0 +1,135 @@
+"""The program: the whole job on small files, bad input as one line and exit code 2, Ctrl-C, a light start."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from proxembed.cli import app
+from proxembed.cli import job as job_module
+
+FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    path = tmp_path / "made.npz"
+    Y = (X[:, :3] > 0).astype(np.uint8)
+    np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
+    return path
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
+    done = program("compare", file, *FAST, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "index.html",
+        "leaderboard.csv",
+        "results.json",
+    ]
+    with open(tmp_path / "out" / "leaderboard.csv", newline="") as lines:
+        arms = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
+    rivals = dict.fromkeys(["all features", "PCA", "random projection", "label scores"], "rival")
+    assert arms == {"OPLS": "method", **rivals}
+    verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
+    words = " ".join(done.output.split())
+    assert words.endswith(f"{verdict['headline']}: {verdict['text']}")
+    for word in ("all features", "OPLS", "macro AP", "Jaccard@10"):
+        assert word in words
+
+
+def test_naming_the_rivals_changes_nothing(file, tmp_path):
+    program("compare", file, *FAST, "-o", tmp_path / "a")
+    named = ["--methods", "opls,raw,pca,labelscores,randomprojection", *FAST[2:]]
+    program("compare", file, *named, "-o", tmp_path / "b")
+    first, second = (json.loads((tmp_path / name / "results.json").read_text())["rows"] for name in "ab")
+    assert [{**row, "seconds": 0} for row in first] == [{**row, "seconds": 0} for row in second]
+
+
+def test_json_is_one_document_with_the_test_scores(file, tmp_path):
+    done = program("compare", file, *FAST, "--standard-split", "--json", "-o", tmp_path / "out")
+    summary = json.loads(done.stdout)
+    assert summary["fold_sizes"]["test"] == {"train": 60, "held_out": 20}
+    assert all(score["test"] is not None for entry in summary["leaderboard"] for score in entry["scores"].values())
+
+
+def test_a_single_label_method_is_wrapped_for_several_labels(file, tmp_path):
+    done = program("compare", file, "--methods", "fda", "-k", "1", "--folds", "2", "-o", tmp_path / "out")
+    assert done.exit_code == 0 and "MESD(FDA)" in done.output
+
+
+def test_data_and_methods_describe(file):
+    assert "80 x 5 (dense)" in program("data", file).output
+    assert json.loads(program("data", file, "--json").stdout)["labels"] == 3
+    names = {row["name"]: row for row in json.loads(program("methods", "--json").stdout)}
+    assert names["opls"]["class"] == "OPLS" and "pca" in program("methods").output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--methods", "oplls"], "unknown method 'oplls'; did you mean opls"),
+        (["-k", "two"], "-k 'two' is not a list of whole numbers"),
+        (["-k", "0,2"], "must be at least 1"),
+        (["--folds", "81"], "n_folds=81 must be from 2 to the number of rows (80)"),
+    ],
+)
+def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, message):
+    done = program("compare", file, "-o", tmp_path / "out", *options)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    assert not (tmp_path / "out" / "leaderboard.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["absent.npz", "empty.npz", "words.arff", "words.xyz"])
+def test_bad_files_end_with_one_line_and_code_2(tmp_path, name):
+    if name != "absent.npz":
+        (tmp_path / name).write_text("" if name == "empty.npz" else "no data at all\n")
+    for verb in ("compare", "data"):
+        done = program(verb, tmp_path / name)
+        assert done.exit_code == 2 and name in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+
+
+def test_an_output_folder_that_is_a_file_is_refused_before_the_work(file, tmp_path, monkeypatch):
+    (tmp_path / "taken").write_text("mine")
+    monkeypatch.setattr(job_module, "run", None)
+    done = program("compare", file, *FAST, "-o", tmp_path / "taken")
+    assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
+
+
+def test_interruption_writes_the_partial_leaderboard_and_says_so(file, tmp_path, monkeypatch):
+    whole = job_module.run
+
+    def stopped(protocol, dataset, progress):
+        def stop(done, total, text):
+            if done == 7 and not text.startswith("interrupted"):
+                raise KeyboardInterrupt
+
+        return whole(protocol, dataset, stop)
+
+    monkeypatch.setattr(job_module, "run", stopped)
+    done = program("compare", file, *FAST, "-o", tmp_path / "out")
+    assert done.exit_code == 130 and "kept 1 complete folds of 2" in done.stderr
+    assert "OPLS" in (tmp_path / "out" / "leaderboard.csv").read_text()
+    assert "Interrupted" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_help_imports_no_numerical_library():
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom proxembed.cli import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'jinja2', 'pandas'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

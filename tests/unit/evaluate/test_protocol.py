@@ -1,0 +1,216 @@
+"""The protocol: what is trained on what, failures as losses, permuted labels at chance, interruption, refusals."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import PCA
+
+from proxembed.data import Dataset
+from proxembed.evaluate import LabelScores
+from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
+from proxembed.evaluate.protocol import Protocol, run, scaling_kind
+
+RAW = Arm("all features", None, rival=True)
+
+
+class Broken(TransformerMixin, BaseEstimator):
+    """Raises the error that it is given."""
+
+    def __init__(self, error=None, n_components=None):
+        self.error = error
+        self.n_components = n_components
+
+    def fit(self, X, y=None):
+        raise self.error
+
+    def transform(self, X):
+        return X
+
+
+class Recorder(TransformerMixin, BaseEstimator):
+    """Keeps what it has seen; its embedding is the first columns, at most 3, and NaN if so asked."""
+
+    seen = []
+    label_kind = "multi"
+
+    def __init__(self, n_components=None, poison=False):
+        self.n_components = n_components
+        self.poison = poison
+
+    def fit(self, X, y):
+        if self.n_components is not None and self.n_components > 3:
+            raise ValueError("at most 3 components")
+        Recorder.seen.append((X, y, self.n_components))
+        return self
+
+    def transform(self, X):
+        Z = np.array(X[:, : self.n_components or 3])
+        return Z * np.nan if self.poison else Z
+
+
+@pytest.fixture
+def dataset():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6)) * [1, 10, 1, 1, 1, 1] + 5
+    Y = np.column_stack([X[:, 0] > 5, X[:, 1] > 5, X[:, 2] > 6]).astype(np.uint8)
+    return Dataset(X, Y, name="made", train_idx=np.arange(60), test_idx=np.arange(60, 90))
+
+
+def values(results, **where):
+    return [row["value"] for row in results.rows if all(row[key] == value for key, value in where.items())]
+
+
+def test_every_arm_k_fold_and_measure_has_one_row(dataset):
+    protocol = Protocol((RAW, Arm("PCA", PCA(), rival=True), Arm("scores", LabelScores())), sizes=(3, 1), n_folds=3)
+    results = run(protocol, dataset)
+    keys = [(row["arm"], row["k"], row["fold"], row["measure"], row["readout"]) for row in results.rows]
+    assert len(set(keys)) == len(keys) == 3 * 3 * (1 + 2 + 2)
+    assert {row["k"] for row in results.rows if row["arm"] == "PCA"} == {1, 3}
+    assert all(0 <= row["value"] <= 1 and row["failure"] is None for row in results.rows)
+    assert set(results.folds) == {"1", "2", "3"} and not results.interrupted
+
+
+def test_arms_see_only_the_training_part_scaled_by_its_own_figures(dataset):
+    Recorder.seen.clear()
+    run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), n_folds=3), dataset)
+    assert len(Recorder.seen) == 3
+    for X, y, k in Recorder.seen:
+        assert abs(len(X) - 60) <= 2 and y.shape == (len(X), 3) and k == 2
+        np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(X.std(axis=0, ddof=1), 1)
+
+
+def test_sizes_above_the_bound_use_the_natural_number_and_say_so(dataset):
+    results = run(Protocol((Arm("recorder", Recorder()),), sizes=(2, 5), n_folds=2), dataset)
+    assert {(row["k"], row["components"]) for row in results.rows} == {(2, 2), (5, 3)}
+
+
+def test_one_fit_serves_all_sizes(dataset):
+    Recorder.seen.clear()
+    several = run(Protocol((Arm("recorder", Recorder()),), sizes=(1, 2, 3), n_folds=2), dataset)
+    assert len(Recorder.seen) == 2
+    alone = run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), n_folds=2), dataset)
+    assert values(several, k=2) == values(alone, k=2)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no\nroot"), ValueError("no\nroot"), MemoryError("no\nroot")])
+def test_a_failing_arm_is_a_loss_with_its_reason_and_the_others_go_on(dataset, error):
+    results = run(Protocol((Arm("broken", Broken(error)), RAW), sizes=(1, 2), n_folds=2), dataset)
+    assert values(results, arm="broken") == [0.0] * (2 * 2 * 3)
+    assert {row["failure"] for row in results.rows if row["arm"] == "broken"} == {f"{type(error).__name__}: no root"}
+    assert min(values(results, arm="all features")) > 0.3
+
+
+def test_an_embedding_with_nan_is_a_failure(dataset):
+    results = run(Protocol((Arm("poison", Recorder(poison=True)),), sizes=(2,), n_folds=2), dataset)
+    assert values(results) == [0.0] * 6 and "NaN or infinity" in results.rows[0]["failure"]
+
+
+def test_permuted_labels_give_chance_on_held_out_rows():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1000, 20))
+    Y = (rng.random((1000, 4)) < [0.5, 0.4, 0.3, 0.3]).astype(np.uint8)
+    protocol = Protocol((RAW, Arm("label scores", LabelScores()), Arm("PCA", PCA())), sizes=(3,), n_folds=5)
+    results = run(protocol, Dataset(X, Y))
+    blind = [macro_average_precision(Y[:200], rng.random((200, 4))).value for _ in range(200)]
+    pairs = jaccard_at_k(Y, Y, rng.integers(0, 1000, size=(1000, 10)))
+    for arm in ("all features", "label scores", "PCA"):
+        for readout in ("ridge", "cosine kNN"):
+            precision = values(results, arm=arm, readout=readout, measure="macro average precision")
+            assert abs(np.mean(precision) - np.mean(blind)) < 0.04
+        assert abs(np.mean(values(results, arm=arm, measure="Jaccard@10")) - pairs) < 0.02
+    learnable = (X[:, :4] + 0.3 * rng.normal(size=(1000, 4)) > 0).astype(np.uint8)
+    assert np.mean(values(run(protocol, Dataset(X, learnable)), arm="label scores", readout="ridge")) > 0.8
+
+
+def test_the_standard_split_adds_a_test_fold_and_folds_stay_inside_its_training_rows(dataset):
+    Recorder.seen.clear()
+    results = run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), n_folds=3, standard=True), dataset)
+    assert results.folds == {
+        **{str(i): {"train": 40, "held_out": 20} for i in (1, 2, 3)},
+        "test": {"train": 60, "held_out": 30},
+    }
+    assert [len(X) for X, _, _ in Recorder.seen] == [40, 40, 40, 60]
+
+
+def test_the_same_seed_gives_the_same_values(dataset):
+    protocol = Protocol((RAW, Arm("label scores", LabelScores())), sizes=(2,), n_folds=2, seed=3)
+    assert values(run(protocol, dataset)) == values(run(protocol, dataset))
+
+
+def test_interruption_keeps_what_is_done(dataset):
+    def stop(done, total, text):
+        if done == 3 and not text.startswith("interrupted"):
+            raise KeyboardInterrupt
+
+    results = run(Protocol((RAW, Arm("PCA", PCA())), sizes=(2,), n_folds=3), dataset, stop)
+    assert results.interrupted and set(results.folds) == {"1"}
+    assert {(row["fold"], row["arm"]) for row in results.rows} == {
+        ("1", "all features"),
+        ("1", "PCA"),
+        ("2", "all features"),
+    }
+
+
+def test_progress_ends_at_its_total(dataset):
+    calls = []
+    run(Protocol((RAW, Arm("PCA", PCA())), sizes=(2,), n_folds=2), dataset, lambda *call: calls.append(call))
+    assert [call[0] for call in calls] == [0, 1, 2, 3, 4] and calls[-1] == (4, 4, "done")
+
+
+def test_one_label_and_labels_without_a_training_row_are_no_trouble():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    one = run(
+        Protocol((RAW, Arm("scores", LabelScores())), sizes=(1,), n_folds=2), Dataset(X, (X[:, :1] > 0).astype(int))
+    )
+    assert min(values(one, readout="ridge")) > 0.8
+    rare = np.column_stack([X[:, 0] > 0, np.arange(60) == 7, np.zeros(60)]).astype(int)
+    results = run(Protocol((RAW, Arm("scores", LabelScores())), sizes=(3,), n_folds=2), Dataset(X, rare))
+    assert not any(row["failure"] for row in results.rows)
+    assert {row["labels"] for row in results.rows if row["readout"] == "ridge"} == {1, 2}
+
+
+def test_scaling_follows_the_kind_of_features():
+    counts = sp.csr_array(np.array([[0.0, 3], [1, 0]]))
+    assert [scaling_kind(X) for X in (counts.toarray(), counts, counts > 0, counts * 0.5)] == [
+        "standard",
+        "tfidf",
+        "none",
+        "none",
+    ]
+
+
+def test_sparse_counts_go_through_whole(dataset):
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.5, size=(80, 30)).astype(float))
+    Y = np.column_stack([counts[:, [0]].toarray() > 0, counts[:, [1]].toarray() > 0]).astype(int)
+    results = run(Protocol((RAW, Arm("scores", LabelScores())), sizes=(2,), n_folds=2), Dataset(counts, Y))
+    assert results.preprocessing == "tfidf" and min(values(results, readout="ridge")) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"arms": ()}, "arms must be at least one"),
+        ({"arms": (RAW, RAW)}, "different names"),
+        ({"sizes": ()}, "sizes="),
+        ({"sizes": (0, 2)}, "sizes="),
+        ({"sizes": (1.5,)}, "sizes="),
+    ],
+)
+def test_impossible_protocols_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        Protocol(**{"arms": (RAW,), "sizes": (2,), **options})
+
+
+def test_data_that_cannot_be_scored_are_refused(dataset):
+    protocol = Protocol((RAW,), sizes=(2,), n_folds=2)
+    with pytest.raises(ValueError, match="no row with a label"):
+        run(protocol, Dataset(dataset.X, np.zeros((90, 2), dtype=int)))
+    unknown = np.zeros((90, 3), dtype=bool)
+    unknown[4] = True
+    with pytest.raises(ValueError, match="unknown labels"):
+        run(protocol, Dataset(dataset.X, dataset.Y.toarray() * ~unknown, unknown=unknown))

@@ -1,0 +1,113 @@
+"""Summaries: means and errors over folds, the best k, curves, verdicts, and what interruption leaves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from proxembed.evaluate.protocol import Results
+from proxembed.report import leaderboard_csv, summarise
+from proxembed.report.verdict import corrected_interval
+
+MEASURES = [["macro average precision", "ridge"], ["Jaccard@10", "cosine kNN"]]
+FACTS = {"name": "made", "n": 100, "d": 5, "labels": 3}
+
+
+def results(table, folds=("1", "2", "3"), test=None, failure=None):
+    """table: {(arm, rival, k): values a fold}; every measure gets the same values."""
+    rows = []
+    for (arm, rival, k), of_folds in table.items():
+        for fold, value in zip([*folds, *(["test"] if test else [])], of_folds, strict=False):
+            for measure, readout in MEASURES:
+                rows.append(
+                    {"arm": arm, "rival": rival, "k": k, "components": k or 5, "fold": fold, "readout": readout,
+                     "measure": measure, "value": value, "labels": 3, "seconds": 1.0, "failure": failure}
+                )  # fmt: skip
+    names = [*folds, *(["test"] if test else [])]
+    protocol = {"measures": MEASURES, "n_folds": len(folds), "seed": 0, "min_positives": 1, "n_neighbors": 10}
+    return Results(FACTS, protocol, rows, {name: {"train": 80, "held_out": 20} for name in names})
+
+
+RAW = ("all features", True, None)
+GOOD = {RAW: [0.5, 0.52, 0.48], ("OPLS", False, 2): [0.6, 0.6, 0.6], ("OPLS", False, 3): [0.7, 0.71, 0.69]}
+
+
+def test_means_errors_best_size_and_curves():
+    summary = summarise(results(GOOD))
+    first = summary["leaderboard"][0]
+    assert (first["arm"], first["k"]) == ("OPLS", 3)
+    score = first["scores"]["macro average precision (ridge)"]
+    assert score["mean"] == pytest.approx(0.7) and score["standard_error"] == pytest.approx(0.01 / np.sqrt(3))
+    assert [(entry["arm"], entry["k"]) for entry in summary["best"]] == [("OPLS", 3), ("all features", None)]
+    assert [point[:1] for point in summary["curves"]["Jaccard@10 (cosine kNN)"]["OPLS"]] == [[2], [3]]
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_a_clear_gain_says_embed():
+    verdict = summarise(results(GOOD))["verdict"]
+    assert verdict["decision"] == "embed" and verdict["gain"] == pytest.approx(0.2)
+    assert "OPLS at k = 3" in verdict["text"] and verdict["interval"][0] > 0
+
+
+def test_a_clear_loss_and_a_tie_say_that_no_embedding_beats_all_features():
+    loss = summarise(results({RAW: [0.9, 0.9, 0.91], ("OPLS", False, 2): [0.6, 0.61, 0.6]}))["verdict"]
+    tie = summarise(results({RAW: [0.6, 0.7, 0.65], ("OPLS", False, 2): [0.65, 0.65, 0.66]}))["verdict"]
+    assert (loss["decision"], tie["decision"]) == ("do not embed", "unclear")
+    assert all("No embedding beats all features" in verdict["text"] for verdict in (loss, tie))
+
+
+def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
+    lucky = {RAW: [0.5, 0.5, 0.5], **{(f"noise {i}", False, 1): np.roll([0.9, 0.1, 0.1], i).tolist() for i in range(3)}}
+    verdict = summarise(results(lucky))["verdict"]
+    assert verdict["gain"] == pytest.approx(-0.4) and verdict["decision"] == "do not embed"
+
+
+def test_the_rival_that_is_not_beaten_is_named():
+    table = {**GOOD, ("label scores", True, 3): [0.8, 0.8, 0.8]}
+    assert (
+        "not above the best rival embedding, label scores at k = 3 (0.800)"
+        in summarise(results(table))["verdict"]["text"]
+    )
+
+
+def test_test_rows_stay_out_of_the_means():
+    table = {key: [*of_folds, 0.123] for key, of_folds in GOOD.items()}
+    summary = summarise(results(table, test=True))
+    score = summary["leaderboard"][0]["scores"]["macro average precision (ridge)"]
+    assert score["mean"] == pytest.approx(0.7) and score["test"] == 0.123
+    assert "looked at once: 0.123" in summary["verdict"]["text"]
+
+
+def test_an_interrupted_run_counts_complete_folds_only():
+    cut = results(GOOD)
+    cut.interrupted = True
+    del cut.folds["3"]
+    cut.rows = [row for row in cut.rows if row["fold"] != "3" or row["arm"] == "all features"]
+    summary = summarise(cut)
+    assert summary["folds"] == ["1", "2"]
+    assert all(len(s["by_fold"]) == 2 for entry in summary["leaderboard"] for s in entry["scores"].values())
+    cut.folds.clear()
+    cut.rows = [row for row in cut.rows if row["fold"] == "1" and row["arm"] == "all features"]
+    assert summarise(cut)["verdict"]["decision"] == "no comparison"
+    cut.rows = []
+    with pytest.raises(ValueError, match="no arm was finished"):
+        summarise(cut)
+
+
+def test_failures_are_listed_once():
+    summary = summarise(results(GOOD, failure="LinAlgError: no root"))
+    assert [None, "LinAlgError: no root"] in [failure[1:] for failure in summary["failures"]]
+    assert len(summary["failures"]) == 3
+
+
+def test_corrected_interval_by_hand():
+    low, high = corrected_interval([0.1, 0.2, 0.3], train=80, held_out=20)
+    half = 4.302652729911275 * 0.1 * np.sqrt(1 / 3 + 0.25)
+    assert (low, high) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))
+    assert corrected_interval([0.1], 80, 20) is None
+
+
+def test_the_file_has_a_line_for_each_arm_size_and_measure():
+    lines = leaderboard_csv(summarise(results(GOOD))).splitlines()
+    assert len(lines) == 1 + 3 * 2
+    assert lines[1].startswith("OPLS,method,3,3,ridge,macro average precision,0.7,0.005774,3,3,,1.0,")
