@@ -186,7 +186,7 @@ def main() -> None:
                 [name, run["seconds"], ratio, limits[0], shown, limits[1], run["memory"], limits[2], run["solver"]]
             )
     size = " x ".join(f"{s:,}" for s in SIZES[given.quick])
-    title = f"{__doc__}\n{size}, {given.threads} threads, median of {repeats}; memory: above the loaded process, in sizes of X"
+    title = f"{__doc__}\n{size}, {given.threads} threads, median of {repeats}; memory above loading, in sizes of X"
     columns = ["method, ridge", "seconds", "ratio", "limit", "residual", "limit", "memory", "limit", "solver"]
     show(title, columns, rows)
 

@@ -383,11 +383,16 @@ class Wrapper(SpectralEmbedder, abstract=True):
 
         X: (n, d) array or CSR of float32 or float64. y: labels in any form. Returns self.
         """
+        self._resolve()
+        return super().fit(X, y)
+
+    def _resolve(self) -> None:
         check_params(self)
         self.method_ = self._resolved()
         self.check_method(self.method_)
         check_params(self.method_)
-        return super().fit(X, y)
+        if isinstance(self.method_, Wrapper):
+            self.method_._resolve()
 
     def lift(self, X):
         return self.method_.lift(X)

@@ -7,10 +7,9 @@ import pytest
 
 import strategies
 from oracles import kernels
-from proxembed import CCA, FDA, MLDA, OPLS, Kernelized
+from proxembed import CCA, FDA, HSL, MLDA, OPLS, Kernelized
 
 TRACE_GRID = np.logspace(-6, 2, 17)
-TALL = strategies.problems_multi()[1]
 
 
 def leave_one_out(K, F, ridge) -> float:
@@ -59,6 +58,18 @@ def test_automatic_ridge_of_fda_regresses_on_the_classes():
     Xc = X - X.mean(axis=0)
     K, unit, Y = X @ X.T, np.trace(Xc.T @ Xc) / np.linalg.matrix_rank(Xc), strategies.one_hot(y)
     assert leave_one_out(K, Y, fitted.ridge_) <= 1.01 * min(leave_one_out(K, Y, unit * r) for r in TRACE_GRID)
+
+
+@pytest.mark.parametrize("expansion", ["zhou", "star", "clique"])
+def test_automatic_ridge_of_hypergraphs_regresses_on_their_factor(expansion):
+    X, Y = noisy(40, 30, 4)
+    fitted = HSL(ridge="auto", expansion=expansion).fit(X, Y.astype(int))
+    sizes, one = Y.sum(axis=0), np.ones(4)
+    power, degree = {"zhou": (0.5, Y @ one), "star": (1.0, Y @ (1 / sizes)), "clique": (0.0, Y @ sizes)}[expansion]
+    F = Y / sizes**power / np.sqrt(degree)[:, None]
+    Xc = X - X.mean(axis=0)
+    K, unit = X @ X.T, np.trace(Xc.T @ Xc) / np.linalg.matrix_rank(Xc)
+    assert leave_one_out(K, F, fitted.ridge_) <= 1.01 * min(leave_one_out(K, F, unit * r) for r in TRACE_GRID)
 
 
 def test_automatic_ridge_is_the_default_and_is_reported():

@@ -21,7 +21,7 @@ from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .guard import MAX_DENSE_BYTES
 from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
-from .pencil import dense_matrices, solve_pencil, solve_trace_ratio
+from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .problem import Problem
 from .symmetric import LANCZOS_FROM, RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise
 from .thin import constraint_solver, factor, thin_pencil
@@ -149,10 +149,9 @@ def _first(w: np.ndarray, P: np.ndarray, k: int | None, ridge: float, solver: st
 
 def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
     A, B = dense_matrices(problem, ridge)
-    w, Q, spectrum = solve_pencil(A, B, k)
+    w, Q, spectrum, residual = solve_pencil(A, B, k)
     solver = "primal" if problem.side == "features" else "dual"
-    residual = _relative(A @ Q - (B @ Q) * w, B @ Q, w)
-    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, len(A), residual, spectrum)
+    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, len(spectrum) if spectrum is not None else len(A), residual, spectrum)
 
 
 def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
@@ -221,7 +220,7 @@ def _checked(problem: Problem, found: Solution) -> Solution:
     residual = found.residual
     if found.solver in ("thin", "iterative") and found.P.shape[1]:
         BP = _constraint_product(problem, found)
-        residual = _relative(_objective_product(problem, found.P) - BP * found.eigenvalues, BP, found.eigenvalues)
+        residual = relative_residual(_objective_product(problem, found.P), BP, found.eigenvalues)
     if residual > RESIDUAL_LIMIT:
         warnings.warn(
             f"The {found.solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: the last "
@@ -244,11 +243,6 @@ def _constraint_product(problem: Problem, found: Solution) -> np.ndarray:
         shift = problem.template.b + found.ridge
         return normal_product(problem.rows, problem.weights, problem.scatter, shift, found.P)
     return problem.apply_constraint(found.P, found.ridge)
-
-
-def _relative(residual: np.ndarray, BP: np.ndarray, w: np.ndarray) -> float:
-    scale = float(np.abs(w).max(initial=0.0)) * float(np.linalg.norm(BP))
-    return float(np.linalg.norm(residual)) / scale if scale > 0 else 0.0
 
 
 def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .problem import Problem
-from .symmetric import SPD, descending, eigenvalues, range_basis, top
+from .symmetric import SPD, descending, range_basis, top
 
 
 def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -27,15 +27,26 @@ def whitener(B: np.ndarray) -> np.ndarray:
     return factorised.whiten() if factorised.ok else range_basis(B)
 
 
-def solve_pencil(A: np.ndarray, B: np.ndarray, k: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The k leading eigenvalues and vectors of (A, B); all eigenvalues too where k is None."""
+def solve_pencil(
+    A: np.ndarray, B: np.ndarray, k: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
+    """The k leading eigenvalues and vectors of (A, B) on the range of B, and their relative residual there.
+
+    Where k is None: all of them, and the spectrum.
+    """
     C = whitener(B)
-    diagonal = C.ndim == 2 and C.shape[0] == C.shape[1] and np.count_nonzero(C) <= len(C)
-    M = A * np.outer(np.diag(C), np.diag(C)) if diagonal else C.T @ A @ C
+    diagonal = np.diag(C) if C.shape[0] == C.shape[1] and np.count_nonzero(C) <= len(C) else None
+    M = C.T @ A @ C if diagonal is None else A * np.outer(diagonal, diagonal)
     M = (M + M.T) / 2
-    spectrum = eigenvalues(M) if k is None else None
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
-    return w, (np.diag(C)[:, None] * U if diagonal else C @ U), spectrum
+    Q = C @ U if diagonal is None else diagonal[:, None] * U
+    return w, Q, (w if k is None else None), relative_residual(C.T @ (A @ Q), C.T @ (B @ Q), w)
+
+
+def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray) -> float:
+    """||AP - BP diag(w)|| over ||BP|| times the largest |w|."""
+    scale = float(np.abs(w).max(initial=0.0)) * float(np.linalg.norm(BP))
+    return float(np.linalg.norm(AP - BP * w)) / scale if scale > 0 else 0.0
 
 
 def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) -> tuple[np.ndarray, np.ndarray, float]:

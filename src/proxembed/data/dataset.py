@@ -183,8 +183,8 @@ class Dataset:
         (1797, 64, 7, 10)
         """
         (n, d), c, Y = self.X.shape, self.Y.shape[1], self.Y.tocsr()
-        X = self.X if sparse.issparse(self.X) else self.X + 0.0  # -0.0 becomes 0.0
-        nonzero = X.count_nonzero(axis=1) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+        X = _without_stored_zeros(self.X) if sparse.issparse(self.X) else self.X + 0.0  # -0.0 becomes 0.0
+        nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
         empty = Y.sum(axis=1, dtype=np.int64) == 0
         if self.unknown is not None:
             empty &= self.unknown.sum(axis=1, dtype=np.int64) == 0
@@ -302,13 +302,18 @@ def _rows(field: str, rows: ArrayLike | None, n: int, repeats: bool = False) -> 
     return rows.astype(np.intp)
 
 
+def _without_stored_zeros(A: sparse.csr_array) -> sparse.csr_array:
+    if (A.data != 0).all():
+        return A
+    A = A.copy()
+    A.eliminate_zeros()
+    return A
+
+
 def _row_keys(A: Matrix) -> list[bytes]:
-    """One bytes key a row, equal exactly for equal rows."""
+    """One bytes key a row, equal exactly for equal rows; sparse A stores no zero."""
     if not sparse.issparse(A):
         return [row.tobytes() for row in A]
-    if (A.data == 0).any():
-        A = A.copy()
-        A.eliminate_zeros()
     A = A if A.has_sorted_indices else A.sorted_indices()
     ends = zip(A.indptr[:-1], A.indptr[1:], strict=True)
     return [A.indices[a:b].tobytes() + b"|" + A.data[a:b].tobytes() for a, b in ends]
