@@ -1,4 +1,5 @@
-"""Embedder: what every estimator shares (checks, registry, tags, transform); SpectralEmbedder.fit: template, solve, store.
+"""Embedder: what every estimator shares (checks, registry, tags, transform); SpectralEmbedder.fit: template, solve,
+store.
 
 A method is a class statement: its declared parameters and ``template(rows)``. The constructor, the range checks, the
 Parameters docs, the command-line name and the rows in the common tests come from the statement.
@@ -13,7 +14,7 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .algebra.centred import CentredMatrix
@@ -113,7 +114,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         labels = LabelMatrix.of(y)
         if labels.n != X.shape[0]:
             raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, y has {labels.n}."
+                f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
+                f"y has {labels.n}."
             )
         if labels.unknown is not None:
             X, labels = self._without_unknown(X, labels)
@@ -127,11 +129,12 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         dropped = labels.n - len(keep)
         if len(keep) < 2:
             raise ValueError(
-                f"{type(self).__name__} cannot use rows with unknown labels, and only {len(keep)} of {labels.n} rows are fully "
-                "known. Use a semi-supervised method or label more rows."
+                f"{type(self).__name__} cannot use rows with unknown labels, and only {len(keep)} of {labels.n} rows "
+                "are fully known. Use a semi-supervised method or label more rows."
             )
         warnings.warn(
-            f"{type(self).__name__} has no rule for unknown labels: {dropped} of {labels.n} rows hold one and are left out of fit.",
+            f"{type(self).__name__} has no rule for unknown labels: {dropped} of {labels.n} rows hold one and "
+            "are left out of fit.",
             UserWarning,
             stacklevel=4,
         )
@@ -141,8 +144,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         name = type(self).__name__
         if not np.any((labels.nk > 0) & (labels.nk < labels.n)):
             raise ValueError(
-                f"{name} needs labels that differ between rows, but y holds one class only (every row has the same labels). "
-                "Pass rows of at least two classes."
+                f"{name} needs labels that differ between rows, but y holds one class only (every row has the "
+                "same labels). Pass rows of at least two classes."
             )
         if self.label_kind == "single" and not labels.one_hot:
             several = int(np.count_nonzero(labels.m > 1))
@@ -161,7 +164,8 @@ def _refuse_bare_overrides(cls: type) -> None:
         for name in (f.name for f in fields(base)) if is_dataclass(base) else ():
             if name in cls.__dict__ and name not in own:
                 raise TypeError(
-                    f"{cls.__name__}.{name} overrides a parameter without annotation: write `{name}: type = param(...)`."
+                    f"{cls.__name__}.{name} overrides a parameter without annotation: "
+                    f"write `{name}: type = param(...)`."
                 )
 
 
@@ -214,8 +218,8 @@ class SpectralEmbedder(Embedder, abstract=True):
     def fit(self, X, y=None):
         """Find the projection.
 
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix; ignored by unsupervised methods.
-        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix; ignored by unsupervised
+        methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         rows = self._rows(X, y)
         template = self.template(rows)
@@ -290,7 +294,8 @@ class SpectralEmbedder(Embedder, abstract=True):
         if isinstance(k, float):
             if not 0.0 < k < 1.0:
                 raise ValueError(
-                    f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, a float in (0, 1) or None."
+                    f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, "
+                    "a float in (0, 1) or None."
                 )
             return None
         if k is not None:
@@ -359,57 +364,3 @@ class PencilEmbedder(SpectralEmbedder, abstract=True):
         choices=("trace", "absolute"),
         doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
     )
-
-
-class Wrapper(SpectralEmbedder, abstract=True):
-    """A combinator around one method; its own n_components, ridge and ridge_scale hold where they are not None."""
-
-    ridge: float | str | None = param(
-        default=None, low=0, choices=(None, "auto"), doc="Ridge on the constraint; None: that of the wrapped method."
-    )
-    ridge_scale: str | None = param(
-        default=None, choices=(None, "trace", "absolute"), doc="Unit of the ridge; None: that of the wrapped method."
-    )
-
-    def default_method(self) -> SpectralEmbedder:
-        """The method that None stands for."""
-        raise TypeError(f"{type(self).__name__} must define default_method().")
-
-    def check_method(self, method: SpectralEmbedder) -> None:
-        """Raise a ValueError for a method that cannot be wrapped."""
-
-    def fit(self, X, y=None):
-        """Resolve the wrapped method, then fit as any spectral method does.
-
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form. Returns self.
-        """
-        self._resolve()
-        return super().fit(X, y)
-
-    def _resolve(self) -> None:
-        check_params(self)
-        self.method_ = self._resolved()
-        self.check_method(self.method_)
-        check_params(self.method_)
-        if isinstance(self.method_, Wrapper):
-            self.method_._resolve()
-
-    def lift(self, X):
-        return self.method_.lift(X)
-
-    def finish(self, P, R):
-        self.method_.eigenvalues_ = self.eigenvalues_
-        return self.method_.finish(P, R)
-
-    def _resolved(self) -> SpectralEmbedder:
-        return self.default_method() if self.method is None else clone(self.method)
-
-    def _wanted(self):
-        return self.method_.n_components if self.n_components is None else self.n_components
-
-    def _ridge_settings(self):
-        ridge, scale = self.method_._ridge_settings()
-        return ridge if self.ridge is None else self.ridge, scale if self.ridge_scale is None else self.ridge_scale
-
-    def _criterion(self):
-        return self.method_._criterion()

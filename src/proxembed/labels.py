@@ -1,7 +1,7 @@
 """LabelMatrix: any form of y as one 0/1 matrix with a mask of the unknown, and every label rule and label error.
 
-In: 1-D classes, an indicator (0/1 or -1/+1; dense, sparse or DataFrame), or a list of label sets; NaN, None and pandas' NA
-say unknown. Out: ``LabelMatrix``.
+In: 1-D classes, an indicator (0/1 or -1/+1; dense, sparse or DataFrame), or a list of label sets; NaN, None and
+pandas' NA say unknown. Out: ``LabelMatrix``.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from scipy import sparse
 
 @dataclass(frozen=True)
 class LabelMatrix:
-    """Labels of n rows: ``Y`` (n x c CSC of 0/1, unknown stored as 0), ``unknown`` (CSC bool or None), ``classes_``, ``form``.
+    """Labels of n rows: ``Y`` (n x c CSC of 0/1, unknown stored as 0), ``unknown`` (CSC bool or None), ``classes_``,
+    ``form``.
 
-    ``form`` is how y came in: "classes", "indicator", "signs" (-1/+1) or "sets". ``kept`` holds the columns of ``classes_``
-    that Y still has, None for all of them.
+    ``form`` is how y came in: "classes", "indicator", "signs" (-1/+1) or "sets". ``kept`` holds the columns of
+    ``classes_`` that Y still has, None for all of them.
     """
 
     Y: sparse.csc_array
@@ -149,8 +150,8 @@ class LabelMatrix:
 def unlabelled(y, marker: Any = -1) -> np.ndarray:
     """y with every entry equal to ``marker`` turned into NaN, the sign for unknown.
 
-    Parameters: y, 1-D classes or an n x c indicator; marker, the value that meant "no label". Returns a new array (float for
-    numbers, object for strings). Raises ValueError when y does not hold the marker.
+    Parameters: y, 1-D classes or an n x c indicator; marker, the value that meant "no label". Returns a new array
+    (float for numbers, object for strings). Raises ValueError when y does not hold the marker.
 
     >>> from proxembed import unlabelled
     >>> unlabelled([0, 2, -1, 1], marker=-1)
@@ -246,8 +247,8 @@ def _from_classes(y: np.ndarray) -> LabelMatrix:
     classes, codes = np.unique(known, return_inverse=True)
     if classes.dtype.kind in "if" and -1 in classes and len(classes) > 2:
         warnings.warn(
-            f"y holds -1 beside {len(classes) - 1} other classes and it is taken as a class. If it stands for an unknown label, "
-            "pass proxembed.unlabelled(y, marker=-1).",
+            f"y holds -1 beside {len(classes) - 1} other classes and it is taken as a class. "
+            "If it stands for an unknown label, pass proxembed.unlabelled(y, marker=-1).",
             UserWarning,
             stacklevel=5,
         )
@@ -264,7 +265,8 @@ def _plain(values: np.ndarray) -> np.ndarray:
     if all(issubclass(k, str) for k in kinds):
         return values.astype(str)
     raise ValueError(
-        f"Unknown label type: y mixes {sorted(k.__name__ for k in kinds)}; use numbers only, strings only, or sets of labels."
+        f"Unknown label type: y mixes {sorted(k.__name__ for k in kinds)}; use numbers only, "
+        "strings only, or sets of labels."
     )
 
 
@@ -312,8 +314,8 @@ def _indicator_form(values: np.ndarray) -> str:
         return "signs"
     if found == {-1.0, 0.0, 1.0}:
         raise ValueError(
-            "y mixes -1, 0 and 1: -1 may mean negative or unknown, and 0 likewise. Use 0 and 1 (or -1 and +1) for known labels "
-            "and NaN for unknown ones, e.g. proxembed.unlabelled(y, marker=0) or marker=-1."
+            "y mixes -1, 0 and 1: -1 may mean negative or unknown, and 0 likewise. Use 0 and 1 (or -1 and +1) for "
+            "known labels and NaN for unknown ones, e.g. proxembed.unlabelled(y, marker=0) or marker=-1."
         )
     example = next(v for v in values.tolist() if v not in (-1.0, 0.0, 1.0))
     if example != np.floor(example):

@@ -1,4 +1,5 @@
-"""param(): a hyper-parameter declared once. From it come the constructor, the range check, the docs and the search space."""
+"""param(): a hyper-parameter declared once. From it come the constructor, the range check, the docs and the search
+space."""
 
 from __future__ import annotations
 
@@ -128,7 +129,8 @@ def param(
 ) -> Any:
     """Declare a hyper-parameter of a method.
 
-    ``low``/``high`` are included ends, ``above``/``below`` excluded ones; ``choices`` are permitted beside numbers in range;
+    ``low``/``high`` are included ends, ``above``/``below`` excluded ones; ``choices`` are permitted beside numbers in
+    range;
     ``kind`` permits instances of a class. Checked in fit, never in the constructor.
     """
     spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, search)

@@ -23,7 +23,8 @@ class SeenRows:
         return np.where(self.prints[place] == prints, self.first[place], -1)
 
     def _fingerprints(self, X) -> np.ndarray:
-        """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing."""
+        """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add
+        nothing."""
         if sparse.issparse(X):
             terms = _scrambled(X.data) * self.multipliers[X.indices]
             sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])

@@ -17,9 +17,10 @@ from .algebra.operators import Operator
 class Template:
     """A pair of structured operators and what the solver must know beside them.
 
-    ``A`` is always maximised; ``sense=-1`` says that the method states a minimisation, so that the recorded eigenvalues are
-    the method's own. ``B=None`` stands for 0. ``offset`` holds the row weights of the mean that transform subtracts (None:
-    no centring) and of the row-space restriction. ``target`` is the label factor that ``ridge="auto"`` regresses on.
+    ``A`` is always maximised; ``sense=-1`` says that the method states a minimisation, so that the recorded
+    eigenvalues are the method's own. ``B=None`` stands for 0. ``offset`` holds the row weights of the mean that
+    transform subtracts (None: no centring) and of the row-space restriction. ``target`` is the label factor that
+    ``ridge="auto"`` regresses on.
     """
 
     A: Operator

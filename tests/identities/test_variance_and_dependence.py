@@ -71,6 +71,13 @@ def test_mddm_with_the_linear_kernel_is_pls(problem):
     assert_same_embedding(mddm, pls, problem.X)
 
 
+def test_a_callable_label_kernel_is_used_as_it_stands(problem):
+    Y = problem.Y.astype(int)
+    named = MDDM(n_components=3, label_kernel="rbf", tau=1.7).fit(problem.X, Y)
+    given = MDDM(n_components=3, label_kernel=lambda sets: dense.label_kernel(sets, "rbf", 1.7)).fit(problem.X, Y)
+    assert_same_embedding(given, named, problem.X)
+
+
 def test_pca_keeps_the_centred_gram_matrix(problem):
     Xc = problem.dense - problem.dense.mean(axis=0)
     Z = PCA(n_components=int(np.linalg.matrix_rank(Xc))).fit_transform(problem.X)

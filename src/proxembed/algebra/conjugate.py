@@ -1,7 +1,7 @@
 """Block conjugate gradients for (scale X'diag(w)X + shift I) G = E: float32 steps, float64 truth.
 
-In: centred rows X, a d x q right-hand side. Out: G, to the residual asked for. X is read, never copied but for one float32
-array of its values; the d x q blocks are updated in place.
+In: centred rows X, a d x q right-hand side. Out: G, to the residual asked for. X is read, never copied but for one
+float32 array of its values; the d x q blocks are updated in place.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ def conjugate_gradients(
 ) -> tuple[np.ndarray, int]:
     """(scale X'diag(w)X + shift I)^-1 E and the number of block steps.
 
-    The system is scaled to unit diagonal (Jacobi). All columns of E share one Krylov space and the residual block is kept
-    orthonormal (BCGrQ, [dubrulle2001blockcg]): q columns take fewer steps than one, dependent columns do no harm. Steps run
-    in float32; whenever the residual has fallen by ``REFRESH`` it is computed anew in float64 and the search goes on from
-    there, until each column's residual is at most ``tol`` of its right-hand side or no longer falls.
+    The system is scaled to unit diagonal (Jacobi). All columns of E share one Krylov space and the residual block is
+    kept orthonormal (BCGrQ, [dubrulle2001blockcg]): q columns take fewer steps than one, dependent columns do no harm.
+    Steps run in float32; whenever the residual has fallen by ``REFRESH`` it is computed anew in float64 and the
+    search goes on from there, until each column's residual is at most ``tol`` of its right-hand side or no longer
+    falls.
     """
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
     product = scaled_normal_product(rows, weights, scale, shift, D)

@@ -74,8 +74,9 @@ def solve(
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
-    ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the iterative route.
-    At most ``bound`` components exist; the caller decides what to do when that is fewer than it asked for.
+    ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
+    iterative route. At most ``bound`` components exist; the caller decides what to do when that is fewer than it
+    asked for.
     """
     problem = Problem(template, R)
     dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
@@ -111,7 +112,8 @@ def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:
         return _cheapest(problem, ridge, k, small, low)
     if solver == "thin" and problem.factors is None:
         raise ValueError(
-            'solver="thin" needs a proximity matrix of low rank, which this method does not have here. Use solver="auto".'
+            'solver="thin" needs a proximity matrix of low rank, which this method does not have here. '
+            'Use solver="auto".'
         )
     if solver == "iterative" and k is None:
         raise ValueError('solver="iterative" cannot give the whole spectrum: pass an integer n_components.')
@@ -151,15 +153,16 @@ def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
     A, B = dense_matrices(problem, ridge)
     w, Q, spectrum, residual = solve_pencil(A, B, k)
     solver = "primal" if problem.side == "features" else "dual"
-    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, len(spectrum) if spectrum is not None else len(A), residual, spectrum)
+    bound = len(A) if spectrum is None else len(spectrum)
+    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, bound, residual, spectrum)
 
 
 def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
     shift = problem.template.b + ridge
     if problem.template.B is not None and shift <= 0:
         raise ValueError(
-            f"ridge=0 needs a decomposition of the smaller side of X, which is {min(problem.n, problem.d):,} here, above the "
-            f"{DENSE_LIMIT:,} that are decomposed. Pass a positive ridge (or ridge='auto')."
+            f"ridge=0 needs a decomposition of the smaller side of X, which is {min(problem.n, problem.d):,} here, "
+            f"above the {DENSE_LIMIT:,} that are decomposed. Pass a positive ridge (or ridge='auto')."
         )
     if problem.factors is not None and problem.scatter is not None:
         F, S = factor(problem)
@@ -223,8 +226,8 @@ def _checked(problem: Problem, found: Solution) -> Solution:
         residual = relative_residual(_objective_product(problem, found.P), BP, found.eigenvalues)
     if residual > RESIDUAL_LIMIT:
         warnings.warn(
-            f"The {found.solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: the last "
-            "components may be inexact. Use a larger ridge, fewer components or another solver=.",
+            f"The {found.solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: "
+            "the last components may be inexact. Use a larger ridge, fewer components or another solver=.",
             ConvergenceWarning,
             stacklevel=4,
         )

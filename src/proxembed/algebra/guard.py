@@ -14,5 +14,6 @@ def guard_dense(shape: tuple[int, ...], what: str, max_dense_bytes: int = MAX_DE
         dims = " x ".join(f"{s:,}" for s in shape)
         raise ValueError(
             f"{what} would be a dense {dims} array of {size / 2**30:.1f} GiB, above max_dense_bytes = "
-            f"{max_dense_bytes / 2**30:.1f} GiB. Use fewer rows or features, prototypes, or a method with a sparse form."
+            f"{max_dense_bytes / 2**30:.1f} GiB. "
+            "Use fewer rows or features, prototypes, or a method with a sparse form."
         )

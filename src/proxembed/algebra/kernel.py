@@ -16,7 +16,8 @@ from .symmetric import RANGE_TOLERANCE, descending
 
 
 def kernel_map(K: np.ndarray) -> np.ndarray:
-    """U diag(kappa)^-1/2 over the eigenvalues of K above 1e-10 of the largest: kernel rows times it are map coordinates."""
+    """U diag(kappa)^-1/2 over the eigenvalues of K above 1e-10 of the largest: kernel rows times it are map
+    coordinates."""
     w, U = descending((K + K.T) / 2)
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0)
     if not keep.any():
@@ -60,8 +61,8 @@ def least_loo(
 ) -> tuple[float, float]:
     """The (width, absolute ridge) of least leave-one-out error of kernel ridge regression of the target.
 
-    One eigendecomposition a width serves all ridges. ``ridge(unit)`` gives the ridges to try, from the mean eigenvalue; by
-    default a log grid from 1e-6 to 1e2 of it.
+    One eigendecomposition a width serves all ridges. ``ridge(unit)`` gives the ridges to try, from the mean
+    eigenvalue; by default a log grid from 1e-6 to 1e2 of it.
     """
     best = (np.inf, float(widths[0]), 0.0)
     for width in widths:

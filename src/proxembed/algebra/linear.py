@@ -20,7 +20,8 @@ RIDGE_GRID = np.logspace(-6, 2, 17)
 
 
 def ridge_solve(X, T, lam: float, *, center: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2; ``center=False`` fits no intercept."""
+    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2; ``center=False`` fits no
+    intercept."""
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
     T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
     level = T.mean(axis=0) if center else np.zeros(T.shape[1])
@@ -55,7 +56,8 @@ def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
 
 
 def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarray:
-    """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges at once.
+    """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges
+    at once.
 
     Sum over rows of w_i ||e_i||^2 over their weight and the number of targets. PRESS, [allen1974press].
     """

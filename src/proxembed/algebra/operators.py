@@ -1,6 +1,7 @@
 """Structured symmetric n x n operators: what a proximity matrix is before, and instead of, being an array.
 
-In: label factors, weights, sparse graphs. Out: products, X'AX, the diagonal and the trace, at the cost of the structure.
+In: label factors, weights, sparse graphs. Out: products, X'AX, the diagonal and the trace, at the cost of the
+structure.
 ``todense`` exists for tests and guarded small cases only.
 """
 
@@ -133,8 +134,8 @@ class Centering(Operator):
 class LowRank(Operator):
     """F S F', F an n x q array or sparse matrix; S is None (I), a vector (its diagonal) or symmetric q x q.
 
-    With ``center=w`` F stands for F - w (1'F)/(1'w), never formed: the operator then annihilates the constant vector and
-    acts on w-centred rows as F S F' does.
+    With ``center=w`` F stands for F - w (1'F)/(1'w), never formed: the operator then annihilates the constant vector
+    and acts on w-centred rows as F S F' does.
     """
 
     def __init__(self, F, S: np.ndarray | None = None, center: np.ndarray | None = None):
@@ -252,7 +253,8 @@ class Scaled(Operator):
 
 
 class Sum(Operator):
-    """Sum of c_i A_i. Terms are flattened; equal diagonals of opposite sign cancel, so that low rank is seen as low rank."""
+    """Sum of c_i A_i. Terms are flattened; equal diagonals of opposite sign cancel, so that low rank is seen as low
+    rank."""
 
     def __init__(self, parts: list[tuple[float, Operator]]):
         self.parts = [(c * coefficient, leaf) for c, op in parts for coefficient, leaf in op.terms()]
@@ -318,7 +320,8 @@ def spread_leaf(op: Operator, index: np.ndarray, n: int) -> Operator:
 
 
 def Laplacian(W: Operator) -> Operator:
-    """L(W) = D(W) - W, D(W) = diag(W1). A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a scatter."""
+    """L(W) = D(W) - W, D(W) = diag(W1). A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a
+    scatter."""
     if isinstance(W, LowRank) and W.rank_bound == 1 and W.center is None:
         w = W.F.toarray().ravel() if sparse.issparse(W.F) else np.asarray(W.F, dtype=np.float64).ravel()
         scale = float(W.weigh(np.ones((1, 1)))[0, 0])

@@ -1,6 +1,7 @@
 """Dense symmetric kernels: eigenpairs in descending order, scaled Cholesky solves, range whitening, orthonormal polish.
 
-The only file that calls LAPACK's symmetric eigensolvers and ARPACK; everything above it speaks of problems, not of routines.
+The only file that calls LAPACK's symmetric eigensolvers and ARPACK; everything above it speaks of problems, not of
+routines.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def lanczos(
 
 
 class SPD:
-    """A symmetric positive definite matrix, factorised after scaling to unit diagonal; ``ok`` tells whether it is one."""
+    """A symmetric positive definite matrix, factorised after scaling to unit diagonal; ``ok`` tells whether it is
+    one."""
 
     def __init__(self, M: np.ndarray):
         d = np.sqrt(np.maximum(np.diag(M), 0.0))

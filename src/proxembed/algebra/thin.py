@@ -1,6 +1,7 @@
 """The thin route: A of low rank, so that the eigenproblem is q x q however many rows and features there are.
 
-G = Bp^-1 F,  M = F'G = V diag(w) V',  P = G V diag(w)^-1/2 U,  with U from the q x q matrix diag(w)^1/2 V'SV diag(w)^1/2.
+G = Bp^-1 F,  M = F'G = V diag(w) V',  P = G V diag(w)^-1/2 U,  with U from the q x q matrix diag(w)^1/2 V'SV
+diag(w)^1/2.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from proxembed.algebra.linear import RIDGE_GRID, ridge_loo, ridge_solve
 
-LOO_ROWS = 3000
+LOO_ROWS = 2000
 
 
 def _variances(X) -> np.ndarray:
@@ -21,7 +21,7 @@ def loo_penalty(X, T) -> float:
     """Penalty with the least leave-one-out error of the ridge regression of T on X, over a log grid.
 
     The grid runs from 1e-6 to 1e2 in units of tr(Xc'Xc)/r, so that no scale of X is favoured. Where rows and features
-    both exceed 3,000, the error is that of 3,000 evenly spaced rows: the best penalty, a ratio of variances, does not
+    both exceed 2,000, the error is that of 2,000 evenly spaced rows: the best penalty, a ratio of variances, does not
     grow with their number.
 
     Parameters

@@ -21,8 +21,8 @@ KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of di
 class CCA(PencilEmbedder):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
-    The directions of X most correlated with some combination of labels, rare labels counting as much as common ones; its
-    eigenvalues are squared canonical correlations. With one label a row it is FDA [sun2011ccals].
+    The directions of X most correlated with some combination of labels, rare labels counting as much as common ones;
+    its eigenvalues are squared canonical correlations. With one label a row it is FDA [sun2011ccals].
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class CCA(PencilEmbedder):
 class PLS(SpectralEmbedder):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
-    The orthonormal directions of largest covariance with the labels: the left singular vectors of Xc'Yc, without deflation.
-    The same as MDDM with the linear label kernel.
+    The orthonormal directions of largest covariance with the labels: the left singular vectors of Xc'Yc, without
+    deflation. The same as MDDM with the linear label kernel.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ class PLS(SpectralEmbedder):
 class OPLS(PencilEmbedder):
     """Orthonormalised partial least squares: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
 
-    The directions from which a linear regression predicts the labels best (reduced-rank regression): at full rank nothing is
-    lost against ridge regression on all features. Spans the same space as CCA there [sun2009ccaopls].
+    The directions from which a linear regression predicts the labels best (reduced-rank regression): at full rank
+    nothing is lost against ridge regression on all features. Spans the same space as CCA there [sun2009ccaopls].
 
     Attributes
     ----------
@@ -124,7 +124,8 @@ class OPLS(PencilEmbedder):
 class MDDM(SpectralEmbedder):
     """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
 
-    Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I (MDDMp);
+    Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I
+    (MDDMp);
     ``"features"``: mix Xc'Xc + (1 - mix) I (MDDMf), which is OPLS at mix = 1.
 
     Attributes
@@ -168,7 +169,8 @@ class SFEHS(SpectralEmbedder):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
-    ``estimator="unbiased"`` takes the diagonal out of both kernels [song2007hsic], so that a row's own label does not count;
+    ``estimator="unbiased"`` takes the diagonal out of both kernels [song2007hsic], so that a row's own label does not
+    count;
     ``"biased"`` [gretton2005hsic] is MDDM. Components with positive eigenvalue by default.
 
     Attributes
@@ -219,7 +221,8 @@ class SFEHS(SpectralEmbedder):
 
 
 def label_operator(rows: Rows, kernel: str | Callable, tau: float | None, center: np.ndarray | None) -> LowRank:
-    """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the others."""
+    """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the
+    others."""
     if kernel == "linear":
         return LowRank(rows.labels.Y, center=center)
     sets, group = rows.labels.groups()

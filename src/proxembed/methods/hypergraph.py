@@ -13,11 +13,12 @@ from ..template import Template
 
 
 class HSL(PencilEmbedder):
-    """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.  [sun2008hsl]
+    """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n. 
+    [sun2008hsl]
 
     S = D^-1/2 Y W Y' D^-1/2 with edge weights w over class sizes nk: w/nk for ``"zhou"`` [zhou2006hypergraph], w for
-    ``"clique"`` and w/nk^2 for ``"star"`` [agarwal2006]; D holds the row sums that make S's top eigenvalue 1. With one label a
-    row all three are FDA.
+    ``"clique"`` and w/nk^2 for ``"star"`` [agarwal2006]; D holds the row sums that make S's top eigenvalue 1. With
+    one label a row all three are FDA.
 
     Attributes
     ----------
@@ -79,6 +80,7 @@ class HSL(PencilEmbedder):
         w = np.asarray(self.edge_weights, dtype=np.float64)
         if w.shape != (labels.c,) or not np.all(w > 0) or not np.all(np.isfinite(w)):
             raise ValueError(
-                f"edge_weights must hold {labels.c} positive numbers, one for each label that some row has; got shape {w.shape}."
+                f"edge_weights must hold {labels.c} positive numbers, one for each label that some row has; "
+                f"got shape {w.shape}."
             )
         return w

@@ -45,11 +45,12 @@ def inverse_template(rows, beta: float, eps: float, penalty: float, center: bool
 
 
 class MORP(SpectralEmbedder):
-    """Multi-output regularised projection: minimise P'(X'K^-1 X + penalty I)P, B = I - 11'/n, K = beta YY' + (1 - beta) XX'.
+    """Multi-output regularised projection: minimise P'(X'K^-1 X + penalty I)P, B = I - 11'/n, K = beta YY' + (1 -
+    beta) XX'.
     [yu2006morp]
 
-    Latent variables that rebuild both features and labels, restricted to linear functions of X. K gets eps times its mean
-    eigenvalue, since centring makes it singular.
+    Latent variables that rebuild both features and labels, restricted to linear functions of X. K gets eps times its
+    mean eigenvalue, since centring makes it singular.
 
     Attributes
     ----------
@@ -83,8 +84,8 @@ class MORP(SpectralEmbedder):
 class MLSI(SpectralEmbedder):
     """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
 
-    ``form="inverse"``: minimise P'(X'K^-1 X + penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP subject to
-    P'(X'X + penalty I)P = I; K = beta YY' + (1 - beta) XX'.
+    ``form="inverse"``: minimise P'(X'K^-1 X + penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP
+    subject to P'(X'X + penalty I)P = I; K = beta YY' + (1 - beta) XX'.
 
     Attributes
     ----------
@@ -122,10 +123,11 @@ class MLSI(SpectralEmbedder):
 
 
 class SLVM(SpectralEmbedder):
-    """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].  [yu2005mlsi]
+    """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X]. 
+    [yu2005mlsi]
 
-    Latent variables that rebuild features and labels together, Z'Z = I, free of any linear form. New rows are embedded by the
-    ridge regression of Z on X; a row seen in training keeps its own embedding.
+    Latent variables that rebuild features and labels together, Z'Z = I, free of any linear form. New rows are
+    embedded by the ridge regression of Z on X; a row seen in training keeps its own embedding.
 
     Attributes
     ----------
@@ -182,8 +184,8 @@ class SLVM(SpectralEmbedder):
 class MLLS(SpectralEmbedder):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
-    Minimises ||XW - Y||^2/n + alpha ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1 Q it is
-    the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised.
+    Minimises ||XW - Y||^2/n + alpha ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1
+    Q it is the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised.
 
     Attributes
     ----------

@@ -1,11 +1,13 @@
-"""MESD: the multi-label extension of any single-label method, by counting each row once per label without copying it."""
+"""MESD: the multi-label extension of any single-label method, by counting each row once per label without copying
+it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ..base import SpectralEmbedder, Wrapper
+from ..base import SpectralEmbedder
 from ..params import methods, param
+from ..wrapper import Wrapper
 from .fisher import FDA
 
 
@@ -13,8 +15,8 @@ class MESD(Wrapper):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]
 
-    Each row stands for one copy per label; the copies share an embedding, so the copied problem collapses to the original
-    rows. With one label a row it is the method itself. Rows without labels weigh nothing.
+    Each row stands for one copy per label; the copies share an embedding, so the copied problem collapses to the
+    original rows. With one label a row it is the method itself. Rows without labels weigh nothing.
 
     Attributes
     ----------

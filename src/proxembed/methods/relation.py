@@ -1,4 +1,5 @@
-"""Other features for any method: Scaling, RelationFeatures, and Kernelized, which runs a method in a kernel's feature space."""
+"""Other features for any method: Scaling, RelationFeatures, and Kernelized, which runs a method in a kernel's feature
+space."""
 
 from __future__ import annotations
 
@@ -10,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.guard import guard_dense
 from ..algebra.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
-from ..base import Embedder, SpectralEmbedder, Wrapper
+from ..base import Embedder, SpectralEmbedder
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..labels import LabelMatrix
 from ..params import log, methods, param
+from ..wrapper import Wrapper
 from .dependence import OPLS
 
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
@@ -26,8 +28,8 @@ SEED_DOC = "Seed of the choice of prototypes."
 class Scaling(Embedder):
     """Scaling of rows or columns: unit length, centring, standardising, PCA, whitening, sublinear tf-idf.  [mu2012defc]
 
-    Statistics come from the rows given to fit alone. Sparse X stays sparse but for "center" (guarded), "pca" and "whiten"
-    (dense scores); "standard" divides a sparse X without centring it, since the methods centre by themselves.
+    Statistics come from the rows given to fit alone. Sparse X stays sparse but for "center" (guarded), "pca" and
+    "whiten" (dense scores); "standard" divides a sparse X without centring it, since the methods centre by themselves.
 
     Attributes
     ----------
@@ -71,10 +73,11 @@ class Scaling(Embedder):
 
 
 class RelationFeatures(Embedder):
-    """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features.  [mu2012defc]
+    """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features. 
+    [mu2012defc]
 
-    Any measure serves, positive semidefinite or not; rows to embed are compared with the prototypes only, never with each
-    other.
+    Any measure serves, positive semidefinite or not; rows to embed are compared with the prototypes only, never with
+    each other.
 
     Attributes
     ----------
@@ -91,8 +94,8 @@ class RelationFeatures(Embedder):
     --------
     >>> from proxembed import RelationFeatures
     >>> from proxembed.data import digits
-    >>> RelationFeatures("cosine", prototypes="farthest", n_prototypes=50, random_state=0).fit_transform(digits().X).shape
-    (1797, 50)
+    >>> RelationFeatures("cosine", prototypes="farthest", n_prototypes=50,
+    random_state=0).fit_transform(digits().X).shape (1797, 50)
     """
 
     kind: str | Callable = param(
@@ -153,9 +156,9 @@ class Kernelized(Wrapper):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
     The method runs on the kernel's empirical map, so that P'P = I means orthonormal in feature space (``constraint=
-    "feature"``), or on the kernel matrix itself (``"coef"``). ``tau="auto"`` chooses the Gaussian width and the ridge together
-    by the closed-form leave-one-out error of kernel ridge regression of the labels. Kernelized(FDA()) is kernel FDA
-    [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+    "feature"``), or on the kernel matrix itself (``"coef"``). ``tau="auto"`` chooses the Gaussian width and the ridge
+    together by the closed-form leave-one-out error of kernel ridge regression of the labels. Kernelized(FDA()) is
+    kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
 
     Attributes
     ----------
@@ -195,7 +198,8 @@ class Kernelized(Wrapper):
         default="gaussian",
         choices=(*KERNELS, "precomputed"),
         callable=True,
-        doc="Kernel: a name, or a callable (m x d, p x d) -> m x p; precomputed: X holds kernel values with the training rows.",
+        doc="Kernel: a name, or a callable (m x d, p x d) -> m x p; precomputed: X holds kernel values with the "
+        "training rows.",
     )
     tau: float | str = param(
         default="auto", above=0, choices=("auto",), doc="Width of exp(-d^2/tau); auto: least leave-one-out error."
@@ -229,7 +233,8 @@ class Kernelized(Wrapper):
     def check_method(self, method):
         if method.direct:
             raise ValueError(
-                f"{type(method).__name__} places the rows themselves and has no projection to lift; wrap a projection method."
+                f"{type(method).__name__} places the rows themselves and has no projection to lift; "
+                "wrap a projection method."
             )
         if isinstance(method, Kernelized):
             raise ValueError("Kernelized cannot wrap Kernelized; wrap the inner method once.")

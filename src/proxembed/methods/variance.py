@@ -74,8 +74,8 @@ class LSI(SpectralEmbedder):
 class MVMD(SpectralEmbedder):
     """Maximal variance and dependence: A = (1 - beta) H + beta H YY' H, H = I - 11'/n, Bp = I.  [xu2016mvmd]
 
-    Between PCA (beta = 0) and MDDM (beta = 1): keeps the spread of the rows and their dependence on the labels, and so has
-    more useful components than labels.
+    Between PCA (beta = 0) and MDDM (beta = 1): keeps the spread of the rows and their dependence on the labels, and
+    so has more useful components than labels.
 
     Attributes
     ----------

@@ -13,7 +13,8 @@ def similarity_linear(sets: np.ndarray, tau: float | None = None) -> np.ndarray:
 
 
 def similarity_rbf(sets: np.ndarray, tau: float | None = None) -> np.ndarray:
-    """exp(-h_ij / tau), h the number of labels in which two sets differ; tau defaults to the mean h of distinct pairs."""
+    """exp(-h_ij / tau), h the number of labels in which two sets differ; tau defaults to the mean h of distinct
+    pairs."""
     h = differing_labels(sets)
     if tau is None:
         pairs = h[np.triu_indices(len(h), 1)]

@@ -1,0 +1,210 @@
+"""Every spectral method of the registry with its important variants, and the data on which the laws are checked.
+
+A method that is registered later enters in default construction by itself; `VARIANTS` adds settings, the other tables hold
+what a method declares to be different from the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import strategies
+from proxembed import CCA, FDA, LSI, MDDM, MESD, MLDA, MMC, OPLS, PCA, PLS, Kernelized
+from proxembed.base import SpectralEmbedder, registry
+
+RIDGE = {"ridge": 0.05, "ridge_scale": "trace"}
+NONE = {"ridge": 0.0}
+MEANS = {"n_components": 3}  # copies of four classes have three directions between their means
+
+# Class name -> settings beside the default one. A method is a positional argument, given as a builder.
+VARIANTS: dict[str, list[dict]] = {
+    "PCA": [{"whiten": True}, {"scaling": "eigenvalue"}],
+    "LSI": [{"scaling": "unit"}],
+    "MVMD": [{"beta": 0.0}, {"beta": 1.0}, {"beta": 0.3, "coding": "01"}, {"balance": "trace"}],
+    "FDA": [RIDGE, NONE, {"constraint": "within", **RIDGE}, {"criterion": "trace_ratio", "n_components": 2, **RIDGE}],
+    "MMC": [{"lam": 0.1}, {"lam": 3.0}],
+    "CopyLDA": [RIDGE, {**NONE, **MEANS}, {"scaling": "orthonormal"}],
+    "MLDA": [RIDGE, {"correlation": False, **RIDGE}, {"normalize": False, **RIDGE}],
+    "DMLDA": [RIDGE, {"weights": "mlda", **RIDGE}],
+    "CCA": [RIDGE, NONE, {"ridge_y": 0.3, **RIDGE}],
+    "PLS": [{"scaling": "eigenvalue"}],
+    "OPLS": [RIDGE, NONE, {"ridge": 0.3, "ridge_scale": "absolute"}, {"scaling": "orthonormal"}],
+    "MDDM": [
+        {"metric": "features", "mix": 0.7},
+        {"label_kernel": "rbf"},
+        {"label_kernel": "cosine", "metric": "features"},
+        {"label_kernel": "tanimoto"},
+    ],
+    "SFEHS": [{"estimator": "biased"}, {"label_kernel": "rbf"}],
+    "HSL": [
+        RIDGE,
+        {"expansion": "clique", **RIDGE},
+        {"expansion": "star", **RIDGE},
+        {"expansion": "clique", "self_loops": False, **RIDGE},
+        {"center": False, **RIDGE},
+    ],
+    "SLVM": [{"beta": 0.8, **RIDGE}, {"center": True, **RIDGE}],
+    "MORP": [{"beta": 0.2, "penalty": 0.1, "eps": 1e-2}],
+    "MLSI": [{"center": True}, {"form": "ratio"}, {"form": "ratio", "center": True, "beta": 0.8}],
+    "MLLS": [{"alpha": 0.1, "beta": 1.0}],
+    "MESD": [
+        {"method": FDA(**RIDGE)},
+        {"method": FDA(**RIDGE), "weighting": "mimj"},
+        {"method": FDA(**RIDGE), "weighting": "printed"},
+        {"method": FDA(constraint="within", **RIDGE), **MEANS},
+        {"method": MMC()},
+        {"method": MMC(lam=0.1), "weighting": "mimj"},
+        {"method": MMC(lam=0.1), "weighting": "printed"},
+    ],
+    "Kernelized": [
+        {"method": PCA(), "tau": 20.0, "n_components": 2},
+        {"method": LSI(), "kernel": "cosine", "n_components": 2},
+        {"method": OPLS(**RIDGE), "tau": 20.0},
+        {"method": CCA(), "kernel": "linear"},
+        {"method": MDDM(), "kernel": "polynomial"},
+        {"method": MLDA(**RIDGE), "tau": 20.0, "constraint": "coef"},
+        {"method": PLS(), "kernel": "cosine", "constraint": "coef"},
+        {"method": FDA(**RIDGE), "tau": 20.0},
+        {"method": MESD(MMC()), "tau": 20.0},
+        {"method": OPLS(), "n_prototypes": 12, "prototypes": "farthest", "random_state": 0, "tau": 20.0},
+    ],
+}
+
+
+def _moves_with_origin(estimator) -> bool:
+    """Whether a shift of X changes the embedding, as the method declares: no centring, or a kernel that sees the origin."""
+    if isinstance(estimator, Kernelized):
+        inner = OPLS() if estimator.method is None else estimator.method
+        return estimator.kernel in ("cosine", "polynomial") or (estimator.kernel == "linear" and _moves_with_origin(inner))
+    if isinstance(estimator, MESD):
+        return _moves_with_origin(FDA() if estimator.method is None else estimator.method)
+    return isinstance(estimator, LSI) or not getattr(estimator, "center", True)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows to fit, their labels in the form the method takes, and rows held out."""
+
+    name: str
+    X: object
+    Y: np.ndarray
+    new: np.ndarray = field(repr=False)
+    single: bool = False
+
+    @property
+    def dense(self) -> np.ndarray:
+        return self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
+
+    @property
+    def y(self) -> np.ndarray:
+        return self.Y.argmax(axis=1) if self.single else self.Y
+
+    def with_rows(self, X, new=None) -> Data:
+        return replace(self, X=X, new=self.new if new is None else new)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting of one method; ``build`` makes a fresh unfitted estimator."""
+
+    name: str
+    prototype: SpectralEmbedder
+
+    def build(self, **options) -> SpectralEmbedder:
+        return clone(self.prototype).set_params(**options)
+
+    @property
+    def labels(self) -> str | None:
+        return self.prototype.label_kind
+
+    @property
+    def moves_with_origin(self) -> bool:
+        return _moves_with_origin(self.prototype)
+
+    @property
+    def nested(self) -> bool:
+        """Whether the first components of a solution are the solution of fewer components."""
+        return getattr(self.prototype, "criterion", "ratio_trace") != "trace_ratio"
+
+    def fit(self, data: Data, **options) -> SpectralEmbedder:
+        return self.build(**options).fit(data.X, None if self.labels is None else data.y)
+
+
+def _name(cls: type, options: dict) -> str:
+    words = [f"{k}={v!r}" for k, v in options.items() if k != "ridge_scale"]
+    return f"{cls.__name__}({', '.join(words)})".replace("\n", "").replace(" ", "")
+
+
+def cases() -> list[Case]:
+    """Default construction of every registered spectral method, then the variants."""
+    found = []
+    for name, cls in registry().items():
+        if issubclass(cls, SpectralEmbedder) and cls.__module__.startswith("proxembed."):
+            found += [Case(_name(cls, options), cls(**options)) for options in [{}, *VARIANTS.get(name, [])]]
+    return found
+
+
+def _told(name: str, n: int, d: int, c: int, seed: int, single: bool) -> Data:
+    Y = strategies.one_hot(strategies.labels_classes(n, c, seed)) if single else strategies.labels_multi(n, c, seed)
+    X = strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed)
+    return Data(name, X, Y, X[:6] + strategies.features_dense(6, d, seed + 50), single)
+
+
+def _text(n: int, c: int, seed: int, single: bool) -> Data:
+    X = strategies.features_text(n + 6, 120, seed)
+    Y = strategies.one_hot(strategies.labels_classes(n, c, seed)) if single else strategies.labels_multi(n, c, seed)
+    return Data("sparse text", X[:n], Y, X[n:].toarray(), single)
+
+
+@cache
+def _data(single: bool) -> tuple[Data, ...]:
+    return _told("tall", 60, 11, 4, 2, single), _told("wide", 30, 60, 4, 6, single), _text(40, 4, 4, single)
+
+
+def data_for(case: Case) -> tuple[Data, ...]:
+    """More rows than features, more features than rows, and sparse rows; one class a row where the method needs it."""
+    return _data(case.labels == "single")
+
+
+def tall(case: Case) -> Data:
+    return data_for(case)[0]
+
+
+def embedded(estimator, data: Data) -> np.ndarray:
+    """The embedding of the rows that were fitted and of the rows held out, one under the other."""
+    return np.vstack([estimator.transform(data.X), estimator.transform(data.new)])
+
+
+def gram_distance(Z: np.ndarray, expected: np.ndarray) -> float:
+    """Frobenius distance of ZZ' matrices, relative to the second."""
+    G = expected @ expected.T
+    return float(np.linalg.norm(Z @ Z.T - G) / np.linalg.norm(G))
+
+
+def assert_same_gram(Z: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+    assert Z.shape == expected.shape
+    distance = gram_distance(Z, expected)
+    assert distance < tolerance, f"embeddings differ by {distance:.1e}, allowed {tolerance:.1e}"
+
+
+_FITTED: dict[tuple[str, str], SpectralEmbedder] = {}
+
+
+def fitted(case: Case, data: Data) -> SpectralEmbedder:
+    """The case fitted on the data, once a session; tests must not change it."""
+    key = (case.name, data.name)
+    if key not in _FITTED:
+        _FITTED[key] = case.fit(data)
+    return _FITTED[key]
+
+
+def on_cases(only: Callable[[Case], bool] = lambda case: True, kinds: tuple[str, ...] = ("tall", "wide", "sparse text")):
+    """Decorator: the test runs on every chosen case with every chosen kind of data, as arguments ``case`` and ``data``."""
+    chosen = [(c, d) for c in cases() if only(c) for d in data_for(c) if d.name in kinds]
+    return pytest.mark.parametrize(("case", "data"), [pytest.param(c, d, id=f"{c.name}-{d.name}") for c, d in chosen])

@@ -1,0 +1,231 @@
+"""Every solver route gives the same components, and all of them pass a certificate that knows no solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import strategies
+from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases
+from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, OPLS, PCA, PLS, CopyLDA
+from proxembed.labels import LabelMatrix
+from proxembed.rows import Rows
+
+# Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and more,
+# 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times n / eps.
+DENSE_ROUTES, INVERTED, ITERATED = 1e-8, 1e-6, 1e-3
+CERTIFIED = 1e-7
+
+
+def settled(case: Case, data: Data) -> dict:
+    """Options that fix what the default construction chose by itself, so that only the route differs."""
+    base = fitted(case, data)
+    options = {"n_components": base.n_components_}
+    if "ridge" in base.get_params() and not base.direct:
+        options |= {"ridge": base.ridge_, "ridge_scale": "absolute"}
+    if getattr(base, "tau", None) == "auto":
+        options["tau"] = base.tau_
+    return options
+
+
+def refused(case: Case, data: Data, solver: str) -> str:
+    """The message of the refusal of a route, or nothing where the route runs."""
+    try:
+        case.fit(data, solver=solver, **settled(case, data))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@on_cases(lambda c: not c.prototype.direct and c.nested)
+@pytest.mark.parametrize("solver", ["thin", "primal", "dual", "iterative"])
+def test_every_route_gives_the_same_embedding(case, data, solver):
+    message = refused(case, data, solver)
+    if message:
+        assert 'solver="thin" needs' in message or "ridge=0 needs" in message
+        return
+    expected = embedded(fitted(case, data), data)
+    other = case.fit(data, solver=solver, **settled(case, data))
+    limit = INVERTED if "MORP" in case.name or "MLSI" in case.name else DENSE_ROUTES
+    assert_same_gram(embedded(other, data), expected, ITERATED if solver == "iterative" else limit)
+
+
+@pytest.mark.parametrize("solver", ["thin", "iterative"])
+def test_low_rank_methods_have_every_route(solver):
+    """So that a refusal is not taken for agreement: the methods of low rank run on each route, under its own name."""
+    Y = strategies.labels_multi(40, 4, 3)
+    X = strategies.told_by_labels(strategies.features_dense(40, 60, 3), Y, 3)
+    for method in (OPLS(ridge=0.1), HSL(ridge=0.1), MLDA(ridge=0.1), CopyLDA(ridge=0.1), PLS(), MDDM()):
+        assert method.set_params(solver=solver).fit(X, Y).solver_ == solver
+
+
+@pytest.mark.parametrize("shape", [(60, 11), (30, 60)])
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_a_forced_route_is_the_one_that_runs(solver, shape):
+    X = strategies.features_dense(*shape, 3)
+    assert PCA(n_components=2, solver=solver).fit(X).solver_ == solver
+
+
+@on_cases(lambda c: c.labels is not None and not c.prototype.direct)
+def test_the_natural_number_does_not_depend_on_the_route(case, data):
+    """`n_components=None` and the bound belong to the method, not to the route that happens to be cheapest."""
+    base = fitted(case, data)
+    options = {k: v for k, v in settled(case, data).items() if k != "n_components"}
+    assert case.fit(data, solver="primal", **options).n_components_ == base.n_components_
+
+
+BOUNDED = [
+    (FDA(ridge=0.0), 3),
+    (FDA(ridge=0.1), 3),
+    (FDA(ridge=0.1, constraint="within"), 3),
+    (MESD(FDA(ridge=0.0)), 3),
+    (MESD(FDA(ridge=0.1, constraint="within")), 3),
+    (CopyLDA(ridge=0.0), 3),
+    (MLDA(ridge=0.0), 3),
+    (OPLS(ridge=0.0), 4),
+    (OPLS(ridge=0.1), 4),
+    (PLS(), 4),
+    (MDDM(), 4),
+    (HSL(ridge=0.0), 4),
+]
+
+
+@pytest.mark.parametrize("shape", [(60, 11), (30, 60)], ids=["tall", "wide"])
+@pytest.mark.parametrize(("method", "bound"), BOUNDED, ids=lambda v: str(v).replace(" ", ""))
+def test_the_rank_bound_holds_on_every_route(method, bound, shape):
+    """c - 1 for Fisher's family, the rank of the labels for the others: one more is an error that names the bound."""
+    n, d = shape
+    single = method.label_kind == "single"
+    Y = strategies.one_hot(strategies.labels_classes(n, 4, 2)) if single else strategies.labels_multi(n, 4, 2)
+    X = strategies.told_by_labels(strategies.features_dense(n, d, 2), Y, 2)
+    assert method.set_params(n_components=None).fit(X, Y).n_components_ == bound
+    with pytest.raises(ValueError, match=f"n_components={bound + 1} is more than the {bound} components"):
+        method.set_params(n_components=bound + 1).fit(X, Y)
+
+
+# ------------------------------------------------------------------------------------------------ certificate
+
+
+class Pencil:
+    """The method's pencil as plain arrays: Ap, Bp and a basis V of the row space, from the estimator's own template."""
+
+    def __init__(self, estimator, data: Data):
+        labels = None if estimator.label_kind is None else LabelMatrix.of(data.y).drop_empty()
+        template = estimator.template(Rows(data.X, labels))
+        R = estimator.lift(data.X)
+        R = np.asarray(R.toarray() if hasattr(R, "toarray") else R, dtype=np.float64)
+        n, d = R.shape
+        self.weights = np.zeros(n) if template.offset is None else template.offset
+        R = R - estimator.mean_
+        A, B = template.A.todense(n), np.zeros((n, n)) if template.B is None else template.B.todense(n)
+        for operator in (A, B):
+            np.testing.assert_allclose(operator, operator.T, rtol=0, atol=1e-12 * max(1.0, np.abs(operator).max()))
+        self.Ap = R.T @ A @ R + template.a * np.eye(d)
+        self.Bp = R.T @ B @ R + (template.b + estimator.ridge_) * np.eye(d)
+        weighted = R if template.offset is None else np.sqrt(self.weights)[:, None] * R
+        _, s, Vt = np.linalg.svd(weighted, full_matrices=False)
+        self.V = Vt[s > s[0] * 1e-7].T
+        self.sense, self.mean = template.sense, estimator.mean_
+        self.total = data.dense.T @ self.weights / self.weights.sum() if self.weights.any() else None
+
+    def range(self) -> np.ndarray:
+        """A basis of the row space with P'BpP = I, on the range of Bp."""
+        w, Q = np.linalg.eigh(self.V.T @ self.Bp @ self.V)
+        keep = w > 1e-10 * w[-1]
+        return self.V @ (Q[:, keep] / np.sqrt(w[keep]))
+
+
+def eigenvectors(estimator, data: Data, pencil: Pencil) -> np.ndarray:
+    """P of the template: the components before a rescaling or a map back (MLLS keeps Theta = M1 Q of its Q)."""
+    P = estimator.components_.T
+    if type(estimator).__name__ == "MLLS":
+        X = data.dense - estimator.mean_
+        P = np.linalg.solve(X.T @ X / len(X) + (estimator.alpha + estimator.beta) * np.eye(len(P)), P)
+    return P
+
+
+def template_scaled(estimator) -> bool:
+    """Whether the components are the eigenvectors themselves, not a rescaling or a basis of their span."""
+    return estimator.scaling == "template" and not getattr(estimator, "whiten", False) and type(estimator).__name__ != "MLLS"
+
+
+@on_cases(lambda c: not c.prototype.direct and c.nested)
+def test_certificate(case, data):
+    estimator = fitted(case, data)
+    pencil = Pencil(estimator, data)
+    P, w = eigenvectors(estimator, data, pencil), pencil.sense * estimator.eigenvalues_
+    if template_scaled(estimator):
+        feasible = P.T @ pencil.Bp @ P
+        np.testing.assert_allclose(feasible, np.eye(len(w)), rtol=0, atol=CERTIFIED)
+    else:  # Rayleigh-Ritz on the span of the components
+        L = np.linalg.cholesky(P.T @ pencil.Bp @ P)
+        P = np.linalg.solve(L, P.T).T
+        values, U = np.linalg.eigh(P.T @ pencil.Ap @ P)
+        np.testing.assert_allclose(values[::-1], w, rtol=0, atol=CERTIFIED * np.abs(w).max())
+        P = P @ U[:, ::-1]
+    C = pencil.range()
+    scale = np.linalg.norm(C.T @ pencil.Bp @ P) * np.abs(w).max()
+    assert np.linalg.norm(C.T @ (pencil.Ap @ P - pencil.Bp @ P * w)) < CERTIFIED * scale
+    assert np.linalg.norm(P - pencil.V @ (pencil.V.T @ P)) < CERTIFIED * np.linalg.norm(P)
+    assert np.all(np.diff(w) <= CERTIFIED * np.abs(w).max())
+    best_of_random(pencil, C, w)
+
+
+def best_of_random(pencil: Pencil, C: np.ndarray, w: np.ndarray) -> None:
+    """No random feasible P reaches the sum of the eigenvalues, and the spectrum on the range holds nothing larger."""
+    rng = np.random.default_rng(5)
+    M = C.T @ pencil.Ap @ C
+    slack = CERTIFIED * max(1.0, np.abs(w).sum())
+    for _ in range(25):
+        Q = np.linalg.qr(rng.standard_normal((C.shape[1], len(w))))[0]
+        assert np.trace(Q.T @ M @ Q) <= w.sum() + slack
+    assert np.sort(np.linalg.eigvalsh(M))[::-1][: len(w)].sum() <= w.sum() + slack
+
+
+@on_cases(lambda c: not c.nested)
+def test_certificate_of_the_trace_ratio(case, data):
+    """P'P = I, and at the ratio tr(P'ApP) / tr(P'BpP) the leading eigenvalues of Ap - ratio Bp sum to zero."""
+    estimator = fitted(case, data)
+    pencil = Pencil(estimator, data)
+    P, V = estimator.components_.T, pencil.V
+    np.testing.assert_allclose(P.T @ P, np.eye(P.shape[1]), rtol=0, atol=CERTIFIED)
+    ratio = np.trace(P.T @ pencil.Ap @ P) / np.trace(P.T @ pencil.Bp @ P)
+    leading = np.linalg.eigvalsh(V.T @ (pencil.Ap - ratio * pencil.Bp) @ V)[::-1][: P.shape[1]]
+    assert abs(leading.sum()) < CERTIFIED * np.abs(np.linalg.eigvalsh(V.T @ pencil.Ap @ V)).max()
+    rng = np.random.default_rng(5)
+    for _ in range(25):
+        Q = V @ np.linalg.qr(rng.standard_normal((V.shape[1], P.shape[1])))[0]
+        assert np.trace(Q.T @ pencil.Ap @ Q) / np.trace(Q.T @ pencil.Bp @ Q) <= ratio + CERTIFIED
+
+
+@on_cases(lambda c: not c.prototype.direct)
+def test_the_offset_is_the_weighted_mean(case, data):
+    estimator = fitted(case, data)
+    if type(estimator).__name__ == "Kernelized":
+        return  # its mean is that of the kernel map; that its template is centred is the shift law
+    pencil = Pencil(estimator, data)
+    expected = np.zeros(data.X.shape[1]) if pencil.total is None else pencil.total
+    np.testing.assert_allclose(estimator.mean_, expected, rtol=0, atol=1e-12 * max(1.0, np.abs(data.dense).max()))
+
+
+@on_cases(lambda c: c.prototype.direct)
+def test_certificate_of_direct_methods(case, data):
+    """Z'Z = I, ||AZ - Z diag(w)|| small, and no random Z with Z'Z = I does better."""
+    estimator = fitted(case, data)
+    labels = LabelMatrix.of(data.y).drop_empty()
+    A = estimator.template(Rows(data.X, labels)).A.todense(len(data.Y))
+    Z, w = estimator.embedding_, estimator.eigenvalues_
+    np.testing.assert_allclose(Z.T @ Z, np.eye(len(w)), rtol=0, atol=CERTIFIED)
+    assert np.linalg.norm(A @ Z - Z * w) < CERTIFIED * w[0]
+    rng = np.random.default_rng(6)
+    for _ in range(25):
+        Q = np.linalg.qr(rng.standard_normal(Z.shape))[0]
+        assert np.trace(Q.T @ A @ Q) <= w.sum() * (1 + CERTIFIED)
+    assert np.linalg.eigvalsh(A)[::-1][: len(w)].sum() <= w.sum() * (1 + CERTIFIED)
+
+
+def test_the_methods_that_cost_dmlda_its_rank_bound_keep_more_than_the_labels():
+    """Negative control of the bounds: DMLDA is not limited to c - 1."""
+    Y = strategies.labels_multi(60, 4, 2)
+    X = strategies.told_by_labels(strategies.features_dense(60, 11, 2), Y, 2)
+    assert DMLDA(ridge=0.1, n_components=8).fit(X, Y).n_components_ == 8
