@@ -11,8 +11,8 @@ import proxembed
 from proxembed import CCA
 
 NAMED_CCA = (
-    "scikit-learn takes the class name for its own regression estimator CCA and passes y of two integer columns, which is no "
-    "form of labels; the check runs on _CanonicalCorrelation, the same class under another name"
+    "scikit-learn takes the class name for its own regression estimator CCA and passes y of two integer columns, "
+    "which is no form of labels; the check runs on _CanonicalCorrelation, the same class under another name"
 )
 # Class name -> {check name: why it may fail}. Nothing else is excused.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {

@@ -331,9 +331,9 @@ class SpectralEmbedder(Embedder, abstract=True):
         self.n_components_ = len(self.eigenvalues_)
         self.solver_ = found.solver
         if self.direct:
-            self.embedding_ = fix_signs(rescaled(found.P, found.eigenvalues, self.scaling))
+            self.embedding_ = fix_signs(rescaled(found.P, found.eigenvalues, self.scaling, found.sense))
             return
-        P = rescaled(self.finish(found.P, R), found.eigenvalues, self.scaling)
+        P = rescaled(self.finish(found.P, R), found.eigenvalues, self.scaling, found.sense)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .algebra.symmetric import numerical_rank
+
 
 @dataclass(frozen=True)
 class LabelMatrix:
@@ -112,8 +114,7 @@ class LabelMatrix:
     @cached_property
     def rank(self) -> int:
         """The rank of the centred label matrix; 0 where all rows have the same labels."""
-        gram = self.centred_gram
-        return int(np.linalg.matrix_rank(gram, tol=1e-10 * max(float(np.trace(gram)), 1.0), hermitian=True))
+        return numerical_rank(self.centred_gram)
 
     def decode(self, indicator) -> Any:
         """Rows of 0/1 in the form y came in."""

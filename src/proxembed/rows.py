@@ -50,13 +50,16 @@ class Rows:
         """m m' / nt: projection on the mean of all label copies."""
         return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]))
 
-    def weigh(self, W: LowRank) -> LowRank:
-        """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed". Always before Laplacian()."""
+    def weigh(self, W: LowRank, same_class: bool = True) -> LowRank:
+        """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class.
+
+        Always before Laplacian(). ``same_class=False`` tells that W links all rows, whatever their labels.
+        """
         if self.weighting in (None, "none"):
             return W
         scale = sparse.diags_array(reciprocal(self.labels.m))
         factor = scale @ sparse.csc_array(W.F)
-        if self.weighting == "mimj":
+        if self.weighting == "mimj" or not same_class:
             return LowRank(sparse.csc_array(factor), W.S)
         return _times_shared_labels(LowRank(factor, W.S), self.labels.Y)
 

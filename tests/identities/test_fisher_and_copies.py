@@ -65,14 +65,14 @@ def test_one_hot_labels_make_one_method_of_many(single, options):
     assert k == 3
     same = [CCA(n_components=k, **options), MLDA(n_components=k, **options), CopyLDA(n_components=k, **options)]
     same += [HSL(n_components=k, expansion=e, **options) for e in ("zhou", "star", "clique")]
-    same += [MESD(FDA(), n_components=k, weighting=w, **options) for w in ("none", "mimj")]
+    same += [MESD(FDA(), n_components=k, weighting=w, **options) for w in ("none", "mimj", "printed")]
     for method in same:
         assert_same_embedding(method.fit(single.X, Y), fda, single.X)
 
 
 @pytest.mark.parametrize(
     ("base", "weighting"),
-    [(MMC(), "none"), (MMC(), "mimj"), (MMC(lam=0.3), "mimj"), (FDA(constraint="within", **RIDGE), "none")],
+    [(MMC(), "none"), (MMC(), "mimj"), (MMC(lam=0.3), "mimj"), (MMC(lam=0.3), "printed"), (FDA(constraint="within", **RIDGE), "none")],
     ids=str,
 )
 def test_one_hot_labels_make_the_copies_the_rows(single, base, weighting):

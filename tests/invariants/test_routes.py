@@ -7,7 +7,7 @@ import pytest
 
 import strategies
 from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases
-from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, OPLS, PCA, PLS, CopyLDA
+from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA
 from proxembed.labels import LabelMatrix
 from proxembed.rows import Rows
 
@@ -23,31 +23,33 @@ def settled(case: Case, data: Data) -> dict:
     options = {"n_components": base.n_components_}
     if "ridge" in base.get_params() and not base.direct:
         options |= {"ridge": base.ridge_, "ridge_scale": "absolute"}
-    if getattr(base, "tau", None) == "auto":
+    if getattr(base, "tau", None) == "auto" and base.tau_ is not None:
         options["tau"] = base.tau_
     return options
-
-
-def refused(case: Case, data: Data, solver: str) -> str:
-    """The message of the refusal of a route, or nothing where the route runs."""
-    try:
-        case.fit(data, solver=solver, **settled(case, data))
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 @on_cases(lambda c: not c.prototype.direct and c.nested)
 @pytest.mark.parametrize("solver", ["thin", "primal", "dual", "iterative"])
 def test_every_route_gives_the_same_embedding(case, data, solver):
-    message = refused(case, data, solver)
-    if message:
-        assert 'solver="thin" needs' in message or "ridge=0 needs" in message
+    """Or refuses in words: "thin" without low rank, "iterative" without anything added to a constraint."""
+    try:
+        other = case.fit(data, solver=solver, **settled(case, data))
+    except ValueError as refusal:
+        assert 'solver="thin" needs' in str(refusal) or "ridge=0 needs" in str(refusal)
         return
-    expected = embedded(fitted(case, data), data)
-    other = case.fit(data, solver=solver, **settled(case, data))
     limit = INVERTED if "MORP" in case.name or "MLSI" in case.name else DENSE_ROUTES
+    expected = embedded(fitted(case, data), data)
     assert_same_gram(embedded(other, data), expected, ITERATED if solver == "iterative" else limit)
+
+
+@pytest.mark.parametrize("method", [MORP(solver="iterative"), MLSI(solver="iterative")], ids=lambda m: type(m).__name__)
+def test_a_refused_route_names_a_remedy_that_the_method_has(method):
+    Y = strategies.labels_multi(40, 4, 3)
+    X = strategies.told_by_labels(strategies.features_dense(40, 60, 3), Y, 3)
+    with pytest.raises(ValueError) as refusal:
+        method.fit(X, Y)
+    assert "Pass a positive ridge" not in str(refusal.value) or "ridge" in method.get_params()
+    assert "solver" in str(refusal.value)
 
 
 @pytest.mark.parametrize("solver", ["thin", "iterative"])

@@ -179,9 +179,8 @@ def copy_scatters(X, Y, weighting):
     share = np.ones((len(Xt), len(Xt))) / len(Xt)
     same = (label[:, None] == label[None, :]) / sizes[label][:, None]
     factor = 1.0 / np.outer(m[owner], m[owner])
-    if weighting == "printed":
-        factor = factor * (Y @ Y.T)[np.ix_(owner, owner)]
-    Sw, St = pair_scatter(Xt, same * factor), pair_scatter(Xt, share * factor)
+    shared = (Y @ Y.T)[np.ix_(owner, owner)] if weighting == "printed" else 1.0  # weights inside classes only
+    Sw, St = pair_scatter(Xt, same * factor * shared), pair_scatter(Xt, share * factor)
     return St - Sw, Sw, St, X[m > 0].mean(axis=0)
 
 

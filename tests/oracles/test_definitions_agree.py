@@ -82,15 +82,16 @@ def test_weighted_copies_collapse_to_weighted_matrices(multi, weighting):
     Y = dense.drop_empty(Y)
     m = Y.sum(axis=1)
     inverse = hypergraphs.inverse_or_zero(m)
-    factor = np.outer(inverse, inverse) * (Y @ Y.T if weighting == "printed" else 1.0)
+    factor = np.outer(inverse, inverse)
     Hw, Hm = Y @ np.diag(1 / Y.sum(axis=0)) @ Y.T * factor, np.outer(m, m) / m.sum() * factor
+    if weighting == "printed":
+        Hw = Hw * (Y @ Y.T)
     pencil = dense.mesd_fda(X, Y, weighting=weighting)
     close(pencil.Bp, X.T @ dense.laplacian(Hm) @ X)
     close(pencil.Ap, X.T @ (dense.laplacian(Hm) - dense.laplacian(Hw)) @ X)
-    if weighting == "mimj":
-        labelled = X[m > 0]
-        D = labelled - labelled.mean(axis=0)
-        close(pencil.Bp, len(labelled) / m.sum() * D.T @ D)
+    labelled = X[m > 0]
+    D = labelled - labelled.mean(axis=0)
+    close(pencil.Bp, len(labelled) / m.sum() * D.T @ D)
 
 
 def test_copy_lda_is_fisher_on_the_copies(multi):

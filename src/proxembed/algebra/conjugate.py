@@ -31,7 +31,9 @@ def conjugate_gradients(
     """(scale X'diag(w)X + shift I)^-1 E and the number of block steps.
 
     The system is scaled to unit diagonal (Jacobi). All columns of E share one Krylov space and the residual block is
-    kept orthonormal (BCGrQ, [dubrulle2001blockcg]): q columns take fewer steps than one, dependent columns do no harm.
+    kept orthonormal ([dubrulle2001blockcg]): q columns take fewer steps than one, dependent columns do no harm.
+    Step lengths and conjugate directions are computed from their definitions, not from the short recurrences, which
+    fail once the columns have exhausted the space.
     Steps run in float32; whenever the residual has fallen by ``REFRESH`` it is computed anew in float64 and the
     search goes on from there, until each column's residual is at most ``tol`` of its right-hand side or no longer
     falls.
@@ -47,24 +49,30 @@ def conjugate_gradients(
     while steps < maxiter:
         steps += 1
         W = product(S)
-        curvature = (S.T @ W).astype(np.float64)
-        alpha = linalg.pinvh((curvature + curvature.T) / 2)
+        inverse = _curvature_inverse(S, W)
+        alpha = inverse @ (S.T @ Q).astype(np.float64)
         _add_product(G, S, (alpha @ C) * size, D)
         _add_product(Q, W, -alpha)
         zeta = _orthonormalise(Q)
         C = zeta @ C
         worst = float(np.linalg.norm(C, axis=0).max())
-        if worst > max(REFRESH * last, tol):
-            _replace(S, Q, zeta.T)
-            continue
-        _residual(rows, weights, scale, shift, E, G, D, size, Q)
-        C = _orthonormalise(Q)
-        true = float(np.linalg.norm(C, axis=0).max())
-        if true <= tol or true > 0.5 * last:
-            break
-        last = true
-        _replace(S, Q, -alpha @ (W.T @ Q).astype(np.float64))
+        if worst <= max(REFRESH * last, tol):
+            _residual(rows, weights, scale, shift, E, G, D, size, Q)
+            C = _orthonormalise(Q)
+            true = float(np.linalg.norm(C, axis=0).max())
+            if true <= tol or true > 0.5 * last:
+                break
+            last = true
+        _replace(S, Q, -inverse @ (W.T @ Q).astype(np.float64))
     return G, steps
+
+
+def _curvature_inverse(S: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """(S'MS)^-1, directions that float32 cannot tell from dependent ones left out."""
+    M = (S.T @ W).astype(np.float64)
+    d = 1.0 / np.sqrt(np.maximum(np.diag(M), np.finfo(np.float32).tiny))
+    scaled = (M + M.T) / 2 * np.outer(d, d)
+    return linalg.pinvh(scaled, rtol=1e-6, check_finite=False) * np.outer(d, d)
 
 
 def normal_product(

@@ -164,7 +164,8 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
             f"ridge=0 needs a decomposition of the smaller side of X, which is {min(problem.n, problem.d):,} here, "
             f"above the {DENSE_LIMIT:,} that are decomposed. Pass a positive ridge (or ridge='auto')."
         )
-    if problem.factors is not None and problem.scatter is not None:
+    low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
+    if low and problem.scatter is not None:
         F, S = factor(problem)
         if problem.scatter == 0.0:
             G = F / shift
@@ -190,7 +191,7 @@ def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndar
     def operator(product):
         return LinearOperator((d, d), matvec=product, matmat=product, dtype=np.float64)
 
-    start = np.random.default_rng(0).standard_normal((d, min(d // 5, k + 10)))
+    start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # its own stopping notice; the residual is checked afterwards
         w, P = lobpcg(
@@ -248,12 +249,15 @@ def _constraint_product(problem: Problem, found: Solution) -> np.ndarray:
     return problem.apply_constraint(found.P, found.ridge)
 
 
-def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str) -> np.ndarray:
-    """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns."""
+def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 1) -> np.ndarray:
+    """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns.
+
+    "eigenvalue" multiplies by the root of the eigenvalue, or of its reciprocal where the method minimises (sense -1).
+    """
     if scaling == "orthonormal":
         return orthonormal_columns(P)
     if scaling == "eigenvalue":
-        return P * np.sqrt(np.abs(eigenvalues))
+        return P * np.abs(eigenvalues) ** (0.5 * sense)
     if scaling == "unit":
         return P / np.linalg.norm(P, axis=0)
     return P

@@ -51,6 +51,12 @@ def lanczos(
     return w[order], V[:, order]
 
 
+def numerical_rank(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> int:
+    """The number of eigenvalues of a positive semidefinite matrix above tol times the largest."""
+    w = eigenvalues(M)
+    return int(np.count_nonzero(w > tol * max(w[0], 0.0))) if w[0] > 0 else 0
+
+
 class SPD:
     """A symmetric positive definite matrix, factorised after scaling to unit diagonal; ``ok`` tells whether it is
     one."""

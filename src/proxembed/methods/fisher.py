@@ -52,7 +52,12 @@ class FDA(PencilEmbedder):
     )
 
     def template(self, rows):
-        total = Laplacian(rows.weigh(rows.grand_mean()))
+        if self.constraint == "within" and rows.weighting in ("mimj", "printed"):
+            raise ValueError(
+                f'constraint="within" does not go with weighting={rows.weighting!r}, whose between-class scatter is '
+                'indefinite; use constraint="total".'
+            )
+        total = Laplacian(rows.weigh(rows.grand_mean(), same_class=False))
         within = Laplacian(rows.weigh(rows.class_mean()))
         B = total if self.constraint == "total" else within
         return Template(total - within, B, b=0, offset=rows.mass, target=rows.labels.Y)
@@ -87,7 +92,7 @@ class MMC(SpectralEmbedder):
     lam: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
     def template(self, rows):
-        total = Laplacian(rows.weigh(rows.grand_mean()))
+        total = Laplacian(rows.weigh(rows.grand_mean(), same_class=False))
         within = Laplacian(rows.weigh(rows.class_mean()))
         return Template(total - (1.0 + self.lam) * within, offset=rows.mass)
 

@@ -1,0 +1,257 @@
+"""CentredMatrix against X - 1 mean' written out: dense and sparse, float64 and float32, near and far from the origin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import strategies
+from proxembed.algebra import centred as room
+from proxembed.algebra.centred import CentredMatrix, symmetric_from_lower, weighted_mean
+
+N, D = 37, 6
+SIGNED = np.random.default_rng(1).standard_normal(N)
+POSITIVE = 0.2 + np.abs(SIGNED)
+
+
+def spotted(n: int = N, d: int = D) -> np.ndarray:
+    X = strategies.features_text(n, d, seed=2).toarray()
+    X[:, 1] = 0.0
+    X[4] = 0.0
+    return X
+
+
+def forms() -> dict[str, tuple[CentredMatrix, np.ndarray]]:
+    """The operator and the array it stands for."""
+    dense, mostly_zero = strategies.features_dense(N, D, 3), spotted()
+    narrow, mean = dense.astype(np.float32), np.linspace(-1, 1, D)
+    sparse_narrow = sparse.csr_array(mostly_zero.astype(np.float32))
+    return {
+        "dense": (CentredMatrix(dense), dense),
+        "dense, any mean": (CentredMatrix(dense, mean), dense - mean),
+        "dense, own mean": (CentredMatrix.centred(dense, np.ones(N)), dense - dense.mean(axis=0)),
+        "dense, weighted mean": (
+            CentredMatrix.centred(dense, POSITIVE),
+            dense - np.average(dense, axis=0, weights=POSITIVE),
+        ),
+        "float32": (CentredMatrix(narrow), narrow.astype(float)),
+        "float32, own mean": (
+            CentredMatrix.centred(narrow, np.ones(N)),
+            narrow.astype(float) - narrow.astype(float).mean(axis=0),
+        ),
+        "csr": (CentredMatrix(sparse.csr_array(mostly_zero)), mostly_zero),
+        "csr matrix, any mean": (CentredMatrix(sparse.csr_matrix(mostly_zero), mean), mostly_zero - mean),
+        "csr, weighted mean": (
+            CentredMatrix.centred(sparse.csr_array(mostly_zero), POSITIVE),
+            mostly_zero - np.average(mostly_zero, axis=0, weights=POSITIVE),
+        ),
+        "float32 csr, own mean": (
+            CentredMatrix.centred(sparse_narrow, np.ones(N)),
+            sparse_narrow.toarray().astype(float) - sparse_narrow.toarray().astype(float).mean(axis=0),
+        ),
+    }
+
+
+FORMS = forms()
+every = pytest.mark.parametrize("form", FORMS)
+weighted = pytest.mark.parametrize(
+    "weights", [None, np.ones(N), POSITIVE, SIGNED, -POSITIVE, np.zeros(N)], ids=["none", "1", "+", "+-", "-", "0"]
+)
+
+
+def assert_close(found, expected, relative: float = 1e-12) -> None:
+    size = max(float(np.abs(expected).max(initial=0.0)), 1.0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=relative * size)
+
+
+@every
+def test_products(form):
+    rows, X = FORMS[form]
+    V, U = strategies.features_dense(D, 3, 4), strategies.features_dense(N, 3, 5)
+    for found, expected in (
+        (rows.dot(V), X @ V),
+        (rows.dot(V[:, 0]), X @ V[:, 0]),
+        (rows.tdot(U), X.T @ U),
+        (rows.tdot(U[:, 0]), X.T @ U[:, 0]),
+        (rows.column_sums(), X.sum(axis=0)),
+    ):
+        assert found.dtype == np.float64
+        assert_close(found, expected)
+
+
+@pytest.mark.parametrize("make", [sparse.csc_array, sparse.csr_array, sparse.csc_matrix], ids=lambda m: m.__name__)
+@every
+def test_transposed_product_with_a_sparse_matrix(form, make):
+    rows, X = FORMS[form]
+    U = strategies.labels_multi(N, 4, 6)
+    assert_close(rows.tdot(make(U)), X.T @ U)
+
+
+@every
+def test_the_kept_product_belongs_to_its_matrix(form):
+    rows, X = FORMS[form]
+    first, second = (sparse.csc_array(strategies.labels_multi(N, 4, seed)) for seed in (6, 7))
+    for U in (first, second, first, first.copy(), 2.0 * first):
+        assert_close(rows.tdot(U), X.T @ U.toarray())
+    assert_close(rows.tdot(first.toarray()), X.T @ first.toarray())
+
+
+@pytest.mark.parametrize("form", ["dense, own mean", "csr"])
+def test_the_kept_product_is_not_changed_through_its_answer(form):
+    rows, X = FORMS[form]
+    U = sparse.csc_array(strategies.labels_multi(N, 4, 6))
+    answer = rows.tdot(U)
+    if answer.flags.writeable:
+        answer *= 2.0
+    assert_close(rows.tdot(U), X.T @ U.toarray())
+
+
+@weighted
+@every
+def test_gram_norm_and_column_norms(form, weights):
+    rows, X = FORMS[form]
+    w = np.ones(N) if weights is None else weights
+    expected = X.T @ (w[:, None] * X)
+    found = rows.gram(weights)
+    assert found.dtype == np.float64
+    assert_close(found, expected)
+    np.testing.assert_array_equal(found, found.T)
+    assert_close(rows.squared_norm(weights), np.trace(expected))
+    if w.min() >= 0:
+        assert_close(rows.column_norms(weights), np.diag(expected))
+
+
+@pytest.mark.parametrize("weights", [None, POSITIVE, np.where(SIGNED > 0, SIGNED, 0)], ids=["none", "+", "with 0"])
+@every
+def test_outer_gram(form, weights):
+    rows, X = FORMS[form]
+    root = np.ones(N) if weights is None else np.sqrt(weights)
+    assert_close(rows.outer_gram(weights), (root[:, None] * X) @ (root[:, None] * X).T)
+
+
+@pytest.mark.parametrize(
+    "index", [slice(3, 11), np.array([5, 0, 5, 36]), np.arange(N) % 3 == 0], ids=["slice", "rows", "mask"]
+)
+@every
+def test_taken_rows_keep_the_mean(form, index):
+    rows, X = FORMS[form]
+    taken = rows.take(index)
+    assert taken.shape == X[index].shape
+    assert_close(taken.dot(np.eye(D)), X[index])
+    assert_close(taken.column_sums(), X[index].sum(axis=0))
+
+
+@every
+def test_blocks_are_the_rows_in_order(form):
+    rows, X = FORMS[form]
+    parts, blocks = zip(*rows.blocks(), strict=True)
+    assert_close(np.vstack(blocks), X)
+    assert parts[0].start == 0 and parts[-1].stop == N
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_many_blocks_give_what_one_does(kind, monkeypatch):
+    X = strategies.features_text(300, 8, 3)
+    X = X.toarray() if kind == "dense" else X
+    w = np.random.default_rng(0).standard_normal(300)
+    rows = CentredMatrix.centred(X, np.ones(300))
+
+    def answers():
+        return [rows.gram(w), rows.outer_gram(), rows.squared_norm(w), rows.column_norms(np.abs(w))]
+
+    whole = answers()
+    monkeypatch.setattr(room, "block_rows", lambda *_: 64)
+    assert len(list(rows.blocks())) == 5
+    for one, many in zip(whole, answers(), strict=True):
+        assert_close(many, one, 1e-13)
+
+
+def test_sparse_equals_dense():
+    X = strategies.features_text(60, 200, 1)
+    U, V = strategies.labels_multi(60, 5, 1), strategies.features_dense(200, 3, 1)
+    a, b = CentredMatrix.centred(X, np.ones(60)), CentredMatrix.centred(X.toarray(), np.ones(60))
+    assert_close(a.mean, b.mean)
+    for ask in (
+        lambda M: M.dot(V),
+        lambda M: M.tdot(U),
+        lambda M: M.gram(),
+        lambda M: M.outer_gram(),
+        lambda M: M.column_norms(),
+        lambda M: M.squared_norm(),
+    ):
+        assert_close(ask(a), ask(b))
+
+
+SHIFT = 1e4
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+def test_dense_rows_far_from_the_origin_keep_relative_accuracy(dtype):
+    """The shift is 1e4 times the spread: squaring before subtracting would lose eight of sixteen digits."""
+    X = (strategies.features_dense(N, D, 8) + SHIFT).astype(dtype)
+    exact = X.astype(np.longdouble)
+    exact = (exact - exact.mean(axis=0)).astype(float)
+    rows = CentredMatrix.centred(X, np.ones(N))
+    V, U = strategies.features_dense(D, 2, 9), strategies.features_dense(N, 2, 9)
+    for found, expected in (
+        (rows.dot(V), exact @ V),
+        (rows.tdot(U), exact.T @ U),
+        (rows.gram(), exact.T @ exact),
+        (rows.gram(SIGNED), exact.T @ (SIGNED[:, None] * exact)),
+        (rows.outer_gram(), exact @ exact.T),
+        (rows.squared_norm(), np.sum(exact**2)),
+        (rows.column_norms(), np.sum(exact**2, axis=0)),
+    ):
+        assert_close(found, expected, 1e-10)
+
+
+def test_sparse_rows_of_large_values_keep_relative_accuracy():
+    """Where zeros are many, the spread is as large as the values and the rank-one form of centring loses nothing."""
+    X = spotted() * SHIFT
+    exact = X - X.mean(axis=0)
+    rows = CentredMatrix.centred(sparse.csr_array(X), np.ones(N))
+    assert_close(rows.gram(), exact.T @ exact, 1e-13)
+    assert_close(rows.outer_gram(), exact @ exact.T, 1e-13)
+    assert_close(rows.column_norms(), np.sum(exact**2, axis=0), 1e-13)
+    assert (rows.column_norms() >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_weighted_mean_is_float64(make, dtype):
+    X = spotted().astype(dtype)
+    found = weighted_mean(make(X), POSITIVE)
+    assert found.dtype == np.float64 and found.shape == (D,)
+    assert_close(found, np.average(X.astype(float), axis=0, weights=POSITIVE), 1e-14)
+
+
+def test_of_keeps_a_centred_matrix_and_wraps_an_array():
+    rows = CentredMatrix(spotted(), np.ones(D))
+    assert CentredMatrix.of(rows) is rows
+    assert CentredMatrix.of(rows.X).mean is None
+    assert CentredMatrix.centred(rows.X, None).mean is None
+
+
+def test_symmetric_from_lower_ignores_the_upper_triangle():
+    G = strategies.features_dense(5, 5, 0)
+    found = symmetric_from_lower(G.copy())
+    np.testing.assert_array_equal(np.tril(found), np.tril(G))
+    np.testing.assert_array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "csr"])
+def test_inputs_are_untouched(make):
+    X, U, V, w = (
+        make(spotted()),
+        strategies.features_dense(N, 2, 0),
+        strategies.features_dense(D, 2, 0),
+        POSITIVE.copy(),
+    )
+    before = spotted()
+    kept = [U.copy(), V.copy(), w.copy()]
+    rows = CentredMatrix.centred(X, w)
+    rows.dot(V), rows.tdot(U), rows.gram(w), rows.outer_gram(w), rows.squared_norm(w), rows.column_norms(w)
+    np.testing.assert_array_equal(X if make is np.array else X.toarray(), before)
+    for now, then in zip([U, V, w], kept, strict=True):
+        np.testing.assert_array_equal(now, then)

@@ -1,0 +1,191 @@
+"""Block conjugate gradients against a dense solve in float64, and in honest residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import strategies
+from proxembed.algebra import parallel
+from proxembed.algebra.centred import CentredMatrix
+from proxembed.algebra.conjugate import conjugate_gradients, normal_product
+
+TOL = 1e-8
+
+
+def dense_matrix(X, weights, scale, shift, mean) -> np.ndarray:
+    X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+    Xc = X if mean is None else X - mean
+    w = np.ones(len(X)) if weights is None else weights
+    return scale * Xc.T @ (w[:, None] * Xc) + shift * np.eye(X.shape[1])
+
+
+def residuals(M: np.ndarray, G: np.ndarray, E: np.ndarray) -> np.ndarray:
+    """Each column's residual relative to its right-hand side, in the diagonal scaling the solver works in."""
+    D = 1.0 / np.sqrt(np.diag(M))[:, None]
+    size = np.linalg.norm(D * E, axis=0)
+    size[size == 0] = 1.0
+    return np.linalg.norm(D * (E - M @ G), axis=0) / size
+
+
+def right_hand_side(d: int, q: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((d, q))
+
+
+WEIGHTS = 0.1 + np.random.default_rng(3).random(60)
+SPARSE = strategies.features_text(60, 40, 1)
+
+
+def with_empty_columns() -> sparse.csr_array:
+    X = SPARSE.toarray()
+    X[:, [0, 7, 39]] = 0.0
+    return sparse.csr_array(X)
+
+
+MATRICES = {
+    "tall": strategies.features_dense(60, 12, 0),
+    "wide": strategies.features_dense(60, 90, 0),
+    "float32": strategies.features_dense(60, 12, 0).astype(np.float32),
+    "sparse": SPARSE,
+    "sparse float32": SPARSE.astype(np.float32),
+    "sparse with empty columns": with_empty_columns(),
+}
+
+
+@pytest.mark.parametrize("scale, shift", [(1.0, 1.0), (0.2, 0.05), (3.0, 20.0)])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows weigh 1", "weighted"])
+@pytest.mark.parametrize("centred", [False, True], ids=["as is", "centred"])
+@pytest.mark.parametrize("name", MATRICES)
+def test_agrees_with_a_dense_solve(name, centred, weights, scale, shift):
+    X = MATRICES[name]
+    w = np.ones(60) if weights is None else weights
+    rows = CentredMatrix.centred(X, w if centred else None)
+    E = right_hand_side(X.shape[1], 5)
+    before = E.copy()
+    G, steps = conjugate_gradients(rows, weights, scale, shift, E, TOL)
+    M = dense_matrix(X, weights, scale, shift, rows.mean)
+    assert G.shape == E.shape and G.dtype == np.float64 and 1 <= steps < 1000
+    assert residuals(M, G, E).max() <= TOL
+    expected = np.linalg.solve(M, E)
+    condition = np.linalg.cond(M / np.sqrt(np.outer(np.diag(M), np.diag(M))))
+    np.testing.assert_allclose(G, expected, rtol=0, atol=3 * TOL * condition * np.abs(expected).max())
+    np.testing.assert_array_equal(E, before)
+
+
+@pytest.mark.parametrize("q", [1, 2, 12])
+def test_any_number_of_columns_up_to_the_size_of_the_system(q):
+    X = MATRICES["tall"]
+    E = right_hand_side(12, q)
+    G, _ = conjugate_gradients(CentredMatrix(X), None, 1.0, 0.5, E, TOL)
+    assert residuals(dense_matrix(X, None, 1.0, 0.5, None), G, E).max() <= TOL
+
+
+def test_more_columns_than_features():
+    """More labels than features: the block is wider than the system."""
+    X = MATRICES["tall"][:, :4]
+    E = right_hand_side(4, 9)
+    G, _ = conjugate_gradients(CentredMatrix(X), None, 1.0, 0.5, E, TOL)
+    assert residuals(dense_matrix(X, None, 1.0, 0.5, None), G, E).max() <= TOL
+
+
+def deficient() -> dict[str, np.ndarray]:
+    E = right_hand_side(12, 4)
+    return {
+        "duplicate columns": E[:, [0, 1, 0, 0]],
+        "a zero column": np.column_stack([E[:, :2], np.zeros(12), E[:, 2]]),
+        "zero": np.zeros((12, 3)),
+        "a sum of others": np.column_stack([E, E.sum(axis=1)]),
+        "rank one": np.outer(E[:, 0], [1.0, -2.0, 1e-3, 1e3]),
+        "nearly equal columns": np.column_stack([E[:, 0], E[:, 0] + 1e-6 * E[:, 1]]),
+        "very different sizes": E * [1e-12, 1.0, 1e12, 1e-3],
+    }
+
+
+@pytest.mark.parametrize("name", deficient())
+def test_right_hand_sides_that_are_dependent(name):
+    X, E = MATRICES["tall"], deficient()[name]
+    G, _ = conjugate_gradients(CentredMatrix.centred(X, np.ones(60)), None, 1.0, 0.5, E, TOL)
+    M = dense_matrix(X, None, 1.0, 0.5, X.mean(axis=0))
+    assert np.isfinite(G).all()
+    assert residuals(M, G, E).max() <= TOL
+    np.testing.assert_array_equal(G[:, ~E.any(axis=0)], 0.0)
+
+
+@pytest.mark.parametrize("decades", [2, 4])
+def test_ill_conditioned_systems_reach_the_tolerance(decades):
+    """Singular values over that many decades: condition 1e4 and 1e8 squared in the normal equations, less the shift."""
+    X = ill_conditioned(decades)
+    shift = 1e-6
+    E = X.T @ right_hand_side(80, 3)
+    G, _ = conjugate_gradients(CentredMatrix(X), None, 1.0, shift, E, TOL)
+    M = dense_matrix(X, None, 1.0, shift, None)
+    assert np.linalg.cond(M / np.sqrt(np.outer(np.diag(M), np.diag(M)))) > 10 ** (1.5 * decades)
+    assert residuals(M, G, E).max() <= TOL
+
+
+def ill_conditioned(decades: float) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    U, V = np.linalg.qr(rng.standard_normal((80, 25)))[0], np.linalg.qr(rng.standard_normal((25, 25)))[0]
+    return U * np.logspace(0, -decades, 25) @ V.T
+
+
+def test_scaling_takes_out_the_units_of_the_features():
+    X = MATRICES["tall"] * np.logspace(-6, 6, 12)
+    E = right_hand_side(12, 3) * np.logspace(-6, 6, 12)[:, None]
+    plain = conjugate_gradients(CentredMatrix(MATRICES["tall"]), None, 1.0, 1e-14, right_hand_side(12, 3), TOL)
+    scaled = conjugate_gradients(CentredMatrix(X), None, 1.0, 1e-14, E, TOL)
+    assert abs(scaled[1] - plain[1]) <= 2
+    assert residuals(dense_matrix(X, None, 1.0, 1e-14, None), scaled[0], E).max() <= TOL
+
+
+def test_a_block_takes_no_more_steps_than_its_columns_alone():
+    X, E = SPARSE, SPARSE.T @ right_hand_side(60, 6)
+    together = conjugate_gradients(CentredMatrix(X), None, 1.0, 0.01, E, TOL)[1]
+    alone = [conjugate_gradients(CentredMatrix(X), None, 1.0, 0.01, E[:, [j]], TOL)[1] for j in range(6)]
+    assert together <= max(alone)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-10])
+def test_the_tolerance_is_met_and_costs_steps(tol):
+    X, E = SPARSE, right_hand_side(40, 2)
+    M = dense_matrix(X, None, 1.0, 0.01, None)
+    G, steps = conjugate_gradients(CentredMatrix(X), None, 1.0, 0.01, E, tol)
+    assert residuals(M, G, E).max() <= tol
+    assert steps <= conjugate_gradients(CentredMatrix(X), None, 1.0, 0.01, E, tol / 100)[1]
+
+
+@pytest.mark.parametrize("maxiter", [0, 1, 3])
+def test_maxiter_is_honoured(maxiter):
+    E = right_hand_side(40, 2)
+    G, steps = conjugate_gradients(CentredMatrix(SPARSE), None, 1.0, 1e-3, E, TOL, maxiter=maxiter)
+    assert steps == maxiter
+    assert residuals(dense_matrix(SPARSE, None, 1.0, 1e-3, None), G, E).max() > TOL
+    if maxiter == 0:
+        np.testing.assert_array_equal(G, 0.0)
+
+
+@pytest.mark.parametrize("name", ["tall", "sparse"])
+def test_the_number_of_threads_changes_rounding_only(name, monkeypatch):
+    X = MATRICES[name]
+    E = right_hand_side(X.shape[1], 12 if name == "tall" else 40)
+    found = {}
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        rows = CentredMatrix.centred(X, np.ones(60))
+        found[threads] = conjugate_gradients(rows, None, 1.0, 0.1, E, TOL)[0]
+    for threads in (2, 5):
+        np.testing.assert_allclose(found[threads], found[1], rtol=0, atol=1e-7 * np.abs(found[1]).max())
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows weigh 1", "weighted"])
+@pytest.mark.parametrize("name", MATRICES)
+def test_normal_product_is_the_matrix(name, weights):
+    X = MATRICES[name]
+    V = right_hand_side(X.shape[1], 35)
+    before = V.copy()
+    rows = CentredMatrix.centred(X, WEIGHTS)
+    expected = dense_matrix(X, weights, 1.7, 0.3, rows.mean) @ V
+    found = normal_product(rows, weights, 1.7, 0.3, V)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_array_equal(V, before)

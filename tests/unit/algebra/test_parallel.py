@@ -1,0 +1,54 @@
+"""Columns shared out among threads: every column once, the same numbers, errors not lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+import strategies
+from proxembed.algebra import parallel
+from proxembed.algebra.parallel import by_columns, in_threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("columns", [0, 1, 2, 5, 33, 100])
+@pytest.mark.parametrize("chunk", [1, 16, 32])
+def test_every_column_is_worked_on_once(threads, columns, chunk, monkeypatch):
+    monkeypatch.setattr(parallel, "threads", lambda: threads)
+    parts: list[slice] = []
+    in_threads(parts.append, columns, chunk)
+    assert sorted(i for part in parts for i in range(part.start, part.stop)) == list(range(columns))
+    assert all(part.stop - part.start <= chunk for part in parts)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_a_thread_reaches_the_caller(threads, monkeypatch):
+    monkeypatch.setattr(parallel, "threads", lambda: threads)
+
+    def work(part):
+        raise FloatingPointError(part)
+
+    with pytest.raises(FloatingPointError):
+        in_threads(work, 10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_shared_products_equal_the_plain_one(threads, transposed, dtype, monkeypatch):
+    monkeypatch.setattr(parallel, "threads", lambda: threads)
+    monkeypatch.setattr(parallel, "SMALL", 0)
+    X = strategies.features_text(50, 30, 1).astype(dtype)
+    X = X.T if transposed else X
+    V = strategies.features_dense(X.shape[1], 70, 2)
+    found = by_columns(X, V)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, X.toarray().astype(float) @ V, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(by_columns(X, V[:, 0]), found[:, 0], rtol=0, atol=1e-12)
+
+
+def test_threads_follow_joblib():
+    assert parallel.threads() >= 1
+    with parallel_config(backend="sequential"):
+        assert parallel.threads() == 1
