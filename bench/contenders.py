@@ -1,6 +1,7 @@
 """The methods that the questions time, and the folder of the real data."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,4 +45,5 @@ def timed_fits(X, Y, wanted: str, repeats: int) -> Iterator[tuple[str, float | s
             if ridge is not None:
                 estimator.set_params(ridge=ridge)
             seconds, fitted = median_seconds(lambda estimator=estimator: estimator.fit(X, Y), repeats)
+            print(f"{name} {ridge or ''}: {seconds:.3g} s", file=sys.stderr, flush=True)
             yield name, ridge, seconds, getattr(fitted, "solver_", "")

@@ -177,6 +177,7 @@ def main() -> None:
         for name in [RIVAL, *(n for n in chosen(CONTENDERS, given.methods) if n != RIVAL)]:
             run = rival if name == RIVAL else measured(name, Path(folder), given.threads, repeats)
             ratio, residual = run["seconds"] / rival["seconds"], run["residual"]
+            print(f"{name}: {run['seconds']:.3g} s", file=sys.stderr, flush=True)
             limits = ["", "", ""]
             if name != RIVAL:
                 values = [(ratio, CONTENDERS[name][2]), (residual, RESIDUAL_LIMIT), (run["memory"], MEMORY_LIMIT)]

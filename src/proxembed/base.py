@@ -225,8 +225,7 @@ class SpectralEmbedder(Embedder, abstract=True):
         template = self.template(rows)
         if self.direct:
             self._seen = SeenRows(rows.X)
-            Z, w, spectrum, solver = solve_direct(template.A, self._request(rows))
-            found = Solution(Z, w, None, 0.0, solver, Z.shape[1], spectrum=spectrum, sense=template.sense)
+            found = Solution.placed(solve_direct(template.A, self._request(rows)), template.sense)
             R = None
         else:
             R = self.lift(rows.X)

@@ -294,6 +294,9 @@ def _from_indicator(y: np.ndarray, names: np.ndarray | None) -> LabelMatrix:
                 "y is a table of text; an n x c indicator holds 0 and 1. Pass 1-D classes or a list of sets of labels."
             ) from error
     else:
+        if y.dtype.kind in "bui" and not np.any(y & ~np.ones((), dtype=y.dtype)):  # 0 and 1 only: nothing to look for
+            classes = np.arange(y.shape[1]) if names is None else names
+            return LabelMatrix(sparse.csc_array(y.astype(np.float64)), classes, "indicator")
         values = y.astype(np.float64)
     missing = np.isnan(values)
     if missing.all():

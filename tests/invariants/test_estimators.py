@@ -23,6 +23,11 @@ def labels_of(case, data):
     return None if case.labels is None else data.y
 
 
+def assert_same_numbers(Z, expected) -> None:
+    """Equal column by column, up to the order in which sums are taken over another memory layout."""
+    np.testing.assert_allclose(Z, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
 @on_cases()
 def test_input_is_left_as_it_was(case, data):
     X, new, y = data.X.copy(), data.new.copy(), data.y.copy()
@@ -134,7 +139,7 @@ def test_a_share_of_the_spectrum(case, data):
 def test_pickles_come_back_whole(case, data):
     estimator = fitted(case, data)
     again = pickle.loads(pickle.dumps(estimator))
-    np.testing.assert_array_equal(embedded(again, data), embedded(estimator, data))
+    assert_same_numbers(embedded(again, data), embedded(estimator, data))
     assert again.explain(0) == estimator.explain(0)
 
 
@@ -161,7 +166,7 @@ def test_output_as_a_table(case, data):
     prefix = type(estimator).__name__.lower()
     assert table.columns.tolist() == [f"{prefix}{j}" for j in range(estimator.n_components_)]
     assert table.columns.tolist() == list(estimator.get_feature_names_out())
-    np.testing.assert_array_equal(table.to_numpy(), fitted(case, data).transform(data.X))
+    assert_same_numbers(table.to_numpy(), fitted(case, data).transform(data.X))
 
 
 @on_cases(kinds=("tall",))
@@ -174,12 +179,12 @@ def test_tables_in_names_out(case, data):
     if case.labels == "multi":
         y = pd.DataFrame(data.Y, columns=HOSTILE)
     estimator = case.build().fit(X, y)
-    np.testing.assert_array_equal(estimator.transform(X), fitted(case, data).transform(data.X))
+    assert_same_numbers(estimator.transform(X), fitted(case, data).transform(data.X))
     assert estimator.feature_names_in_.tolist() == X.columns.tolist()
     with pytest.raises(ValueError, match="feature names"):
         estimator.transform(X[X.columns[::-1]])
     told = estimator.explain(0)
-    if len(estimator.components_[0]) == X.shape[1] and type(estimator).__name__ != "Kernelized":
+    if type(estimator).__name__ != "Kernelized":
         assert {name for name, _ in told.features} <= set(X.columns)
     if case.labels == "multi":
         assert {name for name, _ in told.labels} == set(HOSTILE)

@@ -30,7 +30,7 @@ class CentredMatrix:
         self.mean = mean
         self.shape = X.shape
         self.sparse = sparse.issparse(X)
-        self._sums_vanish = False
+        self.weights: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
 
     @classmethod
@@ -42,8 +42,12 @@ class CentredMatrix:
     def centred(cls, X, weights: np.ndarray | None) -> CentredMatrix:
         """Centred by the weighted mean; ``weights=None`` leaves X as it is."""
         found = cls(X, None if weights is None else weighted_mean(X, weights))
-        found._sums_vanish = weights is not None and bool(np.ptp(weights) == 0)
+        found.weights = weights
         return found
+
+    def annihilates(self, u: np.ndarray) -> bool:
+        """Whether (X - 1 mean')'u is zero by construction: u are the weights of the mean."""
+        return self.weights is not None and np.array_equal(u, self.weights)
 
     def dot(self, V: np.ndarray) -> np.ndarray:
         """(X - 1 mean') V, n x k, float64."""
@@ -70,8 +74,9 @@ class CentredMatrix:
         return G
 
     def column_sums(self) -> np.ndarray:
-        """(X - 1 mean')'1: zero by construction where all rows weigh alike."""
-        return np.zeros(self.shape[1]) if self._sums_vanish else self.tdot(np.ones(self.shape[0]))
+        """(X - 1 mean')'1: zero by construction where all rows weigh one."""
+        ones = np.ones(self.shape[0])
+        return np.zeros(self.shape[1]) if self.annihilates(ones) else self.tdot(ones)
 
     def blocks(self, width: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Consecutive dense float64 blocks of centred rows with their slice; only for small d or few rows."""
@@ -86,18 +91,47 @@ class CentredMatrix:
         """(X - 1 mean')' diag(weights) (X - 1 mean'), d x d, float64. Weights may have either sign."""
         if self.sparse:
             return self._sparse_gram(weights)
-        d = self.shape[1]
-        G = np.zeros((d, d), order="F")
+        raw = self._raw_gram(weights)
+        if self.mean is None:
+            return raw
+        centred = recentred_gram(raw, self.mean, self._weighted_sums(weights), self._total(weights))
+        return self._careful_gram(weights) if centred is None else centred
+
+    def gram_from(self, raw: np.ndarray) -> np.ndarray | None:
+        """``gram()`` from X'X where that is known; None where the correction would cancel."""
+        if self.mean is None:
+            return raw
+        return recentred_gram(raw.copy(), self.mean, self._weighted_sums(None), self._total(None))
+
+    def _weighted_sums(self, weights: np.ndarray | None) -> np.ndarray:
+        w = np.ones(self.shape[0]) if weights is None else weights
+        if self.annihilates(w):
+            return self.mean * w.sum()
+        return weighted_mean(self.X, w, scaled=False)
+
+    def _total(self, weights: np.ndarray | None) -> float:
+        return float(self.shape[0] if weights is None else weights.sum())
+
+    def _raw_gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """X' diag(weights) X of a dense X."""
+        if weights is None and self.X.dtype == np.float64:
+            return self.X.T @ self.X
+        plain = CentredMatrix(self.X)
+        return plain._careful_gram(weights)
+
+    def _careful_gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """The Gram matrix from blocks that are centred before they are multiplied."""
+        G = np.zeros((self.shape[1], self.shape[1]), order="F")
         for part, rows in self.blocks():
             if weights is None:
                 _accumulate(G, rows, 1.0)
                 continue
             w = weights[part]
+            rows *= np.sqrt(np.abs(w))[:, None]
             for sign in (1.0, -1.0):
                 chosen = sign * w > 0
                 if chosen.any():
-                    kept = rows if chosen.all() else rows[chosen]
-                    _accumulate(G, kept * np.sqrt(np.abs(w[chosen]))[:, None], sign)
+                    _accumulate(G, rows if chosen.all() else rows[chosen], sign)
         return symmetric_from_lower(G)
 
     def _sparse_gram(self, weights: np.ndarray | None) -> np.ndarray:
@@ -165,11 +199,25 @@ class CentredMatrix:
         return CentredMatrix(self.X[index], self.mean)
 
 
-def weighted_mean(X, weights: np.ndarray) -> np.ndarray:
-    """X'w / 1'w, length d, float64."""
-    if X.dtype == np.float64:
-        return np.asarray(X.T @ weights).ravel() / weights.sum()
-    return np.asarray((weights @ X).ravel() if sparse.issparse(X) else np.einsum("ij,i->j", X, weights)) / weights.sum()
+def weighted_mean(X, weights: np.ndarray, scaled: bool = True) -> np.ndarray:
+    """X'w / 1'w, length d, float64; X'w itself where not ``scaled``."""
+    if X.dtype == np.float64 or sparse.issparse(X):
+        sums = np.asarray(X.T @ weights).ravel()
+    else:
+        sums = np.einsum("ij,i->j", X, weights)
+    return sums / weights.sum() if scaled else sums
+
+
+def recentred_gram(raw: np.ndarray, mean: np.ndarray, sums: np.ndarray, total: float) -> np.ndarray | None:
+    """X'WX to (X - 1 mean')'W(X - 1 mean') by a rank-two correction (raw is overwritten); None where it cancels."""
+    diagonal = np.diag(raw).copy()
+    correction = np.outer(mean, sums)
+    raw -= correction
+    raw -= correction.T
+    raw += np.outer(mean, total * mean)
+    left = np.diag(raw)
+    moved = np.abs(diagonal) > 1e-12 * np.abs(diagonal).max(initial=0.0)
+    return None if np.any(np.abs(left[moved]) < 1e-4 * np.abs(diagonal[moved])) else raw
 
 
 def symmetric_from_lower(G: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from .centred import CentredMatrix
 from .guard import guard_dense
 from .inverse import Inverse
-from .operators import Centering, Identity, LowRank, Operator
+from .operators import Centering, Diagonal, Identity, LowRank, Operator
 from .symmetric import descending
 
 
@@ -26,6 +26,7 @@ class Coordinates:
         keep = values > max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps
         self.s = np.sqrt(values[keep])
         self._vectors = vectors[:, keep]
+        self._inner: dict[int, tuple[Operator, np.ndarray]] = {}
 
     @property
     def rank(self) -> int:
@@ -85,25 +86,12 @@ class Coordinates:
         """Whether all rows weigh one."""
         return self.weights is None or bool(np.all(self.weights == 1.0))
 
-    def is_scatter(self, op: Operator) -> bool:
-        """Whether X'AX is diag(s^2) by construction."""
-        if isinstance(op, Identity):
-            return self.uniform
-        if isinstance(op, Centering):
-            if self.rows.mean is None:
-                return False
-            return np.array_equal(op.row_weights(self.rows.shape[0]), self._row_weights())
-        return False
-
-    def _row_weights(self) -> np.ndarray:
-        return np.ones(self.rows.shape[0]) if self.weights is None else self.weights
-
     def sandwich(self, op: Operator) -> np.ndarray:
         """T'AT, r x r."""
         total = np.zeros((self.rank, self.rank))
         rest: list[tuple[float, Operator]] = []
         for c, leaf in op.terms():
-            if self.is_scatter(leaf):
+            if is_scatter(leaf, self.rows, self.weights):
                 total[np.diag_indices_from(total)] += c * self.s**2
             elif self.is_source(leaf):
                 total[np.diag_indices_from(total)] += c * self.s**4
@@ -114,9 +102,28 @@ class Coordinates:
                 total += c * (E @ leaf.weigh(E.T))
             else:
                 rest.append((c, leaf))
-        if rest and self.side == "features":
-            inner = sum(c * leaf.sandwich(self.rows) for c, leaf in rest)
-            total += self.V.T @ inner @ self.V
-        else:
-            total += sum(c * leaf.sandwich(self.T) for c, leaf in rest)
+        for c, leaf in rest:
+            total += c * self._general(leaf)
         return (total + total.T) / 2
+
+    def _general(self, leaf: Operator) -> np.ndarray:
+        """T'AT without structure to use; kept, since A and B often share a leaf."""
+        if id(leaf) not in self._inner:
+            if self.side == "features":
+                inner = self.V.T @ leaf.sandwich(self.rows) @ self.V
+            else:
+                inner = leaf.sandwich(self.T)
+            self._inner[id(leaf)] = (leaf, inner)
+        return self._inner[id(leaf)][1]
+
+
+def is_scatter(op: Operator, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
+    """Whether X'AX is the weighted Gram matrix of the centred rows by construction; ``weights=None`` stands for
+    ones."""
+    n = rows.shape[0]
+    if isinstance(op, Centering):
+        return rows.annihilates(op.row_weights(n))
+    own = np.ones(n) if weights is None else weights
+    if isinstance(op, Identity):
+        return bool(np.all(own == 1.0))
+    return isinstance(op, Diagonal) and np.allclose(op.d, own, rtol=1e-13, atol=0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from .centred import CentredMatrix
@@ -12,50 +14,56 @@ from .symmetric import descending, fix_signs, lanczos, orthonormalise, top
 THIN_UP_TO = 1500
 
 
-def solve_direct(A: Operator, k: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, str]:
-    """Z (n x k), its eigenvalues, the whole spectrum where k is None, and the solver's name."""
+@dataclass(frozen=True)
+class Placement:
+    """Z (n x k) with its eigenvalues, the bound on k, the spectrum where it is known, and the solver's name."""
+
+    Z: np.ndarray
+    eigenvalues: np.ndarray
+    bound: int
+    solver: str
+    spectrum: np.ndarray | None = None
+    grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
+
+
+def solve_direct(A: Operator, k: int | None) -> Placement:
+    """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum."""
     n = A.n
     parts = low_rank_terms(A, n)
     columns = sum(leaf.rank_bound for _, leaf in parts) if parts is not None else n
     if parts is not None and columns <= THIN_UP_TO and all(c > 0 and leaf.S is None for c, leaf in parts):
-        w, Z = _thin(parts, n)
-        keep = len(w) if k is None else min(k, len(w))
-        return fix_signs(Z[:, :keep]), w[:keep], w, "thin"
+        return _thin(parts, n, k)
     if k is None or n <= THIN_UP_TO or k >= n - 1:
         M = A.todense()
         w, Z = descending((M + M.T) / 2) if k is None else top((M + M.T) / 2, min(k, n))
-        return fix_signs(Z), w, (w if k is None else None), "dual"
+        bound = n if k is not None else int(np.count_nonzero(w > n * np.finfo(float).eps * w[0]))
+        return Placement(fix_signs(Z[:, :bound]), w[:bound], bound, "dual", w if k is None else None)
     w, Z = lanczos(lambda v: A @ v, n, k)
-    return fix_signs(Z), w, None, "iterative"
+    return Placement(fix_signs(Z), w, n, "iterative")
 
 
-def _thin(parts: list[tuple[float, LowRank]], n: int) -> tuple[np.ndarray, np.ndarray]:
+def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placement:
     """Left singular vectors of the stacked factors, from their joint Gram matrix."""
     blocks = [(np.sqrt(c), CentredMatrix.centred(leaf.F, leaf.center)) for c, leaf in parts]
-    joint = np.block([[c * e * _cross(left, right) for e, right in blocks] for c, left in blocks])
-    w, V = descending(joint)
+    joint, grams = _joint_gram(blocks)
+    w, V = descending(joint) if k is None else top(joint, min(k, len(joint)))
     keep = w > max(w[0], 0.0) * n * np.finfo(float).eps
     w, V = w[keep], V[:, keep] / np.sqrt(w[keep])
-
-    def stack_dot(C: np.ndarray) -> np.ndarray:
-        ends = np.cumsum([0, *(block.shape[1] for _, block in blocks)])
-        return sum(c * block.dot(C[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
-
-    return w, _LazyColumns(stack_dot, V)
-
-
-class _LazyColumns:
-    """Columns of [F1, F2, ...] V, multiplied out when some of them are asked for."""
-
-    def __init__(self, product, V: np.ndarray):
-        self.product, self.V = product, V
-
-    def __getitem__(self, key) -> np.ndarray:
-        Z = self.product(self.V[key])
-        return orthonormalise(Z, Z)
+    ends = np.cumsum([0, *(block.shape[1] for _, block in blocks)])
+    Z = sum(c * block.dot(V[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
+    bound = len(joint) if keep.all() and k is not None else len(w)
+    known = [(leaf.F, gram) for (_, leaf), gram in zip(parts, grams, strict=True) if leaf.center is None]
+    return Placement(fix_signs(orthonormalise(Z, Z)), w, bound, "thin", w if k is None else None, known)
 
 
-def _cross(left: CentredMatrix, right: CentredMatrix) -> np.ndarray:
-    if left is right:
-        return left.gram()
-    return left.tdot(right.X) if left.mean is not None or right.mean is None else right.tdot(left.X).T
+def _joint_gram(blocks: list[tuple[float, CentredMatrix]]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The Gram matrix of the scaled blocks side by side, and that of each block alone, unscaled."""
+    grams = [block.gram() for _, block in blocks]
+    rows: list[list[np.ndarray]] = [[np.empty(0)] * len(blocks) for _ in blocks]
+    for i, (c, left) in enumerate(blocks):
+        rows[i][i] = c**2 * grams[i]
+        for j in range(i):
+            e, right = blocks[j]
+            cross = c * e * left.tdot(right.X)
+            rows[i][j], rows[j][i] = cross, cross.T
+    return np.block(rows), grams

@@ -9,7 +9,7 @@ iterative  operators only: block conjugate gradients for B-solves, Lanczos or LO
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +19,13 @@ from sklearn.exceptions import ConvergenceWarning
 from .centred import CentredMatrix
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
+from .direct import Placement
 from .guard import MAX_DENSE_BYTES
 from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .problem import Problem
-from .symmetric import LANCZOS_FROM, RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise
-from .thin import constraint_solver, factor, thin_pencil
+from .symmetric import LANCZOS_FROM, RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top
+from .thin import constraint_solver, thin_pencil
 
 if TYPE_CHECKING:
     from ..template import Template
@@ -50,6 +51,28 @@ class Solution:
     spectrum: np.ndarray | None = None
     problem: Problem | None = None
     sense: int = 1
+    grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
+
+    @classmethod
+    def placed(cls, found: Placement, sense: int) -> Solution:
+        """A direct embedding as a solution."""
+        return cls(
+            found.Z,
+            found.eigenvalues,
+            None,
+            0.0,
+            found.solver,
+            found.bound,
+            0.0,
+            found.spectrum,
+            None,
+            sense,
+            found.grams,
+        )
+
+    def gram_of(self, X) -> np.ndarray | None:
+        """X'X where the solver has met it."""
+        return next((gram for known, gram in self.grams if known is X), None)
 
     @property
     def positive(self) -> int:
@@ -138,7 +161,7 @@ def _thin(problem: Problem, ridge: float, k: int | None) -> Solution | None:
     solve_constraint = constraint_solver(problem, ridge)
     if solve_constraint is None:
         return None
-    F, S = factor(problem)
+    F, S = problem.factor
     w, P = thin_pencil(F, S, solve_constraint(F))
     return _first(w, P, k, ridge, "thin")
 
@@ -150,6 +173,27 @@ def _first(w: np.ndarray, P: np.ndarray, k: int | None, ridge: float, solver: st
 
 
 def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
+    return _unrestricted(problem, ridge, k) or _restricted(problem, ridge, k)
+
+
+def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    """The k leading eigenvectors of the d x d matrix itself, where Bp = bI and all k are positive.
+
+    Directions outside the row space have eigenvalue a, so that with a = 0 they come after every positive one.
+    """
+    template = problem.template
+    if template.B is not None or template.a or k is None or problem.side == "rows" or k > problem.d:
+        return None
+    M = problem.sandwich(template.A) / (template.b + ridge)
+    w, P = top(M, k)
+    if w[-1] <= RANGE_TOLERANCE * w[0]:
+        return None
+    residual = relative_residual(M @ P, P, w)
+    return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
+
+
+def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
+    """The leading eigenvectors of the pencil in row-space coordinates."""
     A, B = dense_matrices(problem, ridge)
     w, Q, spectrum, residual = solve_pencil(A, B, k)
     solver = "primal" if problem.side == "features" else "dual"
@@ -166,7 +210,7 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
         )
     low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
     if low and problem.scatter is not None:
-        F, S = factor(problem)
+        F, S = problem.factor
         if problem.scatter == 0.0:
             G = F / shift
         else:
@@ -238,7 +282,7 @@ def _checked(problem: Problem, found: Solution) -> Solution:
 def _objective_product(problem: Problem, P: np.ndarray) -> np.ndarray:
     if problem.factors is None:
         return problem.apply_objective(P)
-    F, S = factor(problem)
+    F, S = problem.factor
     return F @ (S @ (F.T @ P))
 
 

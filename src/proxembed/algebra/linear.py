@@ -19,9 +19,13 @@ DENSE_LIMIT = 5000
 RIDGE_GRID = np.logspace(-6, 2, 17)
 
 
-def ridge_solve(X, T, lam: float, *, center: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2; ``center=False`` fits no
-    intercept."""
+def ridge_solve(
+    X, T, lam: float, *, center: bool = True, gram: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2.
+
+    ``center=False`` fits no intercept; ``gram`` is the smaller (centred) Gram matrix where it is known.
+    """
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
     T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
     level = T.mean(axis=0) if center else np.zeros(T.shape[1])
@@ -29,11 +33,11 @@ def ridge_solve(X, T, lam: float, *, center: bool = True) -> tuple[np.ndarray, n
     if min(n, d) > DENSE_LIMIT:
         W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T - level))
     elif d <= n:
-        G = rows.gram()
+        G = rows.gram() if gram is None else gram.copy()
         G[np.diag_indices_from(G)] += lam
         W = _solve_spd(G, rows.tdot(T - level), lam)
     else:
-        K = rows.outer_gram()
+        K = rows.outer_gram() if gram is None else gram.copy()
         K[np.diag_indices_from(K)] += lam
         W = rows.tdot(_solve_spd(K, T - level, lam))
     return W, level - (rows.mean @ W if center else 0.0)

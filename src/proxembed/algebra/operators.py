@@ -169,7 +169,9 @@ class LowRank(Operator):
         """X'(centred F), d x q: the whole of what a projection needs to know of the operator."""
         X = CentredMatrix.of(X)
         E = X.tdot(self.F)
-        return E if self.center is None else E - np.outer(X.tdot(self.center), self._shift())
+        if self.center is None or X.annihilates(self.center):
+            return E
+        return E - np.outer(X.tdot(self.center), self._shift())
 
     def __matmul__(self, V):
         return self.factor_dot(self.weigh(self.factor_tdot(V)))

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .centred import CentredMatrix
-from .coordinates import Coordinates
+from .coordinates import Coordinates, is_scatter
 from .guard import guard_dense
 from .operators import Centering, Diagonal, Identity, LowRank, Operator
 from .symmetric import SPD, eigenvalues
@@ -22,8 +23,9 @@ EXACT_RANK_UP_TO = 1500
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I."""
 
-    def __init__(self, template: Template, R):
+    def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None):
         self.template = template
+        self._raw_gram = raw_gram
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights)
         self.n, self.d = self.rows.shape
@@ -39,6 +41,10 @@ class Problem:
         """The smaller weighted Gram matrix: d x d where d <= n, else n x n."""
         guard_dense((min(self.n, self.d),) * 2, "The Gram matrix of X")
         weights = None if self.uniform else self.weights
+        if self._raw_gram is not None and self.side == "features" and self.uniform:
+            known = self.rows.gram_from(self._raw_gram)
+            if known is not None:
+                return known
         return self.rows.gram(weights) if self.side == "features" else self.rows.outer_gram(weights)
 
     @cached_property
@@ -75,6 +81,13 @@ class Problem:
         """A as a sum of low-rank operators, or None where it is not of low rank (or a != 0)."""
         return None if self.template.a else low_rank_terms(self.template.A, self.n)
 
+    @cached_property
+    def factor(self) -> tuple[np.ndarray, np.ndarray]:
+        """F (d x q) and S (q x q) with Ap = F S F', where A is of low rank."""
+        F = [leaf.project(self.rows) for _, leaf in self.factors]
+        S = [c * leaf.weigh(np.eye(leaf.rank_bound)) for c, leaf in self.factors]
+        return (F[0] if len(F) == 1 else np.hstack(F)), block_diag(*S)
+
     @property
     def factor_columns(self) -> int:
         """The number of factor columns of A."""
@@ -85,31 +98,31 @@ class Problem:
         """c where B is c times the total scatter of the centred rows, None where it is anything else."""
         if self.template.B is None:
             return 0.0
-        total = 0.0
-        for c, leaf in self.template.B.terms():
-            if isinstance(leaf, Centering) and self.weights is not None:
-                same = np.array_equal(leaf.row_weights(self.n), self.weights)
-            else:
-                same = isinstance(leaf, Identity) and self.weights is None
-            if not same:
-                return None
-            total += c
-        return total
+        parts = self.template.B.terms()
+        return sum(c for c, _ in parts) if all(is_scatter(leaf, self.rows, self.weights) for _, leaf in parts) else None
 
     def constraint_trace(self) -> float:
         """The trace of R'BR + bI on the row space."""
+        rank = self.rank  # first: it may leave the Gram matrix behind
         if self.scatter is not None:
             norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
-            return self.scatter * float(norm) + self.template.b * self.rank
+            return self.scatter * float(norm) + self.template.b * rank
         if self.side == "features" and "coordinates" not in self.__dict__:
-            return float(np.trace(self.template.B.sandwich(self.rows))) + self.template.b * self.rank
-        return float(np.trace(self.coordinates.sandwich(self.template.B))) + self.template.b * self.rank
+            return float(np.trace(self.template.B.sandwich(self.rows))) + self.template.b * rank
+        return float(np.trace(self.coordinates.sandwich(self.template.B))) + self.template.b * rank
 
     def absolute(self, ridge: float, ridge_scale: str) -> float:
         """The ridge as it is added to the constraint."""
         if ridge == 0 or ridge_scale == "absolute":
             return float(ridge)
         return float(ridge) * self.constraint_trace() / self.rank
+
+    def sandwich(self, op: Operator) -> np.ndarray:
+        """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""
+        total = np.zeros((self.d, self.d))
+        for c, leaf in op.terms():
+            total += c * (self.gram if is_scatter(leaf, self.rows, self.weights) else leaf.sandwich(self.rows))
+        return total
 
     def ridge_solution(self, E: np.ndarray, lam: float) -> np.ndarray:
         """(Xc'Xc + lam I)^-1 E for E in the row space of the centred rows (unweighted)."""

@@ -9,19 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from .operators import LowRank
 from .problem import Problem
 from .symmetric import RANGE_TOLERANCE, SPD, descending, orthonormalise
-
-
-def factor(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """F (d x q) and S (q x q) with Ap = F S F'."""
-    parts = problem.factors
-    F = np.hstack([leaf.project(problem.rows) for _, leaf in parts])
-    S = block_diag(*[c * leaf.weigh(np.eye(leaf.rank_bound)) for c, leaf in parts])
-    return F, S
 
 
 def thin_pencil(F: np.ndarray, S: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

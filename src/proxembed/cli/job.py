@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from proxembed.evaluate.arms import DEFAULT_METHODS, Arm, method_arms, method_names, rival_arms
+from proxembed.evaluate.arms import Arm, default_methods, method_arms, method_names, rival_arms
 from proxembed.evaluate.protocol import Protocol, Results, run
 from proxembed.report import leaderboard_csv, page_html, summarise, write_atomic
 
@@ -42,7 +42,7 @@ def parse_sizes(text: str | None, n_labels: int) -> tuple[int, ...]:
 def parse_arms(text: str | None, dataset, seed: int) -> tuple[Arm, ...]:
     """Read --methods; the rivals are always there, so that naming them changes nothing."""
     known = method_names()
-    names = DEFAULT_METHODS if text is None else [word.strip() for word in text.split(",")]
+    names = default_methods(dataset.X.shape[0]) if text is None else [word.strip() for word in text.split(",")]
     rivals = rival_arms(dataset.X, seed=seed)
     standing = RIVAL_WORDS - set(known) | {arm.name.lower() for arm in rivals}
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)

@@ -13,7 +13,20 @@ from .label_scores import LabelScores
 
 ALL_FEATURES = "all features"
 RIVAL_METHODS = ("PCA", "LSI")
-DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd", "kernelized")
+DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
+KERNEL_ROWS = 3000
+
+
+def default_methods(n_rows: int) -> tuple[str, ...]:
+    """Methods compared when none is named; Kernelized, of cost n^3, up to 3,000 rows.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import default_methods
+    >>> "kernelized" in default_methods(1000), "kernelized" in default_methods(10000)
+    (True, False)
+    """
+    return (*DEFAULT_METHODS, "kernelized") if n_rows <= KERNEL_ROWS else DEFAULT_METHODS
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,22 @@ def method_names() -> dict[str, str]:
     'OPLS'
     """
     return {name.lower(): name for name, cls in registry().items() if "n_components" in cls._get_param_names()}
+
+
+def title_of(estimator) -> str:
+    """Class name of an estimator, with that of the method it wraps.
+
+    Examples
+    --------
+    >>> from proxembed import Kernelized
+    >>> from proxembed.evaluate.arms import title_of
+    >>> title_of(Kernelized())
+    'Kernelized(OPLS)'
+    """
+    title = type(estimator).__name__
+    if "method" not in estimator.get_params(deep=False):
+        return title
+    return f"{title}({title_of(estimator.method or estimator.default_method())})"
 
 
 def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
@@ -91,8 +120,8 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
         title = known[name]
         estimator = classes[title]()
         if several_labels and estimator.label_kind == "single":
-            title, estimator = f"MESD({title})", classes["MESD"](estimator)
-        arms.append(Arm(title, estimator))
+            estimator = classes["MESD"](estimator)
+        arms.append(Arm(title_of(estimator), estimator))
     return tuple(arms)
 
 

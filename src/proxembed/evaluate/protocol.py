@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -143,18 +144,25 @@ def _prepare(dataset, split: Split) -> tuple[_Part, str]:
     return part, kind
 
 
-def _fit(arm: Arm, sizes: tuple[int, ...], part: _Part):
+def _fit(arm: Arm, sizes: tuple[int, ...], part: _Part, bounded: set[str]):
     """Fit one arm for all sizes at once, at the largest size that it can have.
 
-    A method whose bound is below the largest size is fitted at its natural number, an unsupervised one (whose natural
-    number says little) at the largest size that works.
+    A method whose bound is below the largest size is fitted at its natural number (and noted in ``bounded``, so that
+    the next fold does not try in vain), an unsupervised one, whose natural number says little, at the largest size
+    that works.
     """
+    if arm.estimator is None:
+        return part.X, part.X_held_out, 0.0
     limit = min(max(sizes), part.X.shape[1], part.X.shape[0] - 1)
+    if arm.name in bounded:
+        return _fit_at(arm, None, part)
     try:
         return _fit_at(arm, limit, part)
     except ValueError:
         natural = _fit_at(arm, None, part)
-    if getattr(arm.estimator, "label_kind", None) is None:
+    if getattr(arm.estimator, "label_kind", None) is not None:
+        bounded.add(arm.name)
+    else:
         for k in sorted(sizes, reverse=True):
             if natural[0].shape[1] < k < limit:
                 try:
@@ -164,13 +172,14 @@ def _fit(arm: Arm, sizes: tuple[int, ...], part: _Part):
     return natural
 
 
-def _fit_at(arm: Arm, k: int | None, part: _Part) -> tuple[np.ndarray, np.ndarray]:
+def _fit_at(arm: Arm, k: int | None, part: _Part) -> tuple[np.ndarray, np.ndarray, float]:
+    started = time.perf_counter()
     estimator = clone(arm.estimator).set_params(n_components=k)
     Z = np.asarray(estimator.fit_transform(part.X, part.Y), dtype=np.float64)
     Z_held_out = np.asarray(estimator.transform(part.X_held_out), dtype=np.float64)
     if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
         raise FloatingPointError("the embedding holds NaN or infinity")
-    return Z, Z_held_out
+    return Z, Z_held_out, time.perf_counter() - started
 
 
 def _score(Z, Z_held_out, part: _Part, protocol: Protocol) -> list[tuple[float, int]]:
@@ -208,16 +217,15 @@ def _reason(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _run_arm(arm: Arm, part: _Part, protocol: Protocol) -> list[dict]:
+def _run_arm(arm: Arm, part: _Part, protocol: Protocol, bounded: set[str]) -> list[dict]:
     """All rows of one arm on one split; whatever it raises becomes the worst value, with the reason."""
     sizes = (None,) if arm.estimator is None else protocol.sizes
     started = time.perf_counter()
     try:
-        Z, Z_held_out = _fit(arm, protocol.sizes, part) if arm.estimator is not None else (part.X, part.X_held_out)
+        Z, Z_held_out, fitting = _fit(arm, protocol.sizes, part, bounded)
     except Exception as error:
         spent, reason = time.perf_counter() - started, _reason(error)
         return [row for k in sizes for row in _rows(arm, k, 0, part, protocol, None, spent, reason)]
-    fitting = time.perf_counter() - started
     rows, known = [], {}
     for k in sizes:
         width = Z.shape[1] if k is None else min(k, Z.shape[1])
@@ -248,26 +256,30 @@ def _check(dataset) -> None:
         raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
 
 
-def _run_split(protocol: Protocol, dataset, split: Split, results: Results, report: Callable[[int, str], None]) -> None:
+def _run_split(protocol: Protocol, dataset, split: Split, results: Results, bounded: set[str], report) -> None:
     """Add the rows of every arm on one split to the results; the split counts as complete only at the end."""
     part, results.preprocessing = _prepare(dataset, split)
     for number, arm in enumerate(protocol.arms):
         report(number, f"fold {split.name}: {arm.name}")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            results.rows += _run_arm(arm, part, protocol)
+            results.rows += _run_arm(arm, part, protocol, bounded)
         results.notes += [f"{arm.name}: {' '.join(str(warning.message).split())}" for warning in caught]
     results.folds[split.name] = {"train": len(split.train), "held_out": len(split.held_out)}
 
 
+def _report(progress: Progress, before: int, total: int, done: int, text: str) -> None:
+    progress(before + done, total, text)
+
+
 def _run_splits(protocol: Protocol, dataset, splits: list[Split], results: Results, progress: Progress) -> None:
     arms, total = len(protocol.arms), len(splits) * len(protocol.arms)
+    bounded: set[str] = set()
     try:
         for number, split in enumerate(splits):
             before = number * arms
-            _run_split(
-                protocol, dataset, split, results, lambda i, text, before=before: progress(before + i, total, text)
-            )
+            report = partial(_report, progress, before, total)
+            _run_split(protocol, dataset, split, results, bounded, report)
     except KeyboardInterrupt:
         results.interrupted = True
     progress(len(results.folds) * arms, total, "interrupted" if results.interrupted else "done")

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
 from ..algebra.inverse import Inverse
-from ..algebra.linear import ridge_solve
+from ..algebra.linear import DENSE_LIMIT, ridge_solve
 from ..algebra.operators import Centering, Identity, LowRank, Operator
 from ..algebra.problem import Problem
 from ..algebra.symmetric import orthonormal_columns, solve_linear
@@ -172,9 +172,10 @@ class SLVM(SpectralEmbedder):
     def _store(self, found, R, rows):
         super()._store(found, R, rows)
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=self.embedding_)
-        problem = Problem(regression, rows.X)
-        self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale)
-        W, self.intercept_ = ridge_solve(rows.X, self.embedding_, self.ridge_)
+        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X))
+        dense = min(rows.X.shape) <= DENSE_LIMIT
+        self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
+        W, self.intercept_ = ridge_solve(rows.X, self.embedding_, self.ridge_, gram=problem.gram if dense else None)
         self.components_ = np.ascontiguousarray(W.T)
 
     def extend(self, X):

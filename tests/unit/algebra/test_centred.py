@@ -1,4 +1,4 @@
-"""CentredMatrix against X - 1 mean' written out: dense and sparse, float64 and float32, near and far from the origin."""
+"""CentredMatrix against X - 1 mean' written out: dense and sparse, float64 and float32, near the origin and far."""
 
 from __future__ import annotations
 

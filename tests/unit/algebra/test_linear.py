@@ -1,0 +1,208 @@
+"""Ridge regression and its leave-one-out error, against normal equations and against refitting without each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import strategies
+from proxembed.algebra import linear as room
+from proxembed.algebra.centred import CentredMatrix
+from proxembed.algebra.coordinates import Coordinates
+from proxembed.algebra.eigen import choose_ridge, solve
+from proxembed.algebra.linear import RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
+from proxembed.algebra.operators import Centering, LowRank
+from proxembed.algebra.problem import Problem
+from proxembed.template import Template
+
+MATRICES = {
+    "tall": strategies.features_dense(30, 6, 0),
+    "wide": strategies.features_dense(18, 40, 1),
+    "square": strategies.features_dense(15, 15, 2),
+    "tall sparse": strategies.features_text(40, 25, 3),
+    "wide sparse": strategies.features_text(18, 70, 4),
+    "float32": strategies.features_dense(30, 6, 5).astype(np.float32),
+    "repeated feature": strategies.features_dense(30, 6, 6)[:, [0, 1, 2, 3, 4, 0]],
+    "repeated rows": strategies.features_duplicate_rows(18, 40, 7),
+}
+every = pytest.mark.parametrize("name", MATRICES)
+centred = pytest.mark.parametrize("center", [True, False], ids=["intercept", "no intercept"])
+
+
+def array_of(X) -> np.ndarray:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+
+
+def targets(n: int, c: int = 3) -> np.ndarray:
+    return np.random.default_rng(n).standard_normal((n, c)) + [1.0, -2.0, 0.5][:c]
+
+
+def least_squares(X, T, w, lam, center) -> tuple[np.ndarray, np.ndarray]:
+    """(W, b) that minimise sum_i w_i ||x_i'W + b - t_i||^2 + lam ||W||^2, through one stacked least-squares problem."""
+    n, d = X.shape
+    root = np.sqrt(w)[:, None]
+    wide = np.hstack([X, np.ones((n, 1))]) if center else X
+    penalty = np.sqrt(lam) * np.eye(d, wide.shape[1])
+    W = np.linalg.lstsq(
+        np.vstack([root * wide, penalty]), np.vstack([root * T, np.zeros((d, T.shape[1]))]), rcond=None
+    )[0]
+    return (W[:d], W[d]) if center else (W, np.zeros(T.shape[1]))
+
+
+def refitted_errors(X, T, w, ridges, center) -> np.ndarray:
+    """Weighted mean over rows and targets of the squared error on each row, fitted without it."""
+    X, T, errors = array_of(X), np.asarray(T, dtype=float), []
+    for lam in ridges:
+        total = 0.0
+        for i in range(len(X)):
+            rest = np.arange(len(X)) != i
+            W, b = least_squares(X[rest], T[rest], w[rest], lam, center)
+            total += w[i] * np.sum((X[i] @ W + b - T[i]) ** 2)
+        errors.append(total / (w.sum() * T.shape[1]))
+    return np.array(errors)
+
+
+@centred
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 50.0])
+@every
+def test_ridge_solve_is_least_squares_with_a_penalty(name, lam, center):
+    X = MATRICES[name]
+    T = targets(X.shape[0])
+    W, b = ridge_solve(X, T, lam, center=center)
+    expected = least_squares(array_of(X), T, np.ones(len(T)), lam, center)
+    assert W.shape == (X.shape[1], 3) and b.shape == (3,)
+    np.testing.assert_allclose(W, expected[0], rtol=0, atol=1e-9 * np.abs(expected[0]).max())
+    np.testing.assert_allclose(b, expected[1], rtol=0, atol=1e-9 * max(1.0, np.abs(expected[1]).max()))
+
+
+@centred
+@every
+def test_without_a_ridge_the_shortest_least_squares_solution(name, center):
+    X = array_of(MATRICES[name])
+    T = targets(X.shape[0])
+    W, b = ridge_solve(MATRICES[name], T, 0.0, center=center)
+    mean, level = (X.mean(axis=0), T.mean(axis=0)) if center else (np.zeros(X.shape[1]), np.zeros(3))
+    expected = np.linalg.pinv(X - mean, rcond=1e-6) @ (T - level)
+    np.testing.assert_allclose(W, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(b, level - mean @ W, rtol=0, atol=1e-10 * max(1.0, np.abs(b).max()))
+
+
+@centred
+@every
+def test_the_iterative_side_agrees_with_the_direct_ones(name, center, monkeypatch):
+    X = MATRICES[name]
+    T = targets(X.shape[0])
+    direct = ridge_solve(X, T, 0.8, center=center)
+    monkeypatch.setattr(room, "DENSE_LIMIT", 3)
+    for found, expected in zip(ridge_solve(X, T, 0.8, center=center), direct, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * max(1.0, np.abs(expected).max()))
+
+
+def test_sparse_targets_are_the_same_targets():
+    X, T = MATRICES["tall"], strategies.labels_multi(30, 4, 0)
+    for found, expected in zip(ridge_solve(X, sparse.csc_array(T), 0.5), ridge_solve(X, T, 0.5), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+RIDGES = np.array([1e-3, 0.1, 2.0, 40.0])
+
+
+@centred
+@every
+def test_leave_one_out_is_refitting_without_each_row(name, center):
+    X = MATRICES[name]
+    T = targets(X.shape[0])
+    found = ridge_loo(X, T, RIDGES, center=center)
+    np.testing.assert_allclose(found, refitted_errors(X, T, np.ones(len(T)), RIDGES, center), rtol=1e-7)
+
+
+def coordinates(X, weights, center) -> Coordinates:
+    rows = CentredMatrix.centred(X, weights if center else None)
+    side = "features" if X.shape[1] <= X.shape[0] else "rows"
+    return Coordinates(rows, weights, rows.gram(weights) if side == "features" else rows.outer_gram(weights), side)
+
+
+@pytest.mark.parametrize("zeros", [False, True], ids=["all weigh", "some weigh nothing"])
+@centred
+@every
+def test_weighted_leave_one_out_is_refitting_without_each_row(name, center, zeros):
+    X = MATRICES[name]
+    n = X.shape[0]
+    w = 0.3 + np.random.default_rng(8).random(n)
+    if zeros:
+        w[[2, n - 1]] = 0.0
+    T = targets(n)
+    found = loo_errors(coordinates(X, w, center), T, RIDGES)
+    np.testing.assert_allclose(found, refitted_errors(X, T, w, RIDGES, center), rtol=1e-7)
+
+
+@centred
+def test_a_weight_of_two_counts_a_row_twice_in_the_fit(center):
+    """The fit of doubled rows is that of the rows repeated; both copies are left out together."""
+    X, T = MATRICES["tall"], targets(30)
+    w = np.where(np.arange(30) < 10, 2.0, 1.0)
+    repeated = np.concatenate([np.arange(30), np.arange(10)])
+    errors = []
+    for lam in RIDGES:
+        total = 0.0
+        for i in range(30):
+            rest = repeated[repeated != i]
+            W, b = least_squares(X[rest], T[rest], np.ones(len(rest)), lam, center)
+            total += w[i] * np.sum((X[i] @ W + b - T[i]) ** 2)
+        errors.append(total / (40 * 3))
+    np.testing.assert_allclose(loo_errors(coordinates(X, w, center), T, RIDGES), errors, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["tall", "wide sparse"])
+def test_leave_one_out_of_sparse_targets_and_in_small_blocks(name, monkeypatch):
+    X = MATRICES[name]
+    T = strategies.labels_multi(X.shape[0], 4, 1)
+    expected = refitted_errors(X, T, np.ones(len(T)), RIDGES, True)
+    np.testing.assert_allclose(ridge_loo(X, sparse.csc_array(T), RIDGES), expected, rtol=1e-7)
+    monkeypatch.setattr(room, "block_rows", lambda *_: 7)
+    np.testing.assert_allclose(ridge_loo(X, T, RIDGES), expected, rtol=1e-7)
+
+
+def template(T, w, target: bool = True) -> Template:
+    factor = sparse.csc_array(T)
+    return Template(LowRank(factor, center=w), Centering(w), b=0.0, offset=w, target=factor if target else None)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
+@pytest.mark.parametrize("name", ["tall", "wide", "tall sparse", "wide sparse"])
+def test_the_automatic_ridge_is_the_least_error_on_the_documented_grid(name, weighted):
+    X = MATRICES[name]
+    n = X.shape[0]
+    w = 0.3 + np.random.default_rng(9).random(n) if weighted else np.ones(n)
+    A = array_of(X)
+    signal = A @ np.random.default_rng(0).standard_normal((A.shape[1], 2))
+    signal = (signal - signal.mean(axis=0)) / signal.std(axis=0)
+    T = (signal + 0.8 * np.random.default_rng(1).standard_normal(signal.shape) > 0).astype(float)
+    Xc = A - w @ A / w.sum()
+    unit = np.sum(w[:, None] * Xc**2) / np.linalg.matrix_rank(Xc)
+    grid = np.logspace(-6, 2, 17) * unit
+    errors = refitted_errors(X, T, w, grid, True)
+    chosen = solve(template(T, w), X, 2, "auto").ridge
+    assert 0 < np.argmin(errors) < 16  # the question has an inner answer
+    np.testing.assert_allclose(chosen, grid[np.argmin(errors)], rtol=1e-9)
+    np.testing.assert_array_equal(RIDGE_GRID, np.logspace(-6, 2, 17))
+
+
+def test_the_automatic_ridge_is_one_trace_where_no_decomposition_is_made():
+    X, T, w = MATRICES["tall"], strategies.labels_multi(30, 3, 2), np.ones(30)
+    Xc = X - X.mean(axis=0)
+    unit = np.sum(Xc**2) / 6
+    assert solve(template(T, w), X, 2, "auto", solver="iterative").ridge == pytest.approx(unit, rel=1e-12)
+    assert solve(template(T, w, target=False), X, 2, "auto").ridge == pytest.approx(unit, rel=1e-12)
+    assert choose_ridge(Problem(template(T, w), X), "auto", dense=False) == pytest.approx(unit, rel=1e-12)
+    assert choose_ridge(Problem(Template(LowRank(T, center=w), offset=w), X), "auto") == 0.0  # no constraint, no ridge
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.25])
+def test_given_ridges_are_in_the_unit_asked_for(ridge):
+    X, T, w = MATRICES["wide"], strategies.labels_multi(18, 3, 2), np.ones(18)
+    Xc = X - X.mean(axis=0)
+    problem = Problem(template(T, w), X)
+    assert choose_ridge(problem, ridge, "absolute") == ridge
+    assert choose_ridge(problem, ridge, "trace") == pytest.approx(ridge * np.sum(Xc**2) / 17, rel=1e-12)
