@@ -211,8 +211,8 @@ class SpectralEmbedder(Embedder, abstract=True):
         """The matrix that is projected: X itself, or what a combinator makes of it."""
         return X
 
-    def finish(self, P: np.ndarray, R) -> np.ndarray:
-        """A map back of the eigenvectors, where a method was restated in other variables."""
+    def finish(self, P: np.ndarray, R: CentredMatrix) -> np.ndarray:
+        """A map back of the eigenvectors, where a method was restated in other variables; R as it was centred."""
         return P
 
     def fit(self, X, y=None):
@@ -226,7 +226,6 @@ class SpectralEmbedder(Embedder, abstract=True):
         if self.direct:
             self._seen = SeenRows(rows.X)
             found = Solution.placed(solve_direct(template.A, self._request(rows)), template.sense)
-            R = None
         else:
             R = self.lift(rows.X)
             found = solve(
@@ -237,7 +236,7 @@ class SpectralEmbedder(Embedder, abstract=True):
                 solver=self.solver,
                 criterion=self._criterion(),
             )
-        self._store(self._chosen(found, rows), R, rows)
+        self._store(self._chosen(found, rows), rows)
         return self
 
     def transform(self, X):
@@ -325,14 +324,14 @@ class SpectralEmbedder(Embedder, abstract=True):
             )
         return found.first(k)
 
-    def _store(self, found: Solution, R, rows: Rows) -> None:
+    def _store(self, found: Solution, rows: Rows) -> None:
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.n_components_ = len(self.eigenvalues_)
         self.solver_ = found.solver
         if self.direct:
             self.embedding_ = fix_signs(rescaled(found.P, found.eigenvalues, self.scaling, found.sense))
             return
-        P = rescaled(self.finish(found.P, R), found.eigenvalues, self.scaling, found.sense)
+        P = rescaled(self.finish(found.P, found.problem.rows), found.eigenvalues, self.scaling, found.sense)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

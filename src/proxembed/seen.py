@@ -32,12 +32,12 @@ class SeenRows:
         out = np.empty(X.shape[0], dtype=np.uint64)
         step = max(1, (1 << 17) // max(X.shape[1], 1))
         for start in range(0, X.shape[0], step):
-            out[start : start + step] = (_scrambled(X[start : start + step]) * self.multipliers).sum(
-                axis=1, dtype=np.uint64
-            )
+            out[start : start + step] = _scrambled(X[start : start + step]) @ self.multipliers
         return out
 
 
 def _scrambled(values: np.ndarray) -> np.ndarray:
-    bits = np.ascontiguousarray(values.astype(np.float64) + 0.0).view(np.uint64)
-    return bits ^ (bits >> np.uint64(29))
+    """The bit patterns of float64 values (-0 as 0), mixed so that their sum is not linear in them."""
+    bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
+    bits ^= bits >> np.uint64(29)
+    return bits

@@ -411,7 +411,7 @@ def test_questions_change_neither_operator_nor_input(case):
 @every
 def test_answers_are_the_callers_to_change(case):
     """Writing into a product, a diagonal or a sandwich leaves the operator as it was."""
-    X, _ = MATRICES["centred csr"]
+    X, _ = matrices()["centred csr"]
     for ask in (lambda A: A @ np.ones((N, 2)), lambda A: A.diagonal(N), lambda A: A.sandwich(X)):
         first = ask(case.operator)
         kept = first.copy()

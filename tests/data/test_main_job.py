@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from proxembed.cli import app
+from proxembed.cli import app, job
 
 
 def compare(out, *words):
@@ -53,7 +53,8 @@ def test_one_class_a_row_goes_through(data_folder, tmp_path):
     assert best(result, "FDA")["mean"] > 0.9
 
 
-def test_the_demo_runs_and_says_what_it_found(tmp_path):
+def test_the_demo_runs_and_says_what_it_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "default_methods", lambda n_rows: ("opls", "mddm"))
     done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--json"])
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)

@@ -1,7 +1,6 @@
 """Every spectral method of the registry with its important variants, and the data on which the laws are checked.
 
-A method that is registered later enters in default construction by itself; `VARIANTS` adds settings, the other tables hold
-what a method declares to be different from the rest.
+A method that is registered later enters in default construction by itself; `VARIANTS` adds settings.
 """
 
 from __future__ import annotations
@@ -78,10 +77,12 @@ VARIANTS: dict[str, list[dict]] = {
 
 
 def _moves_with_origin(estimator) -> bool:
-    """Whether a shift of X changes the embedding, as the method declares: no centring, or a kernel that sees the origin."""
+    """Whether a shift of X changes the embedding, as declared: no centring, or a kernel that sees the origin."""
     if isinstance(estimator, Kernelized):
         inner = OPLS() if estimator.method is None else estimator.method
-        return estimator.kernel in ("cosine", "polynomial") or (estimator.kernel == "linear" and _moves_with_origin(inner))
+        return estimator.kernel in ("cosine", "polynomial") or (
+            estimator.kernel == "linear" and _moves_with_origin(inner)
+        )
     if isinstance(estimator, MESD):
         return _moves_with_origin(FDA() if estimator.method is None else estimator.method)
     return isinstance(estimator, LSI) or not getattr(estimator, "center", True)
@@ -204,7 +205,9 @@ def fitted(case: Case, data: Data) -> SpectralEmbedder:
     return _FITTED[key]
 
 
-def on_cases(only: Callable[[Case], bool] = lambda case: True, kinds: tuple[str, ...] = ("tall", "wide", "sparse text")):
-    """Decorator: the test runs on every chosen case with every chosen kind of data, as arguments ``case`` and ``data``."""
+def on_cases(
+    only: Callable[[Case], bool] = lambda case: True, kinds: tuple[str, ...] = ("tall", "wide", "sparse text")
+):
+    """Decorator: the test runs on every chosen case with every chosen kind of data, arguments ``case``, ``data``."""
     chosen = [(c, d) for c in cases() if only(c) for d in data_for(c) if d.name in kinds]
     return pytest.mark.parametrize(("case", "data"), [pytest.param(c, d, id=f"{c.name}-{d.name}") for c, d in chosen])

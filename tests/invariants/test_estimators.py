@@ -1,4 +1,4 @@
-"""What every fitted method keeps: its input, its numbers, its state, its words; and how it stands in scikit-learn's tools."""
+"""What every fitted method keeps: its input, its numbers, its state, its words; and its place in scikit-learn's tools."""
 
 import pickle
 
@@ -35,7 +35,9 @@ def test_input_is_left_as_it_was(case, data):
     for array in (*arrays, new, y):
         array.setflags(write=False)
     estimator = case.build().fit(X, None if case.labels is None else y)
-    assert_same_gram(np.vstack([estimator.transform(X), estimator.transform(new)]), embedded(fitted(case, data), data), ROUNDING)
+    assert_same_gram(
+        np.vstack([estimator.transform(X), estimator.transform(new)]), embedded(fitted(case, data), data), ROUNDING
+    )
     before, after = (data.X, X) if isinstance(X, np.ndarray) else (data.X.toarray(), X.toarray())
     np.testing.assert_array_equal(after, before)
     np.testing.assert_array_equal(y, data.y)
@@ -78,7 +80,9 @@ def test_one_thread_and_two_agree(case, data):
 @on_cases()
 def test_rows_of_training_are_embedded_as_by_fit_transform(case, data):
     estimator = fitted(case, data)
-    np.testing.assert_array_equal(case.build().fit_transform(data.X, labels_of(case, data)), estimator.transform(data.X))
+    np.testing.assert_array_equal(
+        case.build().fit_transform(data.X, labels_of(case, data)), estimator.transform(data.X)
+    )
     if estimator.direct:
         np.testing.assert_array_equal(estimator.embedding_, estimator.transform(data.X))
 
@@ -174,7 +178,9 @@ def test_tables_in_names_out(case, data):
     """A DataFrame with names: they are kept, checked at transform, used by explain; its index goes to the output."""
     import pandas as pd
 
-    X = pd.DataFrame(data.X, columns=[f"feature {j}" for j in range(data.X.shape[1])], index=np.arange(len(data.Y)) + 100)
+    X = pd.DataFrame(
+        data.X, columns=[f"feature {j}" for j in range(data.X.shape[1])], index=np.arange(len(data.Y)) + 100
+    )
     y = labels_of(case, data)
     if case.labels == "multi":
         y = pd.DataFrame(data.Y, columns=HOSTILE)
@@ -201,7 +207,9 @@ def test_explain(case, data):
         for pairs in (told.features, told.labels):
             sizes = [abs(value) for _, value in pairs]
             assert sizes == sorted(sizes, reverse=True) and np.all(np.isfinite(sizes))
-        assert told.features[0][1] == pytest.approx(estimator.components_[component][np.abs(estimator.components_[component]).argmax()])
+        assert told.features[0][1] == pytest.approx(
+            estimator.components_[component][np.abs(estimator.components_[component]).argmax()]
+        )
     for component in (-1, estimator.n_components_):
         with pytest.raises(ValueError, match="component="):
             estimator.explain(component)
@@ -209,7 +217,7 @@ def test_explain(case, data):
 
 @on_cases(lambda c: c.labels is not None, ("tall",))
 def test_explain_names_the_labels_that_a_component_serves(case, data):
-    """Signed loadings are the covariances of the standardised labels with the component, at unit length over all labels."""
+    """Signed loadings: covariances of the standardised labels with the component, at unit length over all labels."""
     estimator = fitted(case, data)
     Z = estimator.transform(data.X)
     if estimator.direct:
@@ -273,12 +281,17 @@ def test_a_wrapped_estimator_is_left_unfitted():
     assert set(vars(wrapped)) == set(MMC().get_params())
 
 
-@pytest.mark.parametrize("method", [OPLS(), MESD(MMC()), Kernelized(OPLS(), tau=20.0), SLVM(), PCA()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "method", [OPLS(), MESD(MMC()), Kernelized(OPLS(), tau=20.0), SLVM(), PCA()], ids=lambda m: type(m).__name__
+)
 def test_pipeline_and_grid_search(method):
     Y = strategies.labels_multi(60, 4, 3).astype(int)
     X = strategies.told_by_labels(strategies.features_dense(60, 9, 3), Y, 3)
     search = GridSearchCV(
-        Pipeline([("embed", method), ("read", MultiOutputRidge())]), {"embed__n_components": [1, 3]}, cv=3, error_score="raise"
+        Pipeline([("embed", method), ("read", MultiOutputRidge())]),
+        {"embed__n_components": [1, 3]},
+        cv=3,
+        error_score="raise",
     ).fit(X, Y)
     assert search.predict(X[:5]).shape == (5, 4)
     assert search.best_params_["embed__n_components"] == 3 or search.cv_results_["mean_test_score"].size == 2
@@ -288,7 +301,11 @@ def test_grid_search_over_nested_parameters():
     Y = strategies.labels_multi(60, 4, 3).astype(int)
     X = sp.csr_array(strategies.told_by_labels(strategies.features_dense(60, 9, 3), Y, 3))
     pipeline = Pipeline([("embed", MESD(FDA())), ("read", MultiOutputRidge())])
-    grid = {"embed__method__ridge": [1e-3, 1.0], "embed__method": [FDA(), FDA(constraint="within")], "embed__n_components": [3]}
+    grid = {
+        "embed__method__ridge": [1e-3, 1.0],
+        "embed__method": [FDA(), FDA(constraint="within")],
+        "embed__n_components": [3],
+    }
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, Y)
     assert len(search.cv_results_["params"]) == 4
 

@@ -11,8 +11,8 @@ from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, 
 from proxembed.labels import LabelMatrix
 from proxembed.rows import Rows
 
-# Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and more,
-# 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times n / eps.
+# Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and
+# more, 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times n / eps.
 DENSE_ROUTES, INVERTED, ITERATED = 1e-8, 1e-6, 1e-3
 CERTIFIED = 1e-7
 
@@ -148,7 +148,11 @@ def eigenvectors(estimator, data: Data, pencil: Pencil) -> np.ndarray:
 
 def template_scaled(estimator) -> bool:
     """Whether the components are the eigenvectors themselves, not a rescaling or a basis of their span."""
-    return estimator.scaling == "template" and not getattr(estimator, "whiten", False) and type(estimator).__name__ != "MLLS"
+    return (
+        estimator.scaling == "template"
+        and not getattr(estimator, "whiten", False)
+        and type(estimator).__name__ != "MLLS"
+    )
 
 
 @on_cases(lambda c: not c.prototype.direct and c.nested)

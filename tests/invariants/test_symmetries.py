@@ -1,4 +1,4 @@
-"""What must not change an embedding: where the origin is, the order of rows and labels, names of classes, storage, axes."""
+"""What must not change an embedding: the origin, the order of rows and labels, names of classes, storage, axes."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,7 +54,11 @@ def test_order_of_label_columns_is_free(case, data):
 @on_cases(lambda c: c.labels == "single")
 def test_names_of_classes_are_free(case, data):
     expected = embedded(fitted(case, data), data)
-    for names in (np.array(["zeta", "alpha", "mid", "beta"]), np.array([7, -3, 100, 0]), np.array([2.0, 5.0, 3.0, 4.0])):
+    for names in (
+        np.array(["zeta", "alpha", "mid", "beta"]),
+        np.array([7, -3, 100, 0]),
+        np.array([2.0, 5.0, 3.0, 4.0]),
+    ):
         renamed = case.build().fit(data.X, names[data.y])
         assert_same_gram(embedded(renamed, data), expected, tolerance(case))
     one_hot = case.build().fit(data.X, data.Y[:, [2, 0, 3, 1]])
@@ -65,7 +69,9 @@ def test_names_of_classes_are_free(case, data):
 def test_names_of_labels_are_free(case, data):
     names = np.array(["zeta", "alpha", "mid", "beta"])
     sets = [set(names[row > 0]) for row in data.Y]
-    assert_same_gram(embedded(case.build().fit(data.X, sets), data), embedded(fitted(case, data), data), tolerance(case))
+    assert_same_gram(
+        embedded(case.build().fit(data.X, sets), data), embedded(fitted(case, data), data), tolerance(case)
+    )
 
 
 @on_cases(lambda c: c.labels == "multi", ("tall",))
@@ -99,7 +105,11 @@ def test_storage_of_a_sparse_matrix_is_free(case, data):
     messy = sp.csr_array((values[order], columns[order], indptr), shape=X.shape)
     kept = messy.data.copy(), messy.indices.copy(), messy.indptr.copy()
     other = case.build().fit(messy, None if case.labels is None else data.y)
-    assert_same_gram(np.vstack([other.transform(messy), other.transform(data.new)]), embedded(fitted(case, data), data), tolerance(case))
+    assert_same_gram(
+        np.vstack([other.transform(messy), other.transform(data.new)]),
+        embedded(fitted(case, data), data),
+        tolerance(case),
+    )
     for now, before in zip((messy.data, messy.indices, messy.indptr), kept, strict=True):
         np.testing.assert_array_equal(now, before)
 
@@ -145,7 +155,9 @@ def test_every_method_of_the_registry_is_among_the_cases():
     from invariants.cases import cases
     from proxembed.base import SpectralEmbedder, registry
 
-    spectral = {name for name, cls in registry().items() if issubclass(cls, SpectralEmbedder) and "proxembed" in cls.__module__}
+    spectral = {
+        name for name, cls in registry().items() if issubclass(cls, SpectralEmbedder) and "proxembed" in cls.__module__
+    }
     assert spectral == {type(case.prototype).__name__ for case in cases()}
     assert {"PCA", "FDA", "MESD", "Kernelized"} <= spectral
     names = [case.name for case in cases()]

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from proxembed.params import Integers, Log, Methods, Param, check_params, declared, integers, log, methods, param, parameters_section
+from proxembed.params import (
+    Integers,
+    Log,
+    Methods,
+    Param,
+    check_params,
+    declared,
+    integers,
+    log,
+    methods,
+    param,
+    parameters_section,
+)
 
 
 class Example:

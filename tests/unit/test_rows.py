@@ -42,7 +42,9 @@ def test_class_mean_is_the_projection_on_class_means():
     one_hot = strategies.one_hot(strategies.labels_classes(12, 3, 1))
     W = rows(table=one_hot).class_mean().todense()
     np.testing.assert_allclose(W @ W, W, atol=1e-14)
-    np.testing.assert_allclose((W @ X)[one_hot[:, 0] > 0], np.tile(X[one_hot[:, 0] > 0].mean(axis=0), (int(one_hot[:, 0].sum()), 1)))
+    np.testing.assert_allclose(
+        (W @ X)[one_hot[:, 0] > 0], np.tile(X[one_hot[:, 0] > 0].mean(axis=0), (int(one_hot[:, 0].sum()), 1))
+    )
 
 
 def test_grand_mean():

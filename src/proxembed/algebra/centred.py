@@ -31,6 +31,7 @@ class CentredMatrix:
         self.shape = X.shape
         self.sparse = sparse.issparse(X)
         self.weights: np.ndarray | None = None
+        self._gram: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
 
     @classmethod
@@ -89,6 +90,17 @@ class CentredMatrix:
 
     def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
         """(X - 1 mean')' diag(weights) (X - 1 mean'), d x d, float64. Weights may have either sign."""
+        if weights is None:
+            if self._gram is None:
+                self._gram = self._computed_gram(None)
+            return self._gram
+        return self._computed_gram(weights)
+
+    def normal_dot(self, V: np.ndarray) -> np.ndarray:
+        """(X - 1 mean')'(X - 1 mean') V, by the Gram matrix where it is known."""
+        return self.tdot(self.dot(V)) if self._gram is None else self._gram @ V
+
+    def _computed_gram(self, weights: np.ndarray | None) -> np.ndarray:
         if self.sparse:
             return self._sparse_gram(weights)
         raw = self._raw_gram(weights)
@@ -176,6 +188,13 @@ class CentredMatrix:
                 return total
             cross = np.asarray(self.X @ self.mean).ravel()
             return total - 2 * float(cross @ w) + float(self.mean @ self.mean) * float(w.sum())
+        if weights is None and self.X.dtype == np.float64:
+            step = block_rows(self.shape[1])
+            parts = (self.X[start : start + step].ravel() for start in range(0, self.shape[0], step))
+            total = float(sum(part @ part for part in parts))
+            left = total - (0.0 if self.mean is None else self.shape[0] * float(self.mean @ self.mean))
+            if left > 1e-4 * total and (self.mean is None or self.annihilates(w)):
+                return left
         return sum(float(np.einsum("ij,ij,i->", rows, rows, w[part])) for part, rows in self.blocks())
 
     def column_norms(self, weights: np.ndarray | None = None) -> np.ndarray:

@@ -33,7 +33,7 @@ def ridge_solve(
     if min(n, d) > DENSE_LIMIT:
         W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T - level))
     elif d <= n:
-        G = rows.gram() if gram is None else gram.copy()
+        G = (rows.gram() if gram is None else gram).copy()
         G[np.diag_indices_from(G)] += lam
         W = _solve_spd(G, rows.tdot(T - level), lam)
     else:

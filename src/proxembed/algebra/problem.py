@@ -107,8 +107,6 @@ class Problem:
         if self.scatter is not None:
             norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
             return self.scatter * float(norm) + self.template.b * rank
-        if self.side == "features" and "coordinates" not in self.__dict__:
-            return float(np.trace(self.template.B.sandwich(self.rows))) + self.template.b * rank
         return float(np.trace(self.coordinates.sandwich(self.template.B))) + self.template.b * rank
 
     def absolute(self, ridge: float, ridge_scale: str) -> float:

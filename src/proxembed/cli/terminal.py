@@ -34,14 +34,17 @@ def progress_bar(quiet: bool) -> Iterator[Progress]:
 
 def leaderboard_table(summary: dict):
     """The terminal's table: each arm at its best k."""
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     facts, names = summary["dataset"], summary["measures"]
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} labels"
     title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds ± s.e."
-    table = Table(title=Text(title), title_justify="left")
-    table.add_column("arm", min_width=12, overflow="fold")
+    table = Table(
+        title=Text(title), title_justify="left", caption=Text("* rival"), caption_justify="left", box=box.SIMPLE
+    )
+    table.add_column("arm", min_width=19, overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
     for name in names:
         heading = name.replace("macro average precision", "macro AP").replace(" (", "\n(")
@@ -50,8 +53,8 @@ def leaderboard_table(summary: dict):
     for entry in summary["best"]:
         scores = [entry["scores"][name] for name in names]
         cells = [score_text(score) for score in scores]
-        kind = " (failed)" if entry["failures"] else " (rival)" if entry["rival"] else ""
-        cells = [Text(entry["arm"] + kind), str(entry["k"] or "-"), *cells, f"{entry['seconds']:.2f}"]
+        mark = (" *" if entry["rival"] else "") + (" (failed)" if entry["failures"] else "")
+        cells = [Text(entry["arm"] + mark), str(entry["k"] or "-"), *cells, f"{entry['seconds']:.2f}"]
         table.add_row(*cells, style="dim" if entry["rival"] else "")
     return table
 

@@ -13,7 +13,7 @@ from ..template import Template
 
 
 class HSL(PencilEmbedder):
-    """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n. 
+    """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.
     [sun2008hsl]
 
     S = D^-1/2 Y W Y' D^-1/2 with edge weights w over class sizes nk: w/nk for ``"zhou"`` [zhou2006hypergraph], w for

@@ -11,35 +11,34 @@ from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
 from ..algebra.inverse import Inverse
 from ..algebra.linear import DENSE_LIMIT, ridge_solve
-from ..algebra.operators import Centering, Identity, LowRank, Operator
+from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
 from ..algebra.problem import Problem
 from ..algebra.symmetric import orthonormal_columns, solve_linear
 from ..base import SpectralEmbedder
 from ..params import log, param
+from ..rows import Rows
 from ..template import Template
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 
 
-def shared_kernel(X, Y, beta: float, center: np.ndarray | None) -> tuple[Operator, float]:
-    """K = beta YY' + (1 - beta) XX' and its trace; both centred where ``center`` is given."""
-    rows = CentredMatrix.centred(X, center)
-    labels = LowRank(Y, center=center)
-    nk = np.asarray(Y.sum(axis=0)).ravel()
-    spread = float(nk.sum() - (nk @ nk / len(center) if center is not None else 0.0))
-    parts = [
-        (beta, labels, spread),
-        (1.0 - beta, LowRank(X, center=center), 0.0 if beta == 1.0 else rows.squared_norm()),
-    ]
-    K = [(c, op) for c, op, _ in parts if c > 0]
-    trace = sum(c * size for c, _, size in parts)
-    return (K[0][0] * K[0][1] if len(K) == 1 else K[0][0] * K[0][1] + K[1][0] * K[1][1]), trace
+def shared_kernel(X, Y, beta: float, center: np.ndarray | None) -> Operator:
+    """K = beta YY' + (1 - beta) XX'; both centred where ``center`` is given."""
+    parts = [(beta, LowRank(Y, center=center)), (1.0 - beta, LowRank(X, center=center))]
+    return Sum([(c, op) for c, op in parts if c > 0])
 
 
-def inverse_template(rows, beta: float, eps: float, penalty: float, center: bool) -> Template:
+def shared_trace(rows: Rows, beta: float, center: np.ndarray | None) -> float:
+    """The trace of K."""
+    nk = rows.labels.nk
+    spread = nk.sum() - (nk @ nk / rows.n if center is not None else 0.0)
+    return beta * spread + (1.0 - beta) * CentredMatrix.centred(rows.X, center).squared_norm()
+
+
+def inverse_template(rows: Rows, beta: float, eps: float, penalty: float, center: bool) -> Template:
     """min P'(X'K^-1 X + penalty I)P subject to P'X'XP = I, K made invertible by eps times its mean eigenvalue."""
     offset = rows.ones if center else None
-    K, trace = shared_kernel(rows.X, rows.labels.Y, beta, offset)
+    K, trace = shared_kernel(rows.X, rows.labels.Y, beta, offset), shared_trace(rows, beta, offset)
     B = Centering() if center else Identity(rows.n)
     return Template(-Inverse(eps * trace / rows.n, K), B, a=-penalty, b=0, offset=offset, sense=-1)
 
@@ -118,12 +117,12 @@ class MLSI(SpectralEmbedder):
         if self.form == "inverse":
             return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
         offset = rows.ones if self.center else None
-        K, _ = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
+        K = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
         return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
 
 
 class SLVM(SpectralEmbedder):
-    """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X]. 
+    """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
     Latent variables that rebuild features and labels together, Z'Z = I, free of any linear form. New rows are
@@ -167,10 +166,10 @@ class SLVM(SpectralEmbedder):
 
     def template(self, rows):
         offset = rows.ones if self.center else None
-        return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset)[0], offset=offset)
+        return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset), offset=offset)
 
-    def _store(self, found, R, rows):
-        super()._store(found, R, rows)
+    def _store(self, found, rows):
+        super()._store(found, rows)
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=self.embedding_)
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X))
         dense = min(rows.X.shape) <= DENSE_LIMIT
@@ -220,11 +219,10 @@ class MLLS(SpectralEmbedder):
         return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
 
     def finish(self, P, R):
-        rows = CentredMatrix.centred(R, np.ones(R.shape[0]))
-        return orthonormal_columns(rows.tdot(rows.dot(P)) / R.shape[0] + (self.alpha + self.beta) * P)
+        return orthonormal_columns(R.normal_dot(P) / R.shape[0] + (self.alpha + self.beta) * P)
 
-    def _store(self, found, R, rows):
-        super()._store(found, R, rows)
+    def _store(self, found, rows):
+        super()._store(found, rows)
         self._labels = rows.labels.take(slice(0, 0))
         self._learn_predictor(rows, found.problem)
 

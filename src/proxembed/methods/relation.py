@@ -73,7 +73,7 @@ class Scaling(Embedder):
 
 
 class RelationFeatures(Embedder):
-    """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features. 
+    """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features.
     [mu2012defc]
 
     Any measure serves, positive semidefinite or not; rows to embed are compared with the prototypes only, never with

@@ -117,7 +117,7 @@ def test_ridges_may_be_given_and_widths_without_variation_are_passed_over():
     T = noisy_labels()
 
     def coordinates(tau):
-        return kernel_coordinates(np.ones((N, N)) if tau < 1 else gaussian(tau), UNIFORM)
+        return kernel_coordinates(np.zeros((N, N)) if tau < 1 else gaussian(tau), UNIFORM)
 
     tau, ridge = least_loo(np.array([0.5, 8.0]), coordinates, T, ridge=lambda unit: np.array([0.7]))
     assert (tau, ridge) == (8.0, 0.7)

@@ -1,0 +1,61 @@
+"""Every public estimator, what it takes, and small data that it can be fitted on."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+import proxembed
+import strategies
+from proxembed import LSI, MLSI, SLVM
+from proxembed.base import Embedder, SpectralEmbedder
+
+N, D = 40, 9
+Y = strategies.labels_multi(N, 4, 3)
+X = strategies.told_by_labels(strategies.features_dense(N, D, 3), Y, 3)
+CLASSES = strategies.labels_classes(N, 4, 3)
+
+
+def public() -> list[type]:
+    """Every public estimator class, from the list of names that the package gives out."""
+    found = {value for name in proxembed.__all__ if inspect.isclass(value := getattr(proxembed, name))}
+    return sorted((cls for cls in found if issubclass(cls, BaseEstimator)), key=lambda cls: cls.__name__)
+
+
+def kind(cls: type) -> str | None:
+    """The labels that an estimator takes in default construction; the two that are no Embedder take several a row."""
+    return cls().label_kind if issubclass(cls, Embedder) else "multi"
+
+
+def y_for(cls: type) -> np.ndarray | None:
+    return {None: None, "single": CLASSES, "multi": Y}[kind(cls)]
+
+
+EVERY = public()
+SPECTRAL = [cls for cls in EVERY if issubclass(cls, SpectralEmbedder)]
+SUPERVISED = [cls for cls in EVERY if kind(cls) is not None]
+LABELLED = [cls for cls in SPECTRAL if kind(cls) is not None]
+SINGLE = [cls for cls in EVERY if kind(cls) == "single"]
+every, spectral, supervised, labelled, single = (
+    pytest.mark.parametrize("cls", group, ids=lambda c: c.__name__)
+    for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, SINGLE)
+)
+
+
+def output(estimator, rows) -> np.ndarray:
+    return estimator.transform(rows) if hasattr(estimator, "transform") else estimator.decision_function(rows)
+
+
+def gram_distance(Z, other) -> float:
+    return float(np.linalg.norm(Z @ Z.T - other @ other.T) / np.linalg.norm(other @ other.T))
+
+
+def dense(Z) -> np.ndarray:
+    return Z.toarray() if sp.issparse(Z) else np.asarray(Z)
+
+
+CENTRED = [cls for cls in SPECTRAL if cls not in (LSI, MLSI, SLVM)]

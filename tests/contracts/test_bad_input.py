@@ -1,0 +1,181 @@
+"""Bad and awkward X, on every public estimator: a clear error, or the stated rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import proxembed
+import strategies
+from contracts.estimators import (
+    CENTRED,
+    EVERY,
+    LABELLED,
+    SINGLE,
+    D,
+    N,
+    X,
+    dense,
+    every,
+    gram_distance,
+    output,
+    spectral,
+    supervised,
+    y_for,
+)
+from proxembed import (
+    LSI,
+    MLSI,
+    MORP,
+    OPLS,
+    PCA,
+    Kernelized,
+    RelationFeatures,
+    Scaling,
+)
+from proxembed.algebra.guard import guard_dense
+
+
+def test_there_are_estimators():
+    assert {"PCA", "FDA", "MESD", "Kernelized", "Scaling", "MultiOutputRidge", "LabelScores"} <= {
+        c.__name__ for c in EVERY
+    }
+    assert len(SINGLE) >= 2 and len(LABELLED) >= 15
+
+
+@every
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_nonfinite_x(cls, value, form):
+    bad = X.copy()
+    bad[3, 2] = value
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        cls().fit(form(bad), y_for(cls))
+    fitted = cls().fit(X, y_for(cls))
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        output(fitted, form(bad))
+
+
+NO_MATRIX = {
+    "complex": (X + 1j, ValueError, "[Cc]omplex"),
+    "text": (np.full((N, D), "a"), ValueError, "could not convert|strings|numeric"),
+    "one axis": (X[:, 0], ValueError, "2D array|Reshape"),
+    "three axes": (np.zeros((N, 2, 2)), ValueError, "dim"),
+    "no rows": (np.zeros((0, D)), ValueError, "0 sample|minimum of"),
+    "no features": (np.zeros((N, 0)), ValueError, r"0 feature"),
+    "one row": (X[:1], ValueError, "1 sample|minimum of 2|at least 2"),
+    "nothing": (None, ValueError, "None|array"),
+    "sparse complex": (sp.csr_array(X + 1j), ValueError, "[Cc]omplex"),
+}
+
+
+@every
+@pytest.mark.parametrize("name", NO_MATRIX)
+def test_what_is_no_matrix_of_numbers(cls, name):
+    bad, error, message = NO_MATRIX[name]
+    y = y_for(cls)
+    if y is not None and name in ("no rows", "one row"):
+        y = y[: len(bad)]
+    with pytest.raises(error, match=message):
+        cls().fit(bad, y)
+
+
+@supervised
+@pytest.mark.parametrize("cut", [N - 1, 1, 0])
+def test_x_and_y_of_different_length(cls, cut):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples|no label|0 sample|unknown"):
+        cls().fit(X, y_for(cls)[:cut])
+
+
+@every
+@pytest.mark.parametrize("width", [D - 1, D + 1])
+def test_wrong_number_of_features_at_transform(cls, width):
+    fitted = cls().fit(X, y_for(cls))
+    with pytest.raises(ValueError, match=rf"X has {width} features, but {cls.__name__} is expecting {D} features"):
+        output(fitted, np.ones((3, width)))
+
+
+@every
+def test_unfitted(cls):
+    with pytest.raises(NotFittedError):
+        output(cls(), X)
+
+
+@every
+def test_a_row_of_zeros_is_a_row(cls):
+    table = np.abs(X)
+    table[4] = 0.0
+    for rows in (table, sp.csr_array(table)):
+        fitted = cls().fit(rows, y_for(cls))
+        assert np.all(np.isfinite(dense(output(fitted, rows))))
+        assert np.all(np.isfinite(dense(output(fitted, rows[[4]]))))
+
+
+@every
+def test_equal_rows_get_equal_places(cls):
+    rows = X.copy()
+    rows[20:30] = rows[:10]
+    fitted = cls().fit(rows, y_for(cls))
+    Z = dense(output(fitted, rows))
+    assert np.all(np.isfinite(Z))
+    np.testing.assert_allclose(Z[20:30], Z[:10], rtol=0, atol=1e-12 * np.abs(Z).max())
+
+
+@spectral
+def test_constant_features_change_nothing(cls):
+    wider = np.insert(X, [2, 5], [[3.0, -1.0]], axis=1)
+    if cls in (LSI, MLSI) or cls.__name__ == "SLVM":  # not centred: only a column of zeros is nothing to them
+        wider = np.insert(X, [2, 5], 0.0, axis=1)
+    Z = cls().fit_transform(X, y_for(cls))
+    assert gram_distance(cls().fit_transform(wider, y_for(cls)), Z) < 1e-8
+
+
+@pytest.mark.parametrize("cls", CENTRED, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("value", [0.0, 3.0, 0.1])
+def test_features_that_are_all_constant(cls, value):
+    with pytest.raises(ValueError, match="constant"):
+        cls().fit(np.full((N, D), value), y_for(cls))
+
+
+@pytest.mark.parametrize("cls", [LSI, MLSI, proxembed.SLVM, proxembed.HSL], ids=lambda c: c.__name__)
+def test_no_feature_but_zeros(cls):
+    options = {"center": False} if cls is proxembed.HSL else {}
+    with pytest.raises(ValueError, match="constant|zero"):
+        cls(**options).fit(np.zeros((N, D)), y_for(cls))
+
+
+@spectral
+@pytest.mark.parametrize("factor", [1e-30, 1e-9, 1e9])
+def test_the_unit_of_x_does_not_break_a_method(cls, factor):
+    """Scaling all of X changes no direction where ridges are relative; absolute penalties may, but nothing breaks."""
+    Z = cls().fit_transform(X * factor, y_for(cls))
+    assert np.all(np.isfinite(Z)) and np.linalg.norm(Z) > 0
+
+
+DENSIFYING = {
+    "MORP": MORP(),
+    "MLSI": MLSI(),
+    "Kernelized": Kernelized(OPLS(ridge=0.1), tau=5.0),
+    "Kernelized with a linear kernel": Kernelized(PCA(), kernel="linear"),
+    "RelationFeatures": RelationFeatures("cosine"),
+    "PCA": PCA(),
+    "OPLS": OPLS(ridge=0.1, solver="primal"),
+}
+
+
+@pytest.mark.parametrize("estimator", DENSIFYING.values(), ids=DENSIFYING)
+def test_a_hidden_dense_array_above_the_limit_is_refused_with_its_size(estimator, monkeypatch):
+    wide = strategies.features_text(60, 300, 1)
+    y = strategies.labels_multi(60, 4, 1)
+    monkeypatch.setattr(guard_dense, "__defaults__", (4096, 8))
+    with pytest.raises(ValueError, match=r"dense [\d,]+ x [\d,]+ array of .* GiB, above max_dense_bytes"):
+        clone(estimator).fit(wide, y).transform(wide)
+
+
+def test_centring_a_large_sparse_matrix_is_refused_with_its_size():
+    huge = sp.csr_array((np.ones(3), (np.arange(3), np.arange(3))), shape=(40_000, 50_000))
+    with pytest.raises(ValueError, match=r"dense 40,000 x 50,000 array of 14.9 GiB, above max_dense_bytes"):
+        Scaling("center").fit(huge).transform(huge)

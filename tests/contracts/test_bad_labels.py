@@ -1,0 +1,188 @@
+"""Bad and awkward y, on every public estimator: a clear error that says what to do, or the stated rule."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import strategies
+from contracts.estimators import (
+    CLASSES,
+    SUPERVISED,
+    N,
+    X,
+    Y,
+    gram_distance,
+    kind,
+    labelled,
+    output,
+    single,
+    supervised,
+    y_for,
+)
+from proxembed import (
+    CCA,
+    FDA,
+    MDDM,
+    MESD,
+    MLLS,
+    OPLS,
+    PLS,
+    Kernelized,
+)
+
+
+@supervised
+def test_no_y_at_all(cls):
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        cls().fit(X, None)
+
+
+@labelled
+def test_one_class_only(cls):
+    for y in (np.zeros(N, dtype=int), np.full(N, "a"), np.ones((N, 3), dtype=int)):
+        if kind(cls) == "single" and np.ndim(y) == 2:
+            continue
+        with pytest.raises(ValueError, match="one class only.*at least two"):
+            cls().fit(X, y)
+
+
+@labelled
+def test_no_row_has_a_label(cls):
+    for y in (np.zeros((N, 3), dtype=int), [set() for _ in range(N)], sp.csr_array((N, 3))):
+        with pytest.raises(ValueError, match="label|class"):
+            cls().fit(X, y)
+
+
+BAD_LABELS = {
+    "mixed signs": (np.where(np.arange(N * 4).reshape(N, 4) % 7 == 0, -1, Y), "mixes -1, 0 and 1"),
+    "fractions": (0.5 * Y, "fractions such as 0.5"),
+    "fractions of classes": (CLASSES + 0.5, "fractions such as"),
+    "infinity": (np.where(np.arange(N) == 3, np.inf, CLASSES), "infinity"),
+    "all unknown": (np.full(N, np.nan), "unknown in every row"),
+    "all cells unknown": (np.full((N, 4), np.nan), "unknown in every cell"),
+    "all unknown, sparse": (sp.csr_array(np.full((N, 4), np.nan)), "unknown"),
+    "counts": (3 * Y, "holds 3"),
+    "table of text": (np.full((N, 2), "a"), "table of text"),
+    "three axes": (np.zeros((N, 2, 2)), "shape"),
+    "complex": (CLASSES + 1j, "[Cc]omplex"),
+}
+
+
+@supervised
+@pytest.mark.parametrize("name", BAD_LABELS)
+def test_labels_that_are_none(cls, name):
+    y, message = BAD_LABELS[name]
+    with pytest.raises(ValueError, match=message):
+        cls().fit(X, y)
+
+
+@single
+def test_several_labels_are_refused_with_the_way_out(cls):
+    with pytest.raises(
+        ValueError,
+        match=rf"{cls.__name__} takes one class a row, but \d+ rows have several.* Use MESD\({cls.__name__}\(\)\)",
+    ):
+        cls().fit(X, Y)
+    MESD(cls()).fit(X, Y)
+
+
+@single
+def test_rows_without_a_label_are_refused_with_the_way_out(cls):
+    lonely = strategies.one_hot(CLASSES)
+    lonely[3] = 0.0
+    with pytest.raises(ValueError, match=rf"1 rows have no label. Use MESD\({cls.__name__}"):
+        cls().fit(X, lonely)
+    MESD(cls()).fit(X, lonely)
+
+
+def test_single_labels_through_a_kernel_are_refused_likewise():
+    with pytest.raises(ValueError, match="MESD"):
+        Kernelized(FDA()).fit(X, Y)
+
+
+@supervised
+def test_rows_with_unknown_cells_are_left_out_and_counted(cls):
+    hole = np.array([1, 5, 30])
+    if kind(cls) == "single":
+        y = CLASSES.astype(float)
+        y[hole] = np.nan
+    else:
+        y = Y.copy()
+        y[hole, [0, 3, 1]] = np.nan
+    keep = np.setdiff1d(np.arange(N), hole)
+    with pytest.warns(UserWarning, match=r"\b3\b.*rows"):
+        some = cls().fit(X, y)
+    fewer = cls().fit(X[keep], y_for(cls)[keep])
+    np.testing.assert_allclose(output(some, X), output(fewer, X), rtol=0, atol=1e-10 * np.abs(output(fewer, X)).max())
+
+
+@supervised
+def test_sparse_unknown_cells_are_the_same_as_dense_ones(cls):
+    y = strategies.one_hot(CLASSES) if kind(cls) == "single" else Y.copy()
+    y[[1, 5, 30]] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        one, other = cls().fit(X, y), cls().fit(X, sp.csr_array(y))
+    np.testing.assert_allclose(output(other, X), output(one, X), rtol=0, atol=1e-10)
+
+
+@supervised
+def test_almost_everything_unknown(cls):
+    y = np.full(N, np.nan)
+    y[0] = 1.0
+    with pytest.raises(ValueError, match="only 1 of 40 rows|one class only|sample|distinct"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            fit_and_read(cls, y)
+
+
+def fit_and_read(cls, y):
+    """A classifier may fit on one row; it must not then pretend to more than one class."""
+    fitted = cls().fit(X, y)
+    if len(fitted.classes_) == 1:
+        raise ValueError("one class only")
+
+
+@pytest.mark.parametrize("cls", [CCA, OPLS, PLS, MDDM], ids=lambda c: c.__name__)
+def test_a_label_that_every_row_has_is_inert(cls):
+    expected = cls().fit_transform(X, Y)
+    # The ridge chosen by leave-one-out averages over label columns, one of which is now constant: the choice stays.
+    assert gram_distance(cls().fit_transform(X, np.insert(Y, 1, 1.0, axis=1)), expected) < 1e-8
+
+
+@pytest.mark.parametrize("cls", [cls for cls in SUPERVISED if kind(cls) == "multi"], ids=lambda c: c.__name__)
+def test_full_empty_and_equal_label_columns_together(cls):
+    awkward = strategies.labels_awkward(N, 3)
+    fitted = cls().fit(X, awkward)
+    assert np.all(np.isfinite(output(fitted, X)))
+    assert len(getattr(fitted, "classes_", awkward.T)) == awkward.shape[1]
+
+
+def test_equal_label_columns_count_once_in_cca():
+    expected = CCA(ridge=0.1).fit_transform(X, Y)
+    assert gram_distance(CCA(ridge=0.1).fit_transform(X, np.column_stack([Y, Y[:, 2]])), expected) < 1e-8
+
+
+def test_an_empty_class_is_predicted_nowhere():
+    wider = np.insert(Y, 2, 0.0, axis=1)
+    one, other = MLLS().fit(X, Y), MLLS().fit(X, wider)
+    kept = [0, 1, 3, 4]
+    np.testing.assert_allclose(other.decision_function(X)[:, kept], one.decision_function(X), atol=1e-12)
+    np.testing.assert_array_equal(other.decision_function(X)[:, 2], 0.0)
+    np.testing.assert_array_equal(other.predict(X)[:, kept], one.predict(X))
+    assert other.predict(X).shape == wider.shape and not other.predict(X)[:, 2].any()
+
+
+@pytest.mark.parametrize("form", ["classes", "sets", "signs"])
+def test_predictions_come_in_the_form_of_y(form):
+    names = np.array(["d", "b", "a", "c"])
+    y = {"classes": names[CLASSES], "sets": [set(names[row > 0]) for row in Y], "signs": 2 * Y - 1}[form]
+    predicted = MLLS().fit(X, y).predict(X)
+    if form == "sets":
+        assert isinstance(predicted[0], set) and set().union(*predicted) <= set(names)
+    else:
+        assert set(np.unique(predicted)) <= set(np.unique(y))

@@ -1,0 +1,236 @@
+"""solve(): every route gives the optimum, told by the dense pencil and by a certificate that solves nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from oracles.dense import dense_solve
+from proxembed.algebra import eigen, pencil
+from proxembed.algebra.conjugate import conjugate_gradients
+from proxembed.algebra.eigen import solve
+from unit.algebra.pencils import FEATURES, setting
+
+K = 3
+RIDGES = {"absolute": (0.3, "absolute"), "trace": (0.05, "trace")}
+ROUTES = ("auto", "thin", "primal", "dual", "iterative")
+CLOSE = {"iterative": 1e-5}
+
+features = pytest.mark.parametrize("features", FEATURES)
+objectives = pytest.mark.parametrize("A", ["labels", "both signs", "graph", "mixed"])
+constraints = pytest.mark.parametrize("B", ["none", "total", "within"])
+offsets = pytest.mark.parametrize("offset", ["none", "uniform", "weighted"])
+ridges = pytest.mark.parametrize("ridge", RIDGES)
+
+
+def low_rank(A: str) -> bool:
+    return A in ("labels", "both signs")
+
+
+@ridges
+@offsets
+@constraints
+@objectives
+@features
+def test_every_route_gives_the_leading_components(features, A, B, offset, ridge):
+    problem = setting(features, A, B, offset)
+    amount, scale = RIDGES[ridge]
+    Bp = problem.constraint(amount, scale)
+    P, w = dense_solve(problem.objective, Bp, problem.weighted_rows, K)
+    positive = int(np.sum(w > 1e-8 * w[0]))
+    reference = problem.rows @ P[:, :positive]
+    for route in ROUTES:
+        if route == "thin" and not low_rank(A):
+            continue
+        found = solve(problem.template, problem.X, K, amount, scale, solver=route)
+        tolerance = CLOSE.get(found.solver, 1e-8) * (100 if features == "tall float32" else 1)
+        assert found.P.shape[1] >= positive, route
+        np.testing.assert_allclose(found.eigenvalues[:positive], w[:positive], rtol=0, atol=tolerance * w[0])
+        Z = problem.rows @ found.P[:, :positive]
+        gap = np.linalg.norm(Z @ Z.T - reference @ reference.T) / np.linalg.norm(reference @ reference.T)
+        assert gap < 10 * tolerance, (route, gap)
+        expected = 0.0 if B == "none" else Bp[0, 0] - problem.constraint()[0, 0]
+        assert found.ridge == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@offsets
+@constraints
+@objectives
+@features
+def test_certificate(features, A, B, offset, route):
+    """P'BpP = I, Ap P = Bp P diag(w), and no other feasible P does better: told without an eigensolver."""
+    if route == "thin" and not low_rank(A):
+        pytest.skip("thin is for proximities of low rank")
+    problem = setting(features, A, B, offset)
+    found = solve(problem.template, problem.X, K, 0.3, "absolute", solver=route)
+    Ap, Bp, P, w = problem.objective, problem.constraint(0.3), found.P, found.eigenvalues
+    tolerance = CLOSE.get(found.solver, 1e-8) * (100 if features == "tall float32" else 1)
+    np.testing.assert_allclose(P.T @ Bp @ P, np.eye(len(w)), rtol=0, atol=tolerance)
+    # Where a direction of the row space is hardly there, its share of the residual cannot be seen in XP either.
+    V = problem.basis
+    residual = np.linalg.norm(V.T @ (Ap @ P - Bp @ P * w)) / (np.abs(w).max() * np.linalg.norm(Bp @ P))
+    assert residual < tolerance
+    assert found.residual <= eigen.RESIDUAL_LIMIT
+    assert (np.diff(w) <= tolerance * w[0]).all()
+    rng = np.random.default_rng(0)
+    best = np.trace(P.T @ Ap @ P)
+    for scale in (np.inf, 1.0, 0.1, 1e-2):
+        for _ in range(10):
+            step = V @ rng.standard_normal((V.shape[1], len(w)))
+            step /= np.sqrt(np.trace(step.T @ Bp @ step))
+            other = step if scale == np.inf else P + scale * step
+            L = np.linalg.cholesky(other.T @ Bp @ other)
+            other = np.linalg.solve(L, other.T).T
+            assert np.trace(other.T @ Ap @ other) <= best + tolerance * abs(best)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("features", ["tall", "wide", "wide sparse"])
+def test_signs_do_not_depend_on_the_route(features, route):
+    problem = setting(features)
+    P = solve(problem.template, problem.X, K, 0.3, "absolute", solver=route).P
+    lead = np.argmax(np.abs(P), axis=0)
+    assert (P[lead, range(K)] > 0).all()
+    expected = solve(problem.template, problem.X, K, 0.3, "absolute", solver="dual").P
+    np.testing.assert_allclose(P, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+@constraints
+@features
+def test_no_number_of_components_gives_the_whole_spectrum(features, B):
+    problem = setting(features, "graph", B)
+    found = solve(problem.template, problem.X, None, 0.3, "absolute")
+    _, w = dense_solve(problem.objective, problem.constraint(0.3), problem.weighted_rows)
+    assert len(w) == found.bound == found.P.shape[1] == problem.basis.shape[1]
+    np.testing.assert_allclose(found.spectrum, w, rtol=0, atol=1e-6 * np.abs(w).max())
+    np.testing.assert_array_equal(found.eigenvalues, found.spectrum)
+    assert found.positive == np.sum(w > 1e-10 * np.abs(w).max())
+
+
+@pytest.mark.parametrize("route", ["thin", "iterative"])
+@features
+def test_low_rank_gives_as_many_components_as_there_are_positive_eigenvalues(features, route):
+    for A, bound in (("labels", 4), ("both signs", 2)):
+        problem = setting(features, A)
+        found = solve(problem.template, problem.X, 20, 0.3, "absolute", solver=route)
+        assert found.bound == found.P.shape[1] == found.positive == bound
+        np.testing.assert_array_equal(found.first(1).P, found.P[:, :1])
+        assert found.first(1).bound == bound
+
+
+@features
+def test_more_components_than_the_rank_gives_the_rank(features):
+    problem = setting(features, "graph")
+    found = solve(problem.template, problem.X, 500, 0.3, "absolute")
+    assert found.bound == found.P.shape[1] == problem.basis.shape[1]
+
+
+CHOICES = [
+    ("tall", "labels", "none", "thin"),
+    ("tall", "labels", "total", "thin"),
+    ("wide", "labels", "none", "thin"),
+    ("wide", "labels", "total", "thin"),
+    ("wide sparse", "both signs", "total", "thin"),
+    ("tall", "labels", "within", "primal"),
+    ("wide", "labels", "within", "dual"),
+    ("tall", "graph", "total", "primal"),
+    ("tall sparse", "mixed", "none", "primal"),
+    ("wide", "graph", "none", "dual"),
+    ("wide sparse", "graph", "within", "dual"),
+]
+
+
+@pytest.mark.parametrize("features, A, B, route", CHOICES, ids=lambda value: str(value))
+def test_the_route_follows_from_structure_and_sizes_and_is_reported(features, A, B, route):
+    problem = setting(features, A, B)
+    assert solve(problem.template, problem.X, 2, 0.3).solver == route
+    forced = "dual" if route == "primal" else "primal" if route == "dual" else route
+    side = "primal" if problem.X.shape[1] <= problem.X.shape[0] else "dual"
+    expected = "thin" if route == "thin" else side  # a dense route works on the smaller side whichever name forced it
+    assert solve(problem.template, problem.X, 2, 0.3, solver=forced).solver == expected
+
+
+@pytest.mark.parametrize("features", ["tall", "wide", "wide sparse"])
+def test_above_the_dense_limit_operators_take_over(features, monkeypatch):
+    monkeypatch.setattr(eigen, "DENSE_LIMIT", 10)
+    problem = setting(features, "labels", "total")
+    assert solve(problem.template, problem.X, 2, 0.3).solver == "iterative"
+    problem = setting(features, "labels", "none")
+    assert solve(problem.template, problem.X, 2).solver == "thin"
+    problem = setting(features, "graph", "none")
+    assert solve(problem.template, problem.X, 1).solver == "iterative"
+    assert solve(problem.template, problem.X, 8).solver in ("primal", "dual")  # not few of so many
+
+
+def test_routes_that_cannot_be_taken_say_so():
+    problem = setting("tall", "graph", "total", b=0.0)
+    with pytest.raises(ValueError, match='solver="thin" needs .* Use solver="auto"'):
+        solve(problem.template, problem.X, 2, 0.3, solver="thin")
+    with pytest.raises(ValueError, match="integer n_components"):
+        solve(problem.template, problem.X, None, 0.3, solver="iterative")
+    with pytest.raises(ValueError, match="Pass a positive ridge"):
+        solve(problem.template, problem.X, 2, 0.0, solver="iterative")
+    with pytest.raises(ValueError, match="integer n_components"):
+        solve(problem.template, problem.X, None, 0.3, criterion="trace_ratio")
+
+
+@pytest.mark.parametrize("features", ["tall", "wide sparse"])
+def test_a_search_stopped_early_warns(features, monkeypatch):
+    """Negative control of the residual check: conjugate gradients that may take one step only."""
+    problem = setting(features)
+    exact = solve(problem.template, problem.X, K, 0.01, solver="iterative")
+    assert exact.residual <= eigen.RESIDUAL_LIMIT
+
+    def one_step(rows, weights, scale, shift, E, tol):
+        return conjugate_gradients(rows, weights, scale, shift, E, tol, maxiter=1)
+
+    monkeypatch.setattr(eigen, "conjugate_gradients", one_step)
+    with pytest.warns(ConvergenceWarning, match="iterative solver stopped at a relative residual"):
+        found = solve(problem.template, problem.X, K, 0.01, solver="iterative")
+    assert found.residual > eigen.RESIDUAL_LIMIT
+
+
+def spoilt(find):
+    """The eigensolver with its vectors mixed by a thousandth."""
+
+    def spoil(*args):
+        w, V = find(*args)
+        return w, V + 1e-3 * np.roll(V, 1, axis=0)
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    "room, name, A, solver", [(eigen, "lanczos", "graph", "iterative"), (pencil, "top", "graph", "primal")]
+)
+def test_wrong_eigenvectors_warn(room, name, A, solver, monkeypatch):
+    problem = setting("tall", A, "none")
+    monkeypatch.setattr(room, name, spoilt(getattr(room, name)))
+    with pytest.warns(ConvergenceWarning, match=f"The {solver} solver"):
+        solve(problem.template, problem.X, K, solver=solver)
+
+
+def test_a_loose_tolerance_is_told_from_a_tight_one(monkeypatch):
+    """The residual reported is the true one: it follows the tolerance of the search."""
+    problem, found = setting("tall"), {}
+    for tol in (1e-7, 1e-9):
+        monkeypatch.setattr(eigen, "CG_TOLERANCE", tol)
+        found[tol] = solve(problem.template, problem.X, K, 0.3, solver="iterative")
+        Ap, Bp = problem.objective, problem.constraint(0.3, "trace")
+        P, w = found[tol].P, found[tol].eigenvalues
+        true = np.linalg.norm(Ap @ P - Bp @ P * w) / (w[0] * np.linalg.norm(Bp @ P))
+        assert found[tol].residual == pytest.approx(true, rel=0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_inputs_are_untouched(route):
+    for features in ("tall", "wide sparse"):
+        problem = setting(features, "labels", "total", "weighted")
+        X, w = problem.X.copy(), problem.template.offset.copy()
+        F = problem.template.A.F.copy()
+        solve(problem.template, problem.X, K, 0.3, solver=route)
+        np.testing.assert_array_equal(problem.template.offset, w)
+        assert (problem.template.A.F != F).nnz == 0
+        assert (problem.X != X).nnz == 0 if features == "wide sparse" else np.array_equal(problem.X, X)
