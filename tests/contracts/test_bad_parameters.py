@@ -164,5 +164,5 @@ def test_stratified_prototypes_need_labels():
 
 
 def test_counts_that_are_negative_have_no_tfidf():
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="needs counts"):
         Scaling("tfidf").fit(np.round(X) - 5.0)

@@ -1,4 +1,4 @@
-"""What every fitted method keeps: its input, its numbers, its state, its words; and its place in scikit-learn's tools."""
+"""What every fitted method keeps: its input, its numbers, its state, its words, its place in scikit-learn's tools."""
 
 import pickle
 

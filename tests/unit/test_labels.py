@@ -158,6 +158,7 @@ MISSING_INDICATORS = {
     "csr": sp.csr_array(UNKNOWN),
     "csc matrix": sp.csc_matrix(UNKNOWN),
     "signs": np.where(UNKNOWN == 0, -1.0, UNKNOWN),
+    "sparse signs": sp.csr_array(np.where(UNKNOWN == 0, -1.0, UNKNOWN)),
 }
 
 

@@ -15,6 +15,7 @@ from scipy.linalg.blas import dsyrk
 from .parallel import by_columns
 
 BLOCK_BYTES = 4 << 20
+ENTRIES = 1 << 19
 
 
 def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
@@ -182,8 +183,7 @@ class CentredMatrix:
         """The trace of ``gram(weights)`` without forming it."""
         w = np.ones(self.shape[0]) if weights is None else weights
         if self.sparse:
-            data = self.X.data.astype(np.float64)
-            total = float((data**2) @ np.repeat(w, np.diff(self.X.indptr)))
+            total = sum(float(squares @ row_weights) for _, squares, row_weights in self._sparse_squares(w))
             if self.mean is None:
                 return total
             cross = np.asarray(self.X @ self.mean).ravel()
@@ -203,15 +203,23 @@ class CentredMatrix:
         if not self.sparse:
             return np.sum([np.einsum("ij,ij,i->j", rows, rows, w[part]) for part, rows in self.blocks()], axis=0)
         squares = np.zeros(self.shape[1])
-        step = block_rows(16, 32 << 20)
-        for start in range(0, self.shape[0], step):
-            X = self.X[start : start + step]
-            row_weights = np.repeat(w[start : start + step], np.diff(X.indptr))
-            squares += np.bincount(X.indices, X.data.astype(np.float64) ** 2 * row_weights, minlength=self.shape[1])
+        for columns, part, row_weights in self._sparse_squares(w):
+            part *= row_weights
+            squares += np.bincount(columns, part, minlength=self.shape[1])
         if self.mean is not None:
             total = np.asarray(self.X.T @ w).ravel()
             squares += self.mean * (self.mean * w.sum() - 2 * total)
         return np.maximum(squares, 0.0)
+
+    def _sparse_squares(self, w: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Columns, squares and row weights of the stored entries, some rows at a time."""
+        X = self.X
+        step = max(1, int(ENTRIES * self.shape[0] / max(X.nnz, 1)))
+        for start in range(0, self.shape[0], step):
+            stop = min(start + step, self.shape[0])
+            part = slice(X.indptr[start], X.indptr[stop])
+            row_weights = np.repeat(w[start:stop], np.diff(X.indptr[start : stop + 1]))
+            yield X.indices[part], X.data[part].astype(np.float64) ** 2, row_weights
 
     def take(self, index) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""

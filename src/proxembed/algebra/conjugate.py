@@ -12,10 +12,11 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .centred import CentredMatrix
-from .parallel import CHUNK, in_threads
+from .parallel import in_threads
 
 REFRESH = 1e-4
 ROWS = 8192
+REFRESHED = 8
 Product = Callable[[np.ndarray], np.ndarray]
 
 
@@ -42,8 +43,9 @@ def conjugate_gradients(
     product = scaled_normal_product(rows, weights, scale, shift, D)
     size = np.sqrt(np.einsum("iq,iq,i->q", E, E, D**2))
     size[size == 0] = 1.0
-    G = np.zeros_like(E)
-    Q = (E * (D[:, None] / size)).astype(np.float32)
+    G, Q = np.zeros_like(E), np.empty(E.shape, dtype=np.float32)
+    for part in _row_parts(len(E)):
+        Q[part] = E[part] * (D[part, None] / size)
     C = _orthonormalise(Q)
     S, last, steps = Q.copy(), 1.0, 0
     while steps < maxiter:
@@ -78,7 +80,7 @@ def _curvature_inverse(S: np.ndarray, W: np.ndarray) -> np.ndarray:
 def normal_product(
     rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, V: np.ndarray
 ) -> np.ndarray:
-    """(scale X'diag(w)X + shift I) V in float64, a few columns at a time."""
+    """(scale X'diag(w)X + shift I) V in float64."""
     out = np.empty((rows.shape[1], V.shape[1]))
     X, mean = rows.X, rows.mean
 
@@ -95,7 +97,7 @@ def normal_product(
         some *= shift
         out[:, part] = scale * G + some
 
-    in_threads(work, V.shape[1], chunk=16)
+    in_threads(work, V.shape[1])
     return out
 
 
@@ -140,8 +142,8 @@ def scaled_normal_product(
 
 def _residual(rows, weights, scale, shift, E, G, D, size, out: np.ndarray) -> None:
     """The true residual D (E - M G) / size into the float32 block ``out``, a few columns at a time."""
-    for start in range(0, E.shape[1], CHUNK):
-        part = slice(start, min(start + CHUNK, E.shape[1]))
+    for start in range(0, E.shape[1], REFRESHED):
+        part = slice(start, min(start + REFRESHED, E.shape[1]))
         rest = E[:, part] - normal_product(rows, weights, scale, shift, G[:, part])
         out[:, part] = rest * (D[:, None] / size[part])
 

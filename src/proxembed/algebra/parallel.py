@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from joblib import effective_n_jobs
 
-CHUNK = 32
+CHUNK = 16
 SMALL = 1_000_000
 
 

@@ -141,6 +141,9 @@ class Problem:
 
     def apply_objective(self, P: np.ndarray) -> np.ndarray:
         """Ap P."""
+        if "factor" in self.__dict__:
+            F, S = self.factor
+            return F @ (S @ (F.T @ P))
         return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
 
 

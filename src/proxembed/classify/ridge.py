@@ -1,7 +1,5 @@
 """Multi-output ridge regression on label indicators, with the penalty given or chosen by leave-one-out."""
 
-from numbers import Real
-
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -64,7 +62,7 @@ def chosen_penalty(penalty, X, T) -> float:
     """
     if isinstance(penalty, str) and penalty == "auto":
         return loo_penalty(X, T)
-    if isinstance(penalty, Real) and 0 <= penalty < np.inf:
+    if isinstance(penalty, int | float | np.number) and 0 <= penalty < np.inf:
         return float(penalty)
     raise ValueError(f'penalty={penalty!r} must be a finite number of at least 0, or "auto".')
 

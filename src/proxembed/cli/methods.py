@@ -14,7 +14,7 @@ def methods(json_output: bool = typer.Option(False, "--json", help="Print JSON f
         rows = []
         for name, title in sorted((name.lower(), name) for name in registry()):
             cls = registry()[title]
-            kind = {"single": "one label a row", "multi": "several labels"}.get(cls.labels, "no labels needed")
+            kind = {"single": "one label a row", "multi": "several labels"}.get(cls.labels or "", "no labels needed")
             rows.append({"name": name, "class": title, "labels": kind, "summary": cls.__doc__.strip().splitlines()[0]})
         if json_output:
             import json

@@ -42,7 +42,13 @@ def leaderboard_table(summary: dict):
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} labels"
     title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds ± s.e."
     table = Table(
-        title=Text(title), title_justify="left", caption=Text("* rival"), caption_justify="left", box=box.SIMPLE
+        title=Text(title),
+        title_justify="left",
+        caption=Text("* rival"),
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     table.add_column("arm", min_width=19, overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
@@ -52,10 +58,9 @@ def leaderboard_table(summary: dict):
     table.add_column("s/fold", justify="right", no_wrap=True)
     for entry in summary["best"]:
         scores = [entry["scores"][name] for name in names]
-        cells = [score_text(score) for score in scores]
         mark = (" *" if entry["rival"] else "") + (" (failed)" if entry["failures"] else "")
-        cells = [Text(entry["arm"] + mark), str(entry["k"] or "-"), *cells, f"{entry['seconds']:.2f}"]
-        table.add_row(*cells, style="dim" if entry["rival"] else "")
+        cells = [str(entry["k"] or "-"), *map(score_text, scores), f"{entry['seconds']:.2f}"]
+        table.add_row(Text(entry["arm"] + mark), *cells, style="dim" if entry["rival"] else "")
     return table
 
 

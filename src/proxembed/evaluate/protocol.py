@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -111,10 +112,10 @@ class _Part:
     """One split with its features prepared on the training rows."""
 
     name: str
-    X: object
-    Y: object
-    X_held_out: object
-    Y_held_out: object
+    X: Any
+    Y: Any
+    X_held_out: Any
+    Y_held_out: Any
 
 
 def scaling_kind(X) -> str:

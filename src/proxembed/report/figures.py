@@ -1,12 +1,13 @@
 """Static figures as SVG text: the k-curve, drawn once for wide and once for narrow screens."""
 
 import io
+from typing import Any
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
 INK = "#1a1a1a"
-STYLE = {
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
@@ -32,10 +33,11 @@ def _looks(arms: list[tuple[str, bool]]) -> dict[str, dict]:
 
 
 def _arms(summary: dict) -> list[tuple[str, bool]]:
-    return sorted({(entry["arm"], entry["rival"]) for entry in summary["leaderboard"]}, key=lambda arm: arm[::-1])
+    """Arms and whether they are rivals: methods first, each kind in the order of the leaderboard."""
+    return sorted(((entry["arm"], entry["rival"]) for entry in summary["best"]), key=lambda arm: arm[1])
 
 
-def _caption(axes, summary: dict, name: str) -> None:
+def _caption(axes: Any, summary: dict, name: str) -> None:
     axes.set_xlabel("number of components k (log scale)")
     axes.set_ylabel(f"{name} (0 to 1)")
     n, folds = summary["dataset"]["n"], len(summary["folds"])
@@ -43,7 +45,7 @@ def _caption(axes, summary: dict, name: str) -> None:
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
 
 
-def _draw(axes, arms: list[tuple[str, bool]], curve: dict) -> None:
+def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict) -> None:
     looks, ticks = _looks(arms), sorted({k for points in curve.values() for k, _, _ in points if k is not None})
     for arm, _ in arms:
         points, look = curve.get(arm, []), looks[arm]
@@ -97,7 +99,8 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": f"{name}-{narrow}"}):
+    settings: Any = {**STYLE, "svg.hashsalt": f"{name}-{narrow}"}
+    with matplotlib.rc_context(settings):
         figure = Figure(figsize=(4.0, 5.2) if narrow else (9.2, 4.4), layout="constrained")
         axes = figure.add_subplot()
         _draw(axes, _arms(summary), summary["curves"][name])

@@ -12,7 +12,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write_atomic(path, text: str) -> Path:
+def write_atomic(path: str | Path, text: str) -> Path:
     """Write a text file so that readers see the old file or the new one, never a part.
 
     Parameters

@@ -97,6 +97,7 @@ def page_html(summary: dict, command: str) -> str:
     '<!doctype html>'
     """
     import jinja2
+    from markupsafe import Markup
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("proxembed.report", "html"), autoescape=True, undefined=jinja2.StrictUndefined,
@@ -106,7 +107,7 @@ def page_html(summary: dict, command: str) -> str:
     curves = [(name, k_curve(summary, name), k_curve(summary, name, narrow=True)) for name in (primary, neighbors)]
     return environment.get_template("page.html").render(
         s=summary,
-        curves=[(name, jinja2.filters.Markup(wide), jinja2.filters.Markup(narrow)) for name, wide, narrow in curves],
+        curves=[(name, Markup(wide), Markup(narrow)) for name, wide, narrow in curves],
         card=data_card(summary["dataset"]),
         command=command,
         versions=versions(),

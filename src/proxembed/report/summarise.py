@@ -33,7 +33,8 @@ def _complete_folds(results: Results) -> list[str]:
 
 
 def _entry(rows: list[dict], folds: list[str]) -> dict:
-    values, test = defaultdict(dict), {}
+    values: dict[str, dict] = defaultdict(dict)
+    test: dict[str, float] = {}
     for row in rows:
         name = measure_name(row["measure"], row["readout"])
         if row["fold"] == TEST:
@@ -59,7 +60,7 @@ def _entry(rows: list[dict], folds: list[str]) -> dict:
 
 
 def _curves(entries: list[dict], names: list[str]) -> dict:
-    curves = {name: defaultdict(list) for name in names}
+    curves: dict[str, dict[str, list]] = {name: defaultdict(list) for name in names}
     for entry in entries:
         for name in names:
             score = entry["scores"][name]
@@ -114,7 +115,7 @@ def summarise(results: Results) -> dict:
         raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")
     names = [measure_name(*pair) for pair in results.protocol["measures"]]
     entries = _leaderboard(results, folds, names[0])
-    best = {}
+    best: dict[str, dict] = {}
     for entry in entries:
         best.setdefault(entry["arm"], entry)
     sizes = [results.folds[fold] for fold in folds if fold in results.folds]

@@ -1,6 +1,7 @@
 """The verdict in words: does any embedding beat all features, and by how much?"""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import stdtrit
@@ -15,7 +16,9 @@ HEADLINES = {
 }
 
 
-def corrected_interval(differences, train: float, held_out: float, level: float = 0.95) -> tuple[float, float] | None:
+def corrected_interval(
+    differences: Sequence[float] | np.ndarray, train: float, held_out: float, level: float = 0.95
+) -> tuple[float, float] | None:
     """Interval of a mean difference over folds, with the variance corrected for overlapping training parts.
 
     The variance of the mean is s^2 (1/J + held_out/train) instead of s^2/J.  [nadeau2003inference]

@@ -170,7 +170,7 @@ def template(T, w, target: bool = True) -> Template:
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
-@pytest.mark.parametrize("name", ["tall", "wide", "tall sparse", "wide sparse"])
+@pytest.mark.parametrize("name", ["tall", "wide", "square", "tall sparse", "float32"])
 def test_the_automatic_ridge_is_the_least_error_on_the_documented_grid(name, weighted):
     X = MATRICES[name]
     n = X.shape[0]

@@ -24,8 +24,9 @@ offsets = pytest.mark.parametrize("offset", ["none", "uniform", "weighted"])
 ridges = pytest.mark.parametrize("ridge", RIDGES)
 
 
-def low_rank(A: str) -> bool:
-    return A in ("labels", "both signs")
+def can_take(A: str, route: str) -> bool:
+    """Thin is for proximities of low rank."""
+    return route != "thin" or A in ("labels", "both signs")
 
 
 @ridges
@@ -41,7 +42,7 @@ def test_every_route_gives_the_leading_components(features, A, B, offset, ridge)
     positive = int(np.sum(w > 1e-8 * w[0]))
     reference = problem.rows @ P[:, :positive]
     for route in ROUTES:
-        if route == "thin" and not low_rank(A):
+        if not can_take(A, route):
             continue
         found = solve(problem.template, problem.X, K, amount, scale, solver=route)
         tolerance = CLOSE.get(found.solver, 1e-8) * (100 if features == "tall float32" else 1)
@@ -54,15 +55,15 @@ def test_every_route_gives_the_leading_components(features, A, B, offset, ridge)
         assert found.ridge == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize(
+    "A, route",
+    [(A, route) for A in ("labels", "both signs", "graph", "mixed") for route in ROUTES if can_take(A, route)],
+)
 @offsets
 @constraints
-@objectives
 @features
 def test_certificate(features, A, B, offset, route):
     """P'BpP = I, Ap P = Bp P diag(w), and no other feasible P does better: told without an eigensolver."""
-    if route == "thin" and not low_rank(A):
-        pytest.skip("thin is for proximities of low rank")
     problem = setting(features, A, B, offset)
     found = solve(problem.template, problem.X, K, 0.3, "absolute", solver=route)
     Ap, Bp, P, w = problem.objective, problem.constraint(0.3), found.P, found.eigenvalues
@@ -202,11 +203,12 @@ def spoilt(find):
     return spoil
 
 
-@pytest.mark.parametrize(
-    "room, name, A, solver", [(eigen, "lanczos", "graph", "iterative"), (pencil, "top", "graph", "primal")]
-)
-def test_wrong_eigenvectors_warn(room, name, A, solver, monkeypatch):
-    problem = setting("tall", A, "none")
+WRONG = [(eigen, "lanczos", "none", "iterative"), (eigen, "top", "none", "primal"), (pencil, "top", "total", "primal")]
+
+
+@pytest.mark.parametrize("room, name, B, solver", WRONG, ids=["lanczos", "top", "pencil"])
+def test_wrong_eigenvectors_warn(room, name, B, solver, monkeypatch):
+    problem = setting("tall", "graph", B)
     monkeypatch.setattr(room, name, spoilt(getattr(room, name)))
     with pytest.warns(ConvergenceWarning, match=f"The {solver} solver"):
         solve(problem.template, problem.X, K, solver=solver)

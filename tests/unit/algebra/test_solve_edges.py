@@ -75,7 +75,7 @@ NEGATIVE = ("diagonal", "laplacian")
 @pytest.mark.parametrize("features", ["wide", "wide sparse"])
 @pytest.mark.parametrize("kind", NEGATIVE)
 def test_why_the_row_space_matters(kind, features):
-    """Negative control: over all of R^d null directions come before negative eigenvalues, and map all rows to a point."""
+    """Negative control: over all of R^d null directions precede negative eigenvalues, and map all rows to a point."""
     n = FEATURES[features].shape[0]
     X = FEATURES[features].toarray() if features == "wide sparse" else FEATURES[features]
     Xc, (_, A) = X - X.mean(axis=0), negative(kind, n)
