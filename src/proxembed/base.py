@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import warnings
 from dataclasses import dataclass, field, fields, is_dataclass
+from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
@@ -221,6 +222,7 @@ class SpectralEmbedder(Embedder, abstract=True):
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix; ignored by unsupervised
         methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
+        self._forget()
         rows = self._rows(X, y)
         template = self.template(rows)
         if self.direct:
@@ -236,8 +238,15 @@ class SpectralEmbedder(Embedder, abstract=True):
                 solver=self.solver,
                 criterion=self._criterion(),
             )
-        self._store(self._chosen(found, rows), rows)
+        chosen = self._chosen(found, rows)
+        self._store(chosen, rows)
+        self.n_components_ = len(chosen.eigenvalues)
         return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
+        for name in [n for n in vars(self) if n.endswith("_") and n != "method_"]:
+            delattr(self, name)
 
     def transform(self, X):
         """The embedding of rows X, (m, d) to (m, k), in X's float type.
@@ -262,19 +271,19 @@ class SpectralEmbedder(Embedder, abstract=True):
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "components_")
-        if not 1 <= k <= self.n_components_:
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
             raise ValueError(
-                f"k={k} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
+                f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
             )
         if self._criterion() == "trace_ratio":
             raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
         short = copy.copy(self)
         short.n_components = short.n_components_ = k
-        for name in ("components_", "eigenvalues_", "label_loadings_", "intercept_"):
+        for name in ("components_", "eigenvalues_", "label_loadings_"):
             if hasattr(self, name):
                 setattr(short, name, getattr(self, name)[:k])
         if self.direct:
-            short.embedding_ = self.embedding_[:, :k]
+            short.embedding_, short.intercept_ = self.embedding_[:, :k], self.intercept_[:k]
         return short
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
@@ -326,7 +335,6 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _store(self, found: Solution, rows: Rows) -> None:
         self.eigenvalues_ = found.sense * found.eigenvalues
-        self.n_components_ = len(self.eigenvalues_)
         self.solver_ = found.solver
         if self.direct:
             self.embedding_ = fix_signs(rescaled(found.P, found.eigenvalues, self.scaling, found.sense))

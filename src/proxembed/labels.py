@@ -17,6 +17,9 @@ from scipy import sparse
 
 from .algebra.symmetric import numerical_rank
 
+COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
+ALL_UNKNOWN = "y is unknown in every cell: at least some rows must carry a label."
+
 
 @dataclass(frozen=True)
 class LabelMatrix:
@@ -90,7 +93,7 @@ class LabelMatrix:
         if len(keep) == self.c:
             return self
         unknown = None if self.unknown is None else self.unknown[:, keep]
-        return replace(self, Y=self.Y[:, keep], unknown=unknown, kept=keep)
+        return replace(self, Y=self.Y[:, keep], unknown=unknown, kept=keep if self.kept is None else self.kept[keep])
 
     def expand(self, columns: np.ndarray) -> np.ndarray:
         """An array with one column (or entry) a kept label, as one with a column for every class; zeros elsewhere."""
@@ -205,7 +208,7 @@ def _as_array(y: Any) -> np.ndarray:
             "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
         )
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must hold classes, or 0 and 1.")
+        raise ValueError(COMPLEX)
     return array
 
 
@@ -300,7 +303,7 @@ def _from_indicator(y: np.ndarray, names: np.ndarray | None) -> LabelMatrix:
         values = y.astype(np.float64)
     missing = np.isnan(values)
     if missing.all():
-        raise ValueError("y is unknown in every cell: at least some rows must carry a label.")
+        raise ValueError(ALL_UNKNOWN)
     form = _indicator_form(np.unique(values[~missing]))
     Y = sparse.csc_array(np.where(missing, 0.0, values > 0).astype(np.float64))
     unknown = sparse.csc_array(missing) if missing.any() else None
@@ -331,6 +334,8 @@ def _indicator_form(values: np.ndarray) -> str:
 
 
 def _from_sparse(y) -> LabelMatrix:
+    if y.dtype.kind == "c":
+        raise ValueError(COMPLEX)
     Y = sparse.csc_array(y, dtype=np.float64, copy=True)
     Y.sum_duplicates()
     if Y.shape[1] == 0:
@@ -338,12 +343,14 @@ def _from_sparse(y) -> LabelMatrix:
     hole = np.isnan(Y.data)
     unknown = None
     if hole.any():
-        unknown = sparse.csc_array((hole, Y.indices, Y.indptr), shape=Y.shape)
+        if hole.sum() == Y.shape[0] * Y.shape[1]:
+            raise ValueError(ALL_UNKNOWN)
+        unknown = sparse.csc_array((hole, Y.indices, Y.indptr), shape=Y.shape, copy=True)
         unknown.eliminate_zeros()
         Y.data[hole] = 0.0
     Y.eliminate_zeros()
-    values = np.unique(np.append(Y.data, 0.0)) if Y.nnz < Y.shape[0] * Y.shape[1] else np.unique(Y.data)
-    form = _indicator_form(values)
+    known_cells = Y.shape[0] * Y.shape[1] - int(hole.sum())
+    form = _indicator_form(np.unique(np.append(Y.data, 0.0) if Y.nnz < known_cells else Y.data))
     Y.data = (Y.data > 0).astype(np.float64)
     Y.eliminate_zeros()
     return LabelMatrix(Y, np.arange(Y.shape[1]), form, unknown)

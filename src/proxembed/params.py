@@ -8,6 +8,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Log:
@@ -93,7 +95,7 @@ class Param:
         if self.callable and callable(value) and not isinstance(value, type):
             return True
         if self.kind is not None and (
-            isinstance(value, self.kind) or (self.kind is bool and type(value).__name__ == "bool_")
+            isinstance(value, self.kind) or (self.kind is bool and isinstance(value, np.bool_))
         ):
             return True
         if not self.numeric or isinstance(value, bool) or not isinstance(value, Real):

@@ -16,6 +16,7 @@ from .parallel import by_columns
 
 BLOCK_BYTES = 4 << 20
 ENTRIES = 1 << 19
+EPS = float(np.finfo(float).eps)
 
 
 def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
@@ -47,6 +48,14 @@ class CentredMatrix:
         found.weights = weights
         return found
 
+    @property
+    def noise(self) -> float:
+        """What rounding may leave of the mean in an eigenvalue of the smaller Gram matrix."""
+        if self.mean is None:
+            return 0.0
+        size = float(self.mean @ self.mean)
+        return size * (16 * EPS * np.sqrt(self.shape[0]) if self.sparse else self.shape[0] * (16 * EPS) ** 2)
+
     def annihilates(self, u: np.ndarray) -> bool:
         """Whether (X - 1 mean')'u is zero by construction: u are the weights of the mean."""
         return self.weights is not None and np.array_equal(u, self.weights)
@@ -70,7 +79,11 @@ class CentredMatrix:
         G = np.asarray(G, dtype=np.float64)
         if self.mean is not None:
             total = np.asarray(U.sum(axis=0)).ravel()
-            G = G - (np.outer(self.mean, total) if G.ndim == 2 else self.mean * total)
+            level = np.outer(self.mean, total) if G.ndim == 2 else self.mean * total
+            G = G - level
+            np.abs(level, out=level)
+            level *= 8 * EPS
+            G[np.abs(G) <= level] = 0.0  # what only rounding left
         if sparse.issparse(U):
             self._last = (U, G)
         return G
@@ -145,7 +158,15 @@ class CentredMatrix:
                 chosen = sign * w > 0
                 if chosen.any():
                     _accumulate(G, rows if chosen.all() else rows[chosen], sign)
-        return symmetric_from_lower(G)
+        return self._without_constants(symmetric_from_lower(G), self._total(weights) * (16 * EPS) ** 2)
+
+    def _without_constants(self, G: np.ndarray, share: float) -> np.ndarray:
+        """G with the rows and columns of features zeroed of which centring left rounding alone."""
+        if self.mean is not None:
+            constant = np.abs(np.diag(G)) <= abs(share) * self.mean**2
+            G[constant, :] = 0.0
+            G[:, constant] = 0.0
+        return G
 
     def _sparse_gram(self, weights: np.ndarray | None) -> np.ndarray:
         X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
@@ -155,7 +176,7 @@ class CentredMatrix:
             w = np.ones(self.shape[0]) if weights is None else weights
             total = np.asarray(X.T @ w).ravel()
             G -= np.outer(self.mean, total) + np.outer(total - self.mean * w.sum(), self.mean)
-        return (G + G.T) / 2
+        return self._without_constants((G + G.T) / 2, self._total(weights) * 16 * EPS)
 
     def outer_gram(self, weights: np.ndarray | None = None) -> np.ndarray:
         """diag(w)^1/2 (X - 1 mean')(X - 1 mean')' diag(w)^1/2, n x n, float64."""

@@ -23,7 +23,7 @@ class Coordinates:
     def __init__(self, rows: CentredMatrix, weights: np.ndarray | None, gram: np.ndarray, side: str):
         self.rows, self.weights, self.side = rows, weights, side
         values, vectors = descending(gram)
-        keep = values > max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps
+        keep = values > rank_threshold(values, rows)
         self.s = np.sqrt(values[keep])
         self._vectors = vectors[:, keep]
         self._inner: dict[int, tuple[Operator, np.ndarray]] = {}
@@ -115,6 +115,11 @@ class Coordinates:
                 inner = leaf.sandwich(self.T)
             self._inner[id(leaf)] = (leaf, inner)
         return self._inner[id(leaf)][1]
+
+
+def rank_threshold(values: np.ndarray, rows: CentredMatrix) -> float:
+    """Eigenvalues of a Gram matrix of the rows above this count for its rank."""
+    return max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps + rows.noise
 
 
 def is_scatter(op: Operator, rows: CentredMatrix, weights: np.ndarray | None) -> bool:

@@ -102,7 +102,7 @@ def solve(
     iterative route. At most ``bound`` components exist; the caller decides what to do when that is fewer than it
     asked for.
     """
-    problem = Problem(template, R)
+    problem = Problem(template, R, side={"primal": "features", "dual": "rows"}.get(solver))
     dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
     absolute = choose_ridge(problem, ridge, ridge_scale, dense)
     if criterion == "trace_ratio":
@@ -110,8 +110,13 @@ def solve(
     else:
         route = _route(problem, absolute, k, solver)
         found = ROUTES[route](problem, absolute, k)
-        if found is None:  # the constraint is singular: whitening on its range needs the spectrum
+        if found is None:  # a singular constraint or directions outside the row space: coordinates are needed
             found = _dense(problem, absolute, k)
+        if found.P.shape[1] == 0:
+            raise ValueError(
+                "X holds nothing that this method can use: after centring, no feature varies together with the labels. "
+                "Pass features that vary."
+            )
         found = _checked(problem, found)
     return replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
 
@@ -187,7 +192,7 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
         return None
     M = problem.sandwich(template.A) / (template.b + ridge)
     w, P = top(M, k)
-    if w[-1] <= RANGE_TOLERANCE * w[0]:
+    if w[-1] <= RANGE_TOLERANCE * np.linalg.norm(M):
         return None
     residual = relative_residual(M @ P, P, w)
     return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
@@ -199,15 +204,18 @@ def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
     w, Q, spectrum, residual = solve_pencil(A, B, k)
     solver = "primal" if problem.side == "features" else "dual"
     bound = len(A) if spectrum is None else len(spectrum)
+    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * max(w[0], 0.0)))
+    if problem.factors is not None and useful < len(w):  # of low rank: what follows is arbitrary
+        w, Q, bound = w[:useful], Q[:, :useful], useful
     return Solution(problem.coordinates.back(Q), w, None, ridge, solver, bound, residual, spectrum)
 
 
-def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
+def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None:
     shift = problem.template.b + ridge
     if problem.template.B is not None and shift <= 0:
         raise ValueError(
-            f"ridge=0 needs a decomposition of the smaller side of X, which is {min(problem.n, problem.d):,} here, "
-            f"above the {DENSE_LIMIT:,} that are decomposed. Pass a positive ridge (or ridge='auto')."
+            f"Without a ridge the constraint is decomposed, which the iterative solver does not do (X is "
+            f"{problem.n:,} x {problem.d:,}). Use a positive ridge where the method has one, or solver='auto'."
         )
     low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
     if low and problem.scatter is not None:
@@ -221,6 +229,8 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution:
     k = min(k, min(problem.n, problem.d) - 1)
     if problem.template.B is None:
         w, P = lanczos(problem.apply_objective, problem.d, k)
+        if w[-1] <= RANGE_TOLERANCE * np.abs(w).max():  # outside the row space zero comes before negative eigenvalues
+            return None
         w, P = w / shift, P / np.sqrt(shift)
     else:
         w, P = _lobpcg(problem, ridge, k)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from .centred import CentredMatrix
-from .coordinates import Coordinates, is_scatter
+from .coordinates import Coordinates, is_scatter, rank_threshold
 from .guard import guard_dense
 from .operators import Centering, Diagonal, Identity, LowRank, Operator
 from .symmetric import SPD, eigenvalues
@@ -23,13 +23,13 @@ EXACT_RANK_UP_TO = 1500
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I."""
 
-    def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None):
+    def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None, side: str | None = None):
         self.template = template
         self._raw_gram = raw_gram
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights)
         self.n, self.d = self.rows.shape
-        self.side = "features" if self.d <= self.n else "rows"
+        self.side = side or ("features" if self.d <= self.n else "rows")
 
     @property
     def uniform(self) -> bool:
@@ -38,8 +38,8 @@ class Problem:
 
     @cached_property
     def gram(self) -> np.ndarray:
-        """The smaller weighted Gram matrix: d x d where d <= n, else n x n."""
-        guard_dense((min(self.n, self.d),) * 2, "The Gram matrix of X")
+        """The weighted Gram matrix of this side: d x d for features, n x n for rows."""
+        guard_dense((self.d if self.side == "features" else self.n,) * 2, "The Gram matrix of X")
         weights = None if self.uniform else self.weights
         if self._raw_gram is not None and self.side == "features" and self.uniform:
             known = self.rows.gram_from(self._raw_gram)
@@ -74,7 +74,7 @@ class Problem:
         if self.side == "features" and self.gram_factor.ok:
             return self.d
         w = eigenvalues(self.gram)
-        return max(1, int(np.count_nonzero(w > w[0] * max(self.n, self.d) * np.finfo(float).eps)))
+        return max(1, int(np.count_nonzero(w > rank_threshold(w, self.rows))))
 
     @cached_property
     def factors(self) -> list[tuple[float, LowRank]] | None:

@@ -76,11 +76,18 @@ class Dataset:
             raise DataError(f"label_names holds {shorten(twice)} twice; give every label a name of its own.")
         train, test = _rows("train_idx", self.train_idx, n), _rows("test_idx", self.test_idx, n)
         if train is not None and test is not None and (both := np.intersect1d(train, test)).size:
-            raise DataError(f"train_idx and test_idx share {both.size} rows (first: row {both[0]}); a row must be "
-                            "either for training or for testing.")
+            raise DataError(
+                f"train_idx and test_idx share {both.size} rows (first: row {both[0]}); a row must be "
+                "either for training or for testing."
+            )
         for field, value in {
-            "X": X, "Y": Y, "feature_names": _names("feature_names", self.feature_names, d, "x"),
-            "label_names": label_names, "train_idx": train, "test_idx": test, "unknown": _mask(self.unknown, Y),
+            "X": X,
+            "Y": Y,
+            "feature_names": _names("feature_names", self.feature_names, d, "x"),
+            "label_names": label_names,
+            "train_idx": train,
+            "test_idx": test,
+            "unknown": _mask(self.unknown, Y),
         }.items():
             object.__setattr__(self, field, value)
 
@@ -161,8 +168,16 @@ class Dataset:
         split = (self.train_idx, self.test_idx)
         split = [None if part is None else np.flatnonzero(np.isin(rows, part)) for part in split]
         unknown = None if self.unknown is None else self.unknown.tocsr()[rows]
-        return Dataset(self.X[rows], self.Y.tocsr()[rows], self.feature_names, self.label_names, self.name,
-                       *split, self.licence, unknown)
+        return Dataset(
+            self.X[rows],
+            self.Y.tocsr()[rows],
+            self.feature_names,
+            self.label_names,
+            self.name,
+            *split,
+            self.licence,
+            unknown,
+        )
 
     def describe(self) -> dict[str, Any]:
         """Facts on the data set as a plain dict: sizes, label statistics, and rows and columns to be wary of.
@@ -189,15 +204,25 @@ class Dataset:
         if self.unknown is not None:
             empty &= self.unknown.sum(axis=1, dtype=np.int64) == 0
         return {
-            "name": self.name, "n": n, "d": d, "labels": c, "sparse": sparse.issparse(X),
-            "single_label": self.single_label, "cardinality": Y.nnz / n, "density": Y.nnz / (n * c),
-            "label_sets": len(set(_row_keys(Y))), "rows_without_label": int(empty.sum()),
+            "name": self.name,
+            "n": n,
+            "d": d,
+            "labels": c,
+            "sparse": sparse.issparse(X),
+            "single_label": self.single_label,
+            "cardinality": Y.nnz / n,
+            "density": Y.nnz / (n * c),
+            "label_sets": len(set(_row_keys(Y))),
+            "rows_without_label": int(empty.sum()),
             "unknown_cells": 0 if self.unknown is None else int(self.unknown.nnz),
             "labels_without_row": int((self.Y.sum(axis=0, dtype=np.int64) == 0).sum()),
-            "zero_rows": int((nonzero == 0).sum()), "duplicate_rows": n - len(set(_row_keys(X))),
-            "constant_features": _constant(X), "nonzero_share": float(nonzero.sum()) / (n * d),
+            "zero_rows": int((nonzero == 0).sum()),
+            "duplicate_rows": n - len(set(_row_keys(X))),
+            "constant_features": _constant(X),
+            "nonzero_share": float(nonzero.sum()) / (n * d),
             "train": None if self.train_idx is None else len(self.train_idx),
-            "test": None if self.test_idx is None else len(self.test_idx), "licence": self.licence,
+            "test": None if self.test_idx is None else len(self.test_idx),
+            "licence": self.licence,
         }
 
 
@@ -213,8 +238,10 @@ def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[spa
         classes, codes = np.unique(y, return_inverse=True)
         label_names = [class_name(value) for value in classes]
     elif y.dtype.kind in "US" or ((y < 0) | (y >= len(label_names)) | (y != np.floor(y))).any():
-        raise DataError(f"y holds values other than the codes 0 to {len(label_names) - 1} of its {len(label_names)} "
-                        "label_names; give codes, or leave label_names out.")
+        raise DataError(
+            f"y holds values other than the codes 0 to {len(label_names) - 1} of its {len(label_names)} "
+            "label_names; give codes, or leave label_names out."
+        )
     else:
         codes = y.astype(np.intp)
     Y = sparse.csr_array((np.ones(len(y), np.uint8), codes, np.arange(len(y) + 1)), (len(y), len(label_names)))
@@ -244,16 +271,20 @@ def _features(X: ArrayLike) -> Matrix:
         first = np.argwhere(~finite)[0]
         row = np.searchsorted(X.indptr, first[0], "right") - 1 if sparse.issparse(X) else first[0]
         column = X.indices[first[0]] if sparse.issparse(X) else first[1]
-        raise DataError(f"X holds {(~finite).sum()} NaN or infinite values (first: row {row}, column {column}); "
-                        "fill them in or drop their rows.")
+        raise DataError(
+            f"X holds {(~finite).sum()} NaN or infinite values (first: row {row}, column {column}); "
+            "fill them in or drop their rows."
+        )
     return X
 
 
 def _indicator(Y: ArrayLike) -> sparse.csc_array:
     Y = Y if sparse.issparse(Y) else np.asarray(Y)
     if Y.ndim != 2 or Y.dtype.kind not in "biuf":
-        raise DataError(f"Y has shape {Y.shape} and type {Y.dtype}; it must be an n x c indicator of 0 and 1 "
-                        "(one class a row: Dataset.from_classes).")
+        raise DataError(
+            f"Y has shape {Y.shape} and type {Y.dtype}; it must be an n x c indicator of 0 and 1 "
+            "(one class a row: Dataset.from_classes)."
+        )
     if Y.shape[1] == 0:
         raise DataError("Y has no columns; at least one label is needed.")
     values = Y.tocoo().data if sparse.issparse(Y) else Y
@@ -295,8 +326,10 @@ def _rows(field: str, rows: ArrayLike | None, n: int, repeats: bool = False) -> 
     if rows.size == 0:
         rows = rows.astype(np.intp)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or (rows.size and (rows.min() < 0 or rows.max() >= n)):
-        raise DataError(f"{field} must be a 1-D array of row numbers from 0 to {n - 1}; got shape {rows.shape} and "
-                        f"type {rows.dtype} with values up to {rows.max() if rows.size else None}.")
+        raise DataError(
+            f"{field} must be a 1-D array of row numbers from 0 to {n - 1}; got shape {rows.shape} and "
+            f"type {rows.dtype} with values up to {rows.max() if rows.size else None}."
+        )
     if not repeats and len(np.unique(rows)) < len(rows):
         raise DataError(f"{field} names a row twice; give every row at most once.")
     return rows.astype(np.intp)

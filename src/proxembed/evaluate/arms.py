@@ -111,7 +111,7 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
     wanted = list(dict.fromkeys(name.strip().lower() for name in names))
     if wanted == ["all"]:
         wanted = [name for name, title in known.items() if title not in RIVAL_METHODS]
-    arms = []
+    arms: dict[str, Arm] = {}
     for name in wanted:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3)
@@ -121,8 +121,8 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
         estimator = classes[title]()
         if several_labels and estimator.label_kind == "single":
             estimator = classes["MESD"](estimator)
-        arms.append(Arm(title_of(estimator), estimator))
-    return tuple(arms)
+        arms.setdefault(title_of(estimator), Arm(title_of(estimator), estimator))
+    return tuple(arms.values())
 
 
 def rival_arms(X, *, seed: int = 0) -> tuple[Arm, ...]:

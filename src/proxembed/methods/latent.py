@@ -15,6 +15,7 @@ from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
 from ..algebra.problem import Problem
 from ..algebra.symmetric import orthonormal_columns, solve_linear
 from ..base import SpectralEmbedder
+from ..explain import label_loadings
 from ..params import log, param
 from ..rows import Rows
 from ..template import Template
@@ -176,6 +177,7 @@ class SLVM(SpectralEmbedder):
         self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         W, self.intercept_ = ridge_solve(rows.X, self.embedding_, self.ridge_, gram=problem.gram if dense else None)
         self.components_ = np.ascontiguousarray(W.T)
+        self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
     def extend(self, X):
         return CentredMatrix(X).dot(self.components_.T) + self.intercept_
@@ -232,11 +234,22 @@ class MLLS(SpectralEmbedder):
         theta = self.components_.T
         F = problem.rows.tdot(rows.labels.Y)
         solved = problem.ridge_solution(np.hstack([F, n * theta]), n * (self.alpha + self.beta))
-        W, inner = solved[:, : F.shape[1]], solved[:, F.shape[1] :]
+        self._alone, self._inner = solved[:, : F.shape[1]], solved[:, F.shape[1] :]
+        self._level = rows.labels.nk / n
+        self._combine()
+
+    def _combine(self) -> None:
+        theta, inner = self.components_.T, self._inner[:, : len(self.components_)]
         middle = np.eye(theta.shape[1]) / self.alpha - theta.T @ inner
-        W = W + inner @ solve_linear(middle, theta.T @ W)
-        self.coef_ = rows.labels.expand(W)
-        self.intercept_ = rows.labels.expand(rows.labels.nk / n - self.mean_ @ W)
+        W = self._alone + inner @ solve_linear(middle, theta.T @ self._alone)
+        self.coef_ = self._labels.expand(W)
+        self.intercept_ = self._labels.expand(self._level - self.mean_ @ W)
+
+    def truncate(self, k):
+        """The fitted estimator with its first k components, and the predictor that goes with them."""
+        short = super().truncate(k)
+        short._combine()
+        return short
 
     def decision_function(self, X) -> np.ndarray:
         """Scores of rows X, (m, c); 0.5 is the threshold between a label and none."""

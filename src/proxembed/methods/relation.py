@@ -256,16 +256,21 @@ class Kernelized(Wrapper):
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The kernel matrix (set n_prototypes to bound it)")
         kind = self.kernel if callable(self.kernel) else KERNELS[self.kernel]
-        K = relation(kind, X, self.prototypes_, **measure_params(kind, self.tau_, self.degree))
+        K = relation(kind, X.astype(np.float64), self.prototypes_, **measure_params(kind, self.tau_, self.degree))
         return np.asarray(K, dtype=np.float64)
 
     def _learn_kernel(self, rows, template) -> None:
         """Prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
-        self.prototypes_, self.tau_, self.choice_ = rows.X, None, None
+        self.prototypes_, self.tau_, self.choice_ = rows.X.astype(np.float64), None, None
+        if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
+            raise ValueError(
+                'kernel="precomputed" takes the square matrix of kernel values between the training rows, '
+                f"got {rows.X.shape}."
+            )
         if self.n_prototypes is not None and self.kernel != "precomputed":
             groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
             self.prototypes_, _ = prototypes(
-                self.prototypes, rows.X, min(self.n_prototypes, rows.n), groups, self.random_state
+                self.prototypes, self.prototypes_, min(self.n_prototypes, rows.n), groups, self.random_state
             )
         if self.kernel == "gaussian":
             self._choose_width(rows, template)
@@ -290,7 +295,7 @@ class Kernelized(Wrapper):
         given = None
         if setting != "auto" and template.B is not None:
             given = lambda unit: np.array([setting * (unit if scale == "trace" else 1.0)])  # noqa: E731
-        d2 = relation("euclidean", rows.X, self.prototypes_) ** 2
+        d2 = relation("euclidean", rows.X.astype(np.float64), self.prototypes_) ** 2
         inner = d2 if self.n_prototypes is None else relation("euclidean", self.prototypes_, self.prototypes_) ** 2
 
         def coordinates_at(tau: float):

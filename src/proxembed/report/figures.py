@@ -37,6 +37,11 @@ def _arms(summary: dict) -> list[tuple[str, bool]]:
     return sorted(((entry["arm"], entry["rival"]) for entry in summary["best"]), key=lambda arm: arm[1])
 
 
+def _size(n_arms: int, narrow: bool) -> tuple[float, float]:
+    """Inches, with room for a legend of this many lines (two columns on narrow screens)."""
+    return (4.0, 4.1 + 0.11 * n_arms) if narrow else (9.2, max(4.4, 0.5 + 0.21 * n_arms))
+
+
 def _caption(axes: Any, summary: dict, name: str) -> None:
     axes.set_xlabel("number of components k (log scale)")
     axes.set_ylabel(f"{name} (0 to 1)")
@@ -101,7 +106,7 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
 
     settings: Any = {**STYLE, "svg.hashsalt": f"{name}-{narrow}"}
     with matplotlib.rc_context(settings):
-        figure = Figure(figsize=(4.0, 5.2) if narrow else (9.2, 4.4), layout="constrained")
+        figure = Figure(figsize=_size(len(summary["best"]), narrow), layout="constrained")
         axes = figure.add_subplot()
         _draw(axes, _arms(summary), summary["curves"][name])
         _caption(axes, summary, name)

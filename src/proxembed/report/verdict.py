@@ -80,7 +80,7 @@ def _top(entries: list[dict], name: str) -> dict:
 def _sentence(name: str, best: dict, raw: dict, versus: dict) -> tuple[str, str]:
     found = f"{_label(best)} has {name} {_number(best['scores'][name]['mean'])}"
     base = f"{raw['arm']} {_number(raw['scores'][name]['mean'])}"
-    gain = f"{_number(versus['gain'], True)} with arm and k chosen on the other folds"
+    gain = f"difference {_number(versus['gain'], True)} with arm and k chosen on the other folds"
     low, high = versus["interval"] or (versus["gain"], versus["gain"])
     if versus["interval"]:
         gain += f", 95 % interval {_number(low, True)} to {_number(high, True)}"
@@ -93,7 +93,8 @@ def _sentence(name: str, best: dict, raw: dict, versus: dict) -> tuple[str, str]
 
 def _rival_sentence(name: str, best: dict, rival: dict) -> str:
     ours, theirs = best["scores"][name]["mean"], rival["scores"][name]["mean"]
-    relation = "above" if ours > theirs else "not above"
+    close = _number(ours) == _number(theirs)
+    relation = "level with" if close else "above" if ours > theirs else "below"
     return f"It is {relation} the best rival embedding, {_label(rival)} ({_number(theirs)})."
 
 

@@ -128,14 +128,29 @@ def test_the_iterative_route_gives_as_many_components_as_asked_for(d, k):
     )
 
 
+def on_any_rows(kind: str, n: int) -> Template:
+    labels = LowRank(strategies.labels_multi(n, 2, 0), center=np.ones(n))
+    A = Centering() if kind == "variance" else labels
+    return Template(A, Centering() if kind == "labels, total" else None, offset=np.ones(n))
+
+
+@pytest.mark.parametrize("kind", ["variance", "labels", "labels, total"])
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1 / 3, 12345.6789], ids=lambda v: f"{v:g}")
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 @pytest.mark.parametrize("shape", [(20, 3), (20, 30)], ids=str)
-def test_constant_features_are_refused(shape, make, value):
+def test_constant_features_are_refused(shape, make, value, kind):
     """Rounding of the mean must not pass for variation."""
-    template = Template(Centering(), offset=np.ones(shape[0]))
     with pytest.raises(ValueError, match="X is constant.*Pass features that vary"):
-        solve(template, make(np.full(shape, value)), 1)
+        solve(on_any_rows(kind, shape[0]), make(np.full(shape, value)), 1, 0.1)
+
+
+@pytest.mark.parametrize("kind", ["variance", "labels", "labels, total"])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_one_row_that_differs_is_variation(make, kind):
+    X = np.full((20, 3), 0.1)
+    X[13, 1] = 0.2
+    P = solve(on_any_rows(kind, 20), make(X), 1, 0.1).P
+    np.testing.assert_array_equal(np.abs(P / P[1]) > 1e-6, [[False], [True], [False]])
 
 
 @pytest.mark.parametrize("features", ["tall", "wide", "wide sparse"])

@@ -65,8 +65,7 @@ def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
 def test_the_rival_that_is_not_beaten_is_named():
     table = {**GOOD, ("label scores", True, 3): [0.8, 0.8, 0.8]}
     assert (
-        "not above the best rival embedding, label scores at k = 3 (0.800)"
-        in summarise(results(table))["verdict"]["text"]
+        "below the best rival embedding, label scores at k = 3 (0.800)" in summarise(results(table))["verdict"]["text"]
     )
 
 

@@ -92,8 +92,12 @@ def read_header(stream: Iterable[bytes], path: Path) -> Header:
                     raise DataError.at(path, number, "@data comes before any @attribute", "declare the columns first")
                 return Header(relation, tuple(attributes), number)
             case _:
-                raise DataError.at(path, number, f"{shorten(line)} is no ARFF header line",
-                                   "header lines start with @relation, @attribute, @data or %")
+                raise DataError.at(
+                    path,
+                    number,
+                    f"{shorten(line)} is no ARFF header line",
+                    "header lines start with @relation, @attribute, @data or %",
+                )
     if number == 0:
         raise DataError.at(path, None, "the file is empty", "fetch or write it again")
     raise DataError.at(path, None, "there is no @data line", "check that the file is complete and is ARFF")
@@ -104,8 +108,12 @@ def decode(line: bytes, path: Path, number: int) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError.at(path, number, f"byte {error.start + 1} of the line is not UTF-8",
-                           "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)") from error
+        raise DataError.at(
+            path,
+            number,
+            f"byte {error.start + 1} of the line is not UTF-8",
+            "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)",
+        ) from error
 
 
 def _statements(stream: Iterable[bytes], path: Path) -> Iterator[tuple[int, str]]:
@@ -123,8 +131,12 @@ def _attribute(text: str, path: Path, line: int) -> Attribute:
     match = NAME.match(text)
     kind = "" if match is None else text[match.end() :].strip()
     if not kind:
-        raise DataError.at(path, line, f"@attribute {shorten(text)} lacks a name or a type",
-                           "write @attribute NAME TYPE, the name in quotes where it holds spaces")
+        raise DataError.at(
+            path,
+            line,
+            f"@attribute {shorten(text)} lacks a name or a type",
+            "write @attribute NAME TYPE, the name in quotes where it holds spaces",
+        )
     name = unquote(match[1])
     if kind.startswith("{"):
         return Attribute(name, _values(kind, name, path, line))
@@ -134,16 +146,25 @@ def _attribute(text: str, path: Path, line: int) -> Attribute:
     remedy = "write @attribute NAME TYPE, the name in quotes where it holds spaces"
     if word in ("string", "date", "relational"):
         remedy = "drop the column or turn it into numbers first"
-    raise DataError.at(path, line, f"attribute {shorten(name)} has type {shorten(kind)}, but only numeric and nominal "
-                       "types can be read", remedy)
+    raise DataError.at(
+        path,
+        line,
+        f"attribute {shorten(name)} has type {shorten(kind)}, but only numeric and nominal types can be read",
+        remedy,
+    )
 
 
 def _values(kind: str, name: str, path: Path, line: int) -> tuple[str, ...]:
     if not kind.endswith("}"):
-        raise DataError.at(path, line, f"the values of attribute {shorten(name)} lack the closing brace",
-                           "write {value,value,...} on one line")
+        raise DataError.at(
+            path,
+            line,
+            f"the values of attribute {shorten(name)} lack the closing brace",
+            "write {value,value,...} on one line",
+        )
     values = tuple(unquote(token) for token in tokens(kind[1:-1]))
     if "" in values or len(set(values)) < len(values):
-        raise DataError.at(path, line, f"attribute {shorten(name)} declares an empty or a repeated value",
-                           "declare every value once")
+        raise DataError.at(
+            path, line, f"attribute {shorten(name)} declares an empty or a repeated value", "declare every value once"
+        )
     return values

@@ -22,9 +22,7 @@ from proxembed.data.readers.arff_header import NUMBER, QUOTED, Attribute, Header
 
 BLOCK_BYTES = 1 << 22
 NUMBER_BYTES = NUMBER.pattern.encode()
-PLAIN_ROW = re.compile(
-    rb"\{\s*+(?:\d++\s++(?:%b)\s*+(?:,\s*+\d++\s++(?:%b)\s*+)*+)?\}" % (NUMBER_BYTES, NUMBER_BYTES)
-)
+PLAIN_ROW = re.compile(rb"\{\s*+(?:\d++\s++(?:%b)\s*+(?:,\s*+\d++\s++(?:%b)\s*+)*+)?\}" % (NUMBER_BYTES, NUMBER_BYTES))
 ENTRY = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,\s][^,]*)\s*(,|$)", re.ASCII | re.DOTALL)
 SPACED = bytes.maketrans(b"{},", b"   ")
 Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries a row, columns, values
@@ -94,8 +92,9 @@ class _Rows:
                 return number
         if attribute.values is None:
             raise self.fault(row, f"{what} is not a number", "correct the value")
-        raise self.fault(row, f"{what} is not one of the declared values",
-                         "correct the value or add it to the @attribute line")
+        raise self.fault(
+            row, f"{what} is not one of the declared values", "correct the value or add it to the @attribute line"
+        )
 
 
 class _DenseRows(_Rows):
@@ -103,8 +102,11 @@ class _DenseRows(_Rows):
 
     def plain(self) -> tuple[NDArray[np.float64]] | None:
         text = b"\n".join(self.rows)
-        places = {j: {value: place for place, value in enumerate(attribute.values) if value != "?"}
-                  for j, attribute in enumerate(self.attributes) if attribute.text}
+        places = {
+            j: {value: place for place, value in enumerate(attribute.values) if value != "?"}
+            for j, attribute in enumerate(self.attributes)
+            if attribute.text
+        }
         if places and (b"'" in text or b'"' in text):
             return None
         converters = {j: lambda cell, place=place: place[cell.strip()] for j, place in places.items()}
@@ -121,8 +123,11 @@ class _DenseRows(_Rows):
             if row.startswith(b"{"):
                 raise self.fault(i, "a sparse row stands among dense rows", "write all rows in one layout")
             if len(cells) != width:
-                raise self.fault(i, f"the row has {len(cells)} values, but {width} attributes are declared",
-                                 "give every attribute one value, with commas between")
+                raise self.fault(
+                    i,
+                    f"the row has {len(cells)} values, but {width} attributes are declared",
+                    "give every attribute one value, with commas between",
+                )
             table.append(cells)
         columns = [self._column(j, cells) for j, cells in enumerate(zip(*table, strict=True))]
         return (np.stack(columns, axis=1),)
@@ -185,13 +190,19 @@ class _SparseRows(_Rows):
         while more:
             match = ENTRY.match(text, position)
             if match is None:
-                raise self.fault(i, f"{shorten(text[position:].strip())} is not a column number and a value",
-                                 "write {column value,column value,...}")
+                raise self.fault(
+                    i,
+                    f"{shorten(text[position:].strip())} is not a column number and a value",
+                    "write {column value,column value,...}",
+                )
             column = int(match[1]) if len(match[1]) < 19 else width
             last = entries[-1][0] if entries else -1
             if column >= width:
-                raise self.fault(i, f"column number {shorten(match[1])} is out of range",
-                                 f"number the {width} attributes from 0 to {width - 1}")
+                raise self.fault(
+                    i,
+                    f"column number {shorten(match[1])} is out of range",
+                    f"number the {width} attributes from 0 to {width - 1}",
+                )
             if column <= last:
                 fault = "is given twice" if column == last else f"stands after column {last}"
                 raise self.fault(i, f"column {column} {fault}", "give every column once, in rising order")

@@ -40,8 +40,12 @@ def _read(path: Path, labels: str | Path | Sequence[str] | None) -> Dataset:
         raise DataError.at(path, None, "every attribute is a label", "keep at least one feature")
     if (first := _first_missing(raw, features)) is not None:
         row, column = first
-        raise DataError.at(path, int(lines[row]), f"? in feature {shorten(header.attributes[column].name)} "
-                           f"(column {column + 1})", "fill in missing feature values or drop the row")
+        raise DataError.at(
+            path,
+            int(lines[row]),
+            f"? in feature {shorten(header.attributes[column].name)} (column {column + 1})",
+            "fill in missing feature values or drop the row",
+        )
     X, feature_names = _select(raw, header.attributes, features)
     values, label_names = _label_values(raw, header.attributes, columns, path, lines)
     missing = np.isnan(values.data)
@@ -62,8 +66,12 @@ def _label_columns(path: Path, header: Header, labels: str | Path | Sequence[str
         if labels is None:
             return _counted(path, header, " or ".join(file.name for file in beside))
     if isinstance(labels, str) and not Path(labels).is_file():
-        raise DataError.at(path, None, f"labels={shorten(labels)} is no file",
-                           "give the path of the Mulan XML file, or a list of attribute names")
+        raise DataError.at(
+            path,
+            None,
+            f"labels={shorten(labels)} is no file",
+            "give the path of the Mulan XML file, or a list of attribute names",
+        )
     names = _xml_names(Path(labels)) if isinstance(labels, str | Path) else list(labels)
     source = str(labels) if isinstance(labels, str | Path) else "labels"
     if not names:
@@ -84,12 +92,20 @@ def _label_columns(path: Path, header: Header, labels: str | Path | Sequence[str
 def _counted(path: Path, header: Header, beside: str) -> NDArray[np.intp]:
     match, total = COUNT.search(header.relation), len(header.attributes)
     if match is None:
-        raise DataError.at(path, None, f"nothing names the labels: there is no {beside} beside it and no -C in "
-                           "@relation", "give labels=PATH.xml or labels=[attribute names]")
+        raise DataError.at(
+            path,
+            None,
+            f"nothing names the labels: there is no {beside} beside it and no -C in @relation",
+            "give labels=PATH.xml or labels=[attribute names]",
+        )
     count = int(match[1])
     if not 0 < abs(count) < total:
-        raise DataError.at(path, None, f"-C {count} in @relation does not fit {total} attributes",
-                           "give -C n for the first n, or -C -n for the last n attributes")
+        raise DataError.at(
+            path,
+            None,
+            f"-C {count} in @relation does not fit {total} attributes",
+            "give -C n for the first n, or -C -n for the last n attributes",
+        )
     return np.arange(count) if count > 0 else np.arange(total + count, total)
 
 
@@ -158,16 +174,24 @@ def _label_values(
     for j in columns:
         if attributes[j].values is not None and not _binary(attributes[j]):
             declared = shorten(",".join(attributes[j].values))
-            raise DataError.at(path, None, f"label {shorten(attributes[j].name)} declares the values {declared}",
-                               "declare labels as {0,1} (only a lone label may have other values)")
+            raise DataError.at(
+                path,
+                None,
+                f"label {shorten(attributes[j].name)} declares the values {declared}",
+                "declare labels as {0,1} (only a lone label may have other values)",
+            )
     selected, names = _select(raw, attributes, columns)
     values = sparse.csc_array(selected)
     wrong = np.flatnonzero((values.data != 1) & ~np.isnan(values.data))
     if wrong.size:
         first = wrong[np.argmin(values.indices[wrong])]
         name = names[np.searchsorted(values.indptr, first, "right") - 1]
-        raise DataError.at(path, int(lines[values.indices[first]]), f"label {shorten(name)} is "
-                           f"{values.data[first]:g}", "labels must be 0 or 1, or ? where unknown")
+        raise DataError.at(
+            path,
+            int(lines[values.indices[first]]),
+            f"label {shorten(name)} is {values.data[first]:g}",
+            "labels must be 0 or 1, or ? where unknown",
+        )
     return values, names
 
 

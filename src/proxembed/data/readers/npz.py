@@ -62,8 +62,17 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
         unknown = np.isnan(Y)
         Y = np.where(unknown, 0, Y)
     licence = arrays.get("licence")
-    return Dataset(X, Y, arrays.get("feature_names"), names, path.name.removesuffix(".npz"), arrays.get("train_idx"),
-                   arrays.get("test_idx"), None if licence is None else str(licence), unknown)
+    return Dataset(
+        X,
+        Y,
+        arrays.get("feature_names"),
+        names,
+        path.name.removesuffix(".npz"),
+        arrays.get("train_idx"),
+        arrays.get("test_idx"),
+        None if licence is None else str(licence),
+        unknown,
+    )
 
 
 def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:

@@ -37,8 +37,10 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def joined(train: Dataset, test: Dataset, train_path: Path, test_path: Path, name: str) -> Dataset:
     """One data set of training rows, then test rows, with the split; both must name the same columns."""
-    for what, one, other in (("feature", train.feature_names, test.feature_names),
-                             ("label", train.label_names, test.label_names)):
+    for what, one, other in (
+        ("feature", train.feature_names, test.feature_names),
+        ("label", train.label_names, test.label_names),
+    ):
         if one != other:
             fault = f"it has {len(other)} {what}s, not the {len(one)} of {train_path}"
             if len(one) == len(other):
@@ -49,8 +51,18 @@ def joined(train: Dataset, test: Dataset, train_path: Path, test_path: Path, nam
     n = train.X.shape[0]
     unknown = None
     if train.unknown is not None or test.unknown is not None:
-        known = [sparse.csr_array(part.Y.shape, dtype=bool) if part.unknown is None else part.unknown
-                 for part in (train, test)]
+        known = [
+            sparse.csr_array(part.Y.shape, dtype=bool) if part.unknown is None else part.unknown
+            for part in (train, test)
+        ]
         unknown = sparse.vstack(known)
-    return Dataset(stack([train.X, test.X]), sparse.vstack([train.Y, test.Y]), train.feature_names, train.label_names,
-                   name, np.arange(n), np.arange(n, n + test.X.shape[0]), unknown=unknown)
+    return Dataset(
+        stack([train.X, test.X]),
+        sparse.vstack([train.Y, test.Y]),
+        train.feature_names,
+        train.label_names,
+        name,
+        np.arange(n),
+        np.arange(n, n + test.X.shape[0]),
+        unknown=unknown,
+    )

@@ -31,8 +31,9 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
     parts = _load(paths)
     X, ids = sparse.vstack(parts[0::2], format="csr"), [row for rows in parts[1::2] for row in rows]
     if X.shape[1] > MAX_FEATURES:
-        raise DataError.at(path, None, f"the largest feature index is {X.shape[1] - 1}, above {MAX_FEATURES}",
-                           "renumber the features")
+        raise DataError.at(
+            path, None, f"the largest feature index is {X.shape[1] - 1}, above {MAX_FEATURES}", "renumber the features"
+        )
     start = 0 if X.shape[1] and X[:, [0]].nnz else 1
     flat = np.array([label for row in ids for label in row], dtype=np.float64)
     if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and (flat == np.floor(flat)).all()):
@@ -43,8 +44,14 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
     Y.data = np.minimum(Y.data, 1)  # a label named twice in a row's list is one label
     n = len(parts[1])
     split = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
-    return Dataset(X[:, start:], Y, [str(j) for j in range(start, X.shape[1])], [class_name(c) for c in classes],
-                   path.name.split(".")[0], **split)
+    return Dataset(
+        X[:, start:],
+        Y,
+        [str(j) for j in range(start, X.shape[1])],
+        [class_name(c) for c in classes],
+        path.name.split(".")[0],
+        **split,
+    )
 
 
 def _load(paths: list[Path]) -> list:
