@@ -40,4 +40,6 @@ def _scrambled(values: np.ndarray) -> np.ndarray:
     """The bit patterns of float64 values (-0 as 0), mixed so that their sum is not linear in them."""
     bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
     bits ^= bits >> np.uint64(29)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(32)
     return bits

@@ -60,6 +60,19 @@ class CentredMatrix:
         """Whether (X - 1 mean')'u is zero by construction: u are the weights of the mean."""
         return self.weights is not None and np.array_equal(u, self.weights)
 
+    @property
+    def constant(self) -> bool:
+        """Whether every row is the same; told at the first row that differs."""
+        first = self.X[[0]].toarray() if self.sparse else self.X[[0]]
+        step = 1
+        start = 1
+        while start < self.shape[0]:
+            rows = self.X[start : start + step]
+            if np.any((rows.toarray() if self.sparse else rows) != first):
+                return False
+            start, step = start + step, min(2 * step, block_rows(self.shape[1]))
+        return True
+
     def dot(self, V: np.ndarray) -> np.ndarray:
         """(X - 1 mean') V, n x k, float64."""
         Z = by_columns(self.X, V) if self.sparse else np.asarray(self.X @ V, dtype=np.float64)
@@ -85,6 +98,7 @@ class CentredMatrix:
             level *= 8 * EPS
             G[np.abs(G) <= level] = 0.0  # what only rounding left
         if sparse.issparse(U):
+            G.setflags(write=False)
             self._last = (U, G)
         return G
 
@@ -107,6 +121,7 @@ class CentredMatrix:
         if weights is None:
             if self._gram is None:
                 self._gram = self._computed_gram(None)
+                self._gram.setflags(write=False)
             return self._gram
         return self._computed_gram(weights)
 

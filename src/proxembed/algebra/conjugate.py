@@ -39,6 +39,13 @@ def conjugate_gradients(
     search goes on from there, until each column's residual is at most ``tol`` of its right-hand side or no longer
     falls.
     """
+    d, q = E.shape
+    if q > d:
+        parts = [
+            conjugate_gradients(rows, weights, scale, shift, E[:, start : start + d], tol, maxiter)
+            for start in range(0, q, d)
+        ]
+        return np.hstack([G for G, _ in parts]), max(steps for _, steps in parts)
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
     product = scaled_normal_product(rows, weights, scale, shift, D)
     size = np.sqrt(np.einsum("iq,iq,i->q", E, E, D**2))
@@ -85,7 +92,7 @@ def normal_product(
     X, mean = rows.X, rows.mean
 
     def work(part: slice) -> None:
-        some = np.ascontiguousarray(V[:, part])
+        some = np.array(V[:, part], order="C")
         Z = np.asarray(X @ some)
         if mean is not None:
             Z -= mean @ some
@@ -120,7 +127,7 @@ def scaled_normal_product(
         out = np.empty_like(V)
 
         def work(part: slice) -> None:
-            some = np.ascontiguousarray(V[:, part])
+            some = np.array(V[:, part], order="C")
             Z = X32 @ some
             if mean is not None:
                 Z -= mean @ some

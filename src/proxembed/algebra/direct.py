@@ -31,7 +31,7 @@ def solve_direct(A: Operator, k: int | None) -> Placement:
     n = A.n
     parts = low_rank_terms(A, n)
     columns = sum(leaf.rank_bound for _, leaf in parts) if parts is not None else n
-    if parts is not None and columns <= THIN_UP_TO and all(c > 0 and leaf.S is None for c, leaf in parts):
+    if parts is not None and columns <= THIN_UP_TO and all(_stackable(c, leaf) for c, leaf in parts):
         return _thin(parts, n, k)
     if k is None or n <= THIN_UP_TO or k >= n - 1:
         M = A.todense()
@@ -40,6 +40,11 @@ def solve_direct(A: Operator, k: int | None) -> Placement:
         return Placement(fix_signs(Z[:, :bound]), w[:bound], bound, "dual", w if k is None else None)
     w, Z = lanczos(lambda v: A @ v, n, k)
     return Placement(fix_signs(Z), w, n, "iterative")
+
+
+def _stackable(c: float, leaf: LowRank) -> bool:
+    """Whether c F F' is that of a block of centred rows: lazy centring removes the mean where weights are equal."""
+    return c > 0 and leaf.S is None and (leaf.center is None or np.ptp(leaf.center) == 0)
 
 
 def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placement:

@@ -201,9 +201,8 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
 def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
     """The leading eigenvectors of the pencil in row-space coordinates."""
     A, B = dense_matrices(problem, ridge)
-    w, Q, spectrum, residual = solve_pencil(A, B, k)
+    w, Q, spectrum, residual, bound = solve_pencil(A, B, k)
     solver = "primal" if problem.side == "features" else "dual"
-    bound = len(A) if spectrum is None else len(spectrum)
     useful = int(np.count_nonzero(w > RANGE_TOLERANCE * max(w[0], 0.0)))
     if problem.factors is not None and useful < len(w):  # of low rank: what follows is arbitrary
         w, Q, bound = w[:useful], Q[:, :useful], useful
@@ -226,7 +225,8 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
             G, _ = conjugate_gradients(problem.rows, problem.weights, problem.scatter, shift, F, CG_TOLERANCE)
         w, P = thin_pencil(F, S, G)
         return _first(w, P, k, ridge, "iterative")
-    k = min(k, min(problem.n, problem.d) - 1)
+    if k >= min(problem.n, problem.d):
+        return _restricted(problem, ridge, k)
     if problem.template.B is None:
         w, P = lanczos(problem.apply_objective, problem.d, k)
         if w[-1] <= RANGE_TOLERANCE * np.abs(w).max():  # outside the row space zero comes before negative eigenvalues
@@ -234,7 +234,15 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
         w, P = w / shift, P / np.sqrt(shift)
     else:
         w, P = _lobpcg(problem, ridge, k)
+    if w[-1] <= RANGE_TOLERANCE * _level(problem, ridge):  # null directions come before negative eigenvalues
+        return _restricted(problem, ridge, k)
     return Solution(P, w, None, ridge, "iterative", problem.rank)
+
+
+def _level(problem: Problem, ridge: float) -> float:
+    """The size of the eigenvalues, from one random direction."""
+    V = np.random.default_rng(1).standard_normal((problem.d, 1))
+    return float(np.linalg.norm(problem.apply_objective(V)) / np.linalg.norm(problem.apply_constraint(V, ridge)))
 
 
 def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndarray]:

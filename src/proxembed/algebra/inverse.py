@@ -14,7 +14,7 @@ import numpy as np
 from .centred import CentredMatrix
 from .guard import guard_dense
 from .operators import LowRank, Operator
-from .symmetric import RANGE_TOLERANCE, descending
+from .symmetric import RANGE_TOLERANCE, descending, orthonormal_factors
 
 if TYPE_CHECKING:
     from .coordinates import Coordinates
@@ -37,7 +37,9 @@ class Inverse(Operator):
             F = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in self.parts])
             w, V = descending(F.T @ F)
             keep = w > max(w[0], 0.0) * 1e-14
-            return F @ (V[:, keep] / np.sqrt(w[keep])), w[keep]
+            Q, R = orthonormal_factors(F @ (V[:, keep] / np.sqrt(w[keep])))
+            w, U = descending((R * w[keep]) @ R.T)
+            return Q @ U, w
         w, V = descending(self.K.todense())
         keep = w > max(w[0], 0.0) * 1e-14
         return V[:, keep], w[keep]

@@ -48,10 +48,19 @@ class Operator:
             raise ValueError(f"{type(self).__name__} fits any size: pass n, the number of rows.")
         return size
 
+    def _matches(self, rows: int) -> None:
+        """Raise a ValueError where a matrix of this many rows does not fit."""
+        if self.n is not None and rows != self.n:
+            raise ValueError(f"{type(self).__name__} is of size {self.n:,}; it cannot be applied to {rows:,} rows.")
+
     def __add__(self, other: Operator) -> Operator:
+        if not isinstance(other, Operator):
+            return NotImplemented
         return Sum([(1.0, self), (1.0, other)])
 
     def __sub__(self, other: Operator) -> Operator:
+        if not isinstance(other, Operator):
+            return NotImplemented
         return Sum([(1.0, self), (-1.0, other)])
 
     def __neg__(self) -> Operator:
@@ -82,9 +91,11 @@ class Diagonal(Operator):
         self.n = len(self.d)
 
     def __matmul__(self, V):
+        self._matches(len(V))
         return _rowwise(self.d, V)
 
     def sandwich(self, X):
+        self._matches(X.shape[0])
         return CentredMatrix.of(X).gram(self.d)
 
     def diagonal(self, n=None):
@@ -98,9 +109,11 @@ class Identity(Operator):
         self.n = n
 
     def __matmul__(self, V):
+        self._matches(len(V))
         return np.array(V, dtype=np.float64)
 
     def sandwich(self, X):
+        self._matches(X.shape[0])
         return CentredMatrix.of(X).gram()
 
     def diagonal(self, n=None):
@@ -286,11 +299,13 @@ class Spread(Operator):
         self.op, self.index, self.n = op, np.asarray(index), n
 
     def __matmul__(self, V):
+        self._matches(len(V))
         out = np.zeros(V.shape)
         out[self.index] = self.op @ V[self.index]
         return out
 
     def sandwich(self, X):
+        self._matches(X.shape[0])
         return self.op.sandwich(CentredMatrix.of(X).take(self.index))
 
     def diagonal(self, n=None):

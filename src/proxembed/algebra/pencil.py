@@ -29,8 +29,9 @@ def whitener(B: np.ndarray) -> np.ndarray:
 
 def solve_pencil(
     A: np.ndarray, B: np.ndarray, k: int | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
-    """The k leading eigenvalues and vectors of (A, B) on the range of B, and their relative residual there.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float, int]:
+    """The k leading eigenvalues and vectors of (A, B) on the range of B, their relative residual there, and the
+    dimension of that range.
 
     Where k is None: all of them, and the spectrum.
     """
@@ -40,7 +41,7 @@ def solve_pencil(
     M = (M + M.T) / 2
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
     Q = C @ U if diagonal is None else diagonal[:, None] * U
-    return w, Q, (w if k is None else None), relative_residual(C.T @ (A @ Q), C.T @ (B @ Q), w)
+    return w, Q, (w if k is None else None), relative_residual(C.T @ (A @ Q), C.T @ (B @ Q), w), len(M)
 
 
 def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray) -> float:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..template import Template
 
 EXACT_RANK_UP_TO = 1500
+CONSTANT = (
+    "X is constant: every feature has the same value in every row, so there is nothing to project. "
+    "Pass features that vary."
+)
 
 
 class Problem:
@@ -30,6 +34,8 @@ class Problem:
         self.rows = CentredMatrix.centred(R, self.weights)
         self.n, self.d = self.rows.shape
         self.side = side or ("features" if self.d <= self.n else "rows")
+        if self.rows.mean is not None and self.rows.constant:
+            raise ValueError(CONSTANT)
 
     @property
     def uniform(self) -> bool:
@@ -52,10 +58,7 @@ class Problem:
         """The row space of the centred rows."""
         found = Coordinates(self.rows, None if self.uniform else self.weights, self.gram, self.side)
         if found.rank == 0:
-            raise ValueError(
-                "X is constant: every feature has the same value in every row, so there is nothing to project. "
-                "Pass features that vary."
-            )
+            raise ValueError(CONSTANT)
         return found
 
     @cached_property

@@ -112,6 +112,11 @@ def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
     return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
 
 
+def orthonormal_factors(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Q and R with P = QR."""
+    return linalg.qr(P, mode="economic", check_finite=False)
+
+
 def orthonormal_columns(P: np.ndarray) -> np.ndarray:
     """The Q factor of P, with the sign of each column kept."""
     Q, R = linalg.qr(P, mode="economic", check_finite=False)
