@@ -223,25 +223,29 @@ class SpectralEmbedder(Embedder, abstract=True):
         methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         self._forget()
-        rows = self._rows(X, y)
+        try:
+            rows = self._rows(X, y)
+            chosen = self._chosen(self._solved(rows), rows)
+            self._store(chosen, rows)
+        except Exception:
+            self._forget()
+            raise
+        self.n_components_ = len(chosen.eigenvalues)
+        return self
+
+    def _solved(self, rows: Rows) -> Solution:
         template = self.template(rows)
         if self.direct:
             self._seen = SeenRows(rows.X)
-            found = Solution.placed(solve_direct(template.A, self._request(rows)), template.sense)
-        else:
-            R = self.lift(rows.X)
-            found = solve(
-                template,
-                R,
-                self._request(rows),
-                *self._ridge_settings(),
-                solver=self.solver,
-                criterion=self._criterion(),
-            )
-        chosen = self._chosen(found, rows)
-        self._store(chosen, rows)
-        self.n_components_ = len(chosen.eigenvalues)
-        return self
+            return Solution.placed(solve_direct(template.A, self._request(rows)), template.sense)
+        return solve(
+            template,
+            self.lift(rows.X),
+            self._request(rows),
+            *self._ridge_settings(),
+            solver=self.solver,
+            criterion=self._criterion(),
+        )
 
     def _forget(self) -> None:
         """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""

@@ -72,7 +72,13 @@ def test_one_hot_labels_make_one_method_of_many(single, options):
 
 @pytest.mark.parametrize(
     ("base", "weighting"),
-    [(MMC(), "none"), (MMC(), "mimj"), (MMC(lam=0.3), "mimj"), (MMC(lam=0.3), "printed"), (FDA(constraint="within", **RIDGE), "none")],
+    [
+        (MMC(), "none"),
+        (MMC(), "mimj"),
+        (MMC(lam=0.3), "mimj"),
+        (MMC(lam=0.3), "printed"),
+        (FDA(constraint="within", **RIDGE), "none"),
+    ],
     ids=str,
 )
 def test_one_hot_labels_make_the_copies_the_rows(single, base, weighting):

@@ -213,8 +213,8 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
     shift = problem.template.b + ridge
     if problem.template.B is not None and shift <= 0:
         raise ValueError(
-            f"Without a ridge the constraint is decomposed, which the iterative solver does not do (X is "
-            f"{problem.n:,} x {problem.d:,}). Use a positive ridge where the method has one, or solver='auto'."
+            f"ridge=0 needs a decomposition of the constraint, which the iterative solver does not make (X is "
+            f"{problem.n:,} x {problem.d:,}). Use solver='auto', or a positive ridge where the method has one."
         )
     low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
     if low and problem.scatter is not None:

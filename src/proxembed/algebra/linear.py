@@ -16,6 +16,7 @@ from .coordinates import Coordinates
 from .symmetric import SPD
 
 DENSE_LIMIT = 5000
+CHOLESKY_LIMIT = 10_000
 RIDGE_GRID = np.logspace(-6, 2, 17)
 
 
@@ -30,7 +31,7 @@ def ridge_solve(
     T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
     level = T.mean(axis=0) if center else np.zeros(T.shape[1])
     n, d = X.shape
-    if min(n, d) > DENSE_LIMIT:
+    if min(n, d) > CHOLESKY_LIMIT:
         W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T - level))
     elif d <= n:
         G = (rows.gram() if gram is None else gram).copy()

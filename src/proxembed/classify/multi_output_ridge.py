@@ -62,7 +62,7 @@ class MultiOutputRidge(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         X, labels = known_labels(self, X, y)
         T = 2.0 * labels.Y.toarray() - 1.0
         penalty = chosen_penalty(self.penalty, X, T)
@@ -71,7 +71,7 @@ class MultiOutputRidge(ClassifierMixin, BaseEstimator):
         return self
 
     def _scores(self, X) -> np.ndarray:
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return X @ self.coef_ + self.intercept_
 

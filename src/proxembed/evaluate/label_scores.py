@@ -1,9 +1,8 @@
 """Cross-fitted label scores: the rival that every supervised embedding has to face."""
 
-from hashlib import blake2b
+from numbers import Integral
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
@@ -11,30 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from proxembed.classify.ridge import chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
-
-
-def row_digests(X) -> list[bytes]:
-    """One digest a row, equal for equal rows whether dense or sparse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from proxembed.evaluate.label_scores import row_digests
-    >>> X = np.array([[0.0, 2.0], [1.0, 0.0]])
-    >>> row_digests(X) == row_digests(sp.csr_array(X))
-    True
-    """
-    digests = []
-    for start in range(0, X.shape[0], 4096):
-        block = sp.csr_array(X[start : start + 4096], dtype=np.float64, copy=True)
-        block.sum_duplicates()
-        block.eliminate_zeros()
-        indices = block.indices.astype(np.int64)
-        for low, high in zip(block.indptr[:-1], block.indptr[1:], strict=True):
-            row = indices[low:high].tobytes() + block.data[low:high].tobytes()
-            digests.append(blake2b(row, digest_size=16).digest())
-    return digests
+from proxembed.seen import SeenRows
 
 
 class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -97,28 +73,34 @@ class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         self
         """
+        self._check()
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         X, labels = known_labels(self, X, y)
         T = labels.Y.toarray().astype(np.float64)
-        index = {}
-        group = np.array([index.setdefault(digest, len(index)) for digest in row_digests(X)])
-        folds = self._folds(len(index))
-        self.penalty_ = chosen_penalty(self.penalty, X, T)
-        self.coef_, self.intercept_ = ridge_fit(X, T, self.penalty_)
-        self.scores_ = np.empty((len(index), T.shape[1]))
+        seen = SeenRows(X)
+        first, group = np.unique(seen.find(X), return_inverse=True)
+        folds = self._folds(len(first))
+        penalty = chosen_penalty(self.penalty, X, T)
+        scores = np.empty((len(first), T.shape[1]))
         for fold in range(folds.max() + 1):
             held_out = folds[group] == fold
-            coef, intercept = ridge_fit(X[~held_out], T[~held_out], self.penalty_)
-            self.scores_[group[held_out]] = X[held_out] @ coef + intercept
-        self._index = index
-        self._reduce(self.scores_[group])
+            coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
+            scores[group[held_out]] = X[held_out] @ coef + intercept
+        self._reduce(scores[group])
+        self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
+        self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
         return self
+
+    def _check(self) -> None:
+        k, folds = self.n_components, self.n_folds
+        if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
+            raise ValueError(f"n_components={k!r} must be a whole number of at least 1, or None.")
+        if not isinstance(folds, Integral) or isinstance(folds, bool) or folds < 2:
+            raise ValueError(f"n_folds={folds!r} must be a whole number of at least 2.")
 
     def _folds(self, n_rows: int) -> np.ndarray:
         if n_rows < 2:
             raise ValueError(f"LabelScores needs at least 2 distinct rows to cross-fit; got {n_rows} sample.")
-        if self.n_folds < 2:
-            raise ValueError(f"n_folds={self.n_folds!r} must be at least 2.")
         order = check_random_state(self.random_state).permutation(n_rows)
         return order % min(self.n_folds, n_rows)
 
@@ -127,7 +109,7 @@ class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if self.n_components is None:
             self.n_components_, self.reduction_ = c, None
             return
-        if not 1 <= self.n_components <= c:
+        if self.n_components > c:
             raise ValueError(f"n_components={self.n_components!r} must be from 1 to the number of labels ({c}).")
         self.reduction_ = PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
         self.n_components_ = self.reduction_.n_components_
@@ -143,11 +125,11 @@ class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         array of shape (m, n_components_)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         S = X @ self.coef_ + self.intercept_
-        seen = np.array([self._index.get(digest, -1) for digest in row_digests(X)])
-        S[seen >= 0] = self.scores_[seen[seen >= 0]]
+        seen = self._seen.find(X)
+        S[seen >= 0] = self.scores_[np.searchsorted(self._first, seen[seen >= 0])]
         return S if self.reduction_ is None else self.reduction_.transform(S)
 
     @property
