@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .algebra.centred import CentredMatrix
 from .algebra.direct import solve_direct
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
+from .algebra.parallel import one_pool
 from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
@@ -224,9 +225,10 @@ class SpectralEmbedder(Embedder, abstract=True):
         """
         self._forget()
         try:
-            rows = self._rows(X, y)
-            chosen = self._chosen(self._solved(rows), rows)
-            self._store(chosen, rows)
+            with one_pool:
+                rows = self._rows(X, y)
+                chosen = self._chosen(self._solved(rows), rows)
+                self._store(chosen, rows)
         except Exception:
             self._forget()
             raise
@@ -245,6 +247,7 @@ class SpectralEmbedder(Embedder, abstract=True):
             *self._ridge_settings(),
             solver=self.solver,
             criterion=self._criterion(),
+            positive_only=self.positive_only and self._wanted() is None,
         )
 
     def _forget(self) -> None:
@@ -311,6 +314,9 @@ class SpectralEmbedder(Embedder, abstract=True):
             return None
         if k is not None:
             return int(k)
+        return self._natural(rows)
+
+    def _natural(self, rows: Rows) -> int:
         return natural_components(rows)
 
     def _wanted(self) -> int | float | None:

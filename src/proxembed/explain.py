@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .algebra.blas import matmul
 from .algebra.centred import CentredMatrix
 from .labels import LabelMatrix
 
@@ -24,7 +25,7 @@ def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndar
     share = labels.nk / labels.n
     deviation = np.sqrt(share * (1.0 - share))
     level = np.outer(rows.column_sums(), share)
-    covariance = components @ (rows.tdot(labels.Y) - level)
+    covariance = matmul(components, rows.tdot(labels.Y) - level)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
     length = np.linalg.norm(loadings, axis=1, keepdims=True)
     return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import ddot, dsyrk
 
+from .blas import gram, matmul, symmetric_from_lower
 from .parallel import by_columns
 
 BLOCK_BYTES = 4 << 20
 ENTRIES = 1 << 19
+FEW_BYTES = 64 << 20
 EPS = float(np.finfo(float).eps)
 
 
@@ -75,7 +77,12 @@ class CentredMatrix:
 
     def dot(self, V: np.ndarray) -> np.ndarray:
         """(X - 1 mean') V, n x k, float64."""
-        Z = by_columns(self.X, V) if self.sparse else np.asarray(self.X @ V, dtype=np.float64)
+        if self.sparse:
+            Z = np.asarray(by_columns(self.X, V), dtype=np.float64)
+        elif self.X.dtype == np.float64:
+            Z = matmul(self.X, V)
+        else:
+            Z = np.concatenate([matmul(rows, V) for _, rows in self._plain_blocks()])
         if self.mean is not None:
             Z -= self.mean @ V
         return Z
@@ -84,12 +91,7 @@ class CentredMatrix:
         """(X - 1 mean')' U, d x k, float64; U is dense or sparse. The last product with a sparse U is kept."""
         if self._last is not None and self._last[0] is U:
             return self._last[1]
-        if sparse.issparse(U):
-            G = U.T @ self.X
-            G = (G.toarray() if sparse.issparse(G) else np.asarray(G)).T
-        else:
-            G = by_columns(self.X.T, U) if self.sparse else self.X.T @ U
-        G = np.asarray(G, dtype=np.float64)
+        G = np.asarray(self._raw_tdot(U), dtype=np.float64)
         if self.mean is not None:
             total = np.asarray(U.sum(axis=0)).ravel()
             level = np.outer(self.mean, total) if G.ndim == 2 else self.mean * total
@@ -106,6 +108,22 @@ class CentredMatrix:
         """(X - 1 mean')'1: zero by construction where all rows weigh one."""
         ones = np.ones(self.shape[0])
         return np.zeros(self.shape[1]) if self.annihilates(ones) else self.tdot(ones)
+
+    def _raw_tdot(self, U) -> np.ndarray:
+        """X'U."""
+        if sparse.issparse(U):
+            if self.sparse or 8 * U.shape[0] * U.shape[1] > FEW_BYTES:
+                G = U.T @ self.X
+                return (G.toarray() if sparse.issparse(G) else np.asarray(G)).T
+            U = U.toarray()
+        if self.sparse:
+            return by_columns(self.X.T, U)
+        if self.X.dtype == np.float64:
+            return matmul(self.X.T, np.asarray(U, dtype=np.float64))
+        return sum(matmul(rows.T, np.asarray(U[part], dtype=np.float64)) for part, rows in self._plain_blocks())
+
+    def _plain_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        return CentredMatrix(self.X).blocks()
 
     def blocks(self, width: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Consecutive dense float64 blocks of centred rows with their slice; only for small d or few rows."""
@@ -127,7 +145,7 @@ class CentredMatrix:
 
     def normal_dot(self, V: np.ndarray) -> np.ndarray:
         """(X - 1 mean')'(X - 1 mean') V, by the Gram matrix where it is known."""
-        return self.tdot(self.dot(V)) if self._gram is None else self._gram @ V
+        return self.tdot(self.dot(V)) if self._gram is None else matmul(self._gram, V)
 
     def _computed_gram(self, weights: np.ndarray | None) -> np.ndarray:
         if self.sparse:
@@ -156,24 +174,39 @@ class CentredMatrix:
     def _raw_gram(self, weights: np.ndarray | None) -> np.ndarray:
         """X' diag(weights) X of a dense X."""
         if weights is None and self.X.dtype == np.float64:
-            return self.X.T @ self.X
+            return gram(self.X)
         plain = CentredMatrix(self.X)
         return plain._careful_gram(weights)
 
     def _careful_gram(self, weights: np.ndarray | None) -> np.ndarray:
         """The Gram matrix from blocks that are centred before they are multiplied."""
         G = np.zeros((self.shape[1], self.shape[1]), order="F")
-        for part, rows in self.blocks():
+        for part, rows in self._weighted_blocks(weights):
             if weights is None:
                 _accumulate(G, rows, 1.0)
                 continue
             w = weights[part]
-            rows *= np.sqrt(np.abs(w))[:, None]
             for sign in (1.0, -1.0):
                 chosen = sign * w > 0
                 if chosen.any():
                     _accumulate(G, rows if chosen.all() else rows[chosen], sign)
         return self._without_constants(symmetric_from_lower(G), self._total(weights) * (16 * EPS) ** 2)
+
+    def _weighted_blocks(self, weights: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Blocks of centred rows times the root of the size of their weights."""
+        if weights is None:
+            yield from self.blocks()
+            return
+        root = np.sqrt(np.abs(weights))[:, None]
+        if self.mean is None and not self.sparse:
+            step = block_rows(self.shape[1])
+            for start in range(0, self.shape[0], step):
+                part = slice(start, min(start + step, self.shape[0]))
+                yield part, self.X[part] * root[part]
+            return
+        for part, rows in self.blocks():
+            rows *= root[part]
+            yield part, rows
 
     def _without_constants(self, G: np.ndarray, share: float) -> np.ndarray:
         """G with the rows and columns of features zeroed of which centring left rounding alone."""
@@ -208,7 +241,7 @@ class CentredMatrix:
                 K -= cross[None, :] - self.mean @ self.mean
         else:
             rows = self.X.astype(np.float64) if self.mean is None else self.X - self.mean
-            K = rows @ rows.T
+            K = gram(rows.T)
         if weights is not None:
             root = np.sqrt(weights)
             K *= root[:, None]
@@ -227,7 +260,7 @@ class CentredMatrix:
         if weights is None and self.X.dtype == np.float64:
             step = block_rows(self.shape[1])
             parts = (self.X[start : start + step].ravel() for start in range(0, self.shape[0], step))
-            total = float(sum(part @ part for part in parts))
+            total = float(sum(ddot(part, part) for part in parts))
             left = total - (0.0 if self.mean is None else self.shape[0] * float(self.mean @ self.mean))
             if left > 1e-4 * total and (self.mean is None or self.annihilates(w)):
                 return left
@@ -264,8 +297,10 @@ class CentredMatrix:
 
 def weighted_mean(X, weights: np.ndarray, scaled: bool = True) -> np.ndarray:
     """X'w / 1'w, length d, float64; X'w itself where not ``scaled``."""
-    if X.dtype == np.float64 or sparse.issparse(X):
+    if sparse.issparse(X):
         sums = np.asarray(X.T @ weights).ravel()
+    elif X.dtype == np.float64:
+        sums = matmul(X.T, np.asarray(weights, dtype=np.float64))
     else:
         sums = np.einsum("ij,i->j", X, weights)
     return sums / weights.sum() if scaled else sums
@@ -281,13 +316,6 @@ def recentred_gram(raw: np.ndarray, mean: np.ndarray, sums: np.ndarray, total: f
     left = np.diag(raw)
     moved = np.abs(diagonal) > 1e-12 * np.abs(diagonal).max(initial=0.0)
     return None if np.any(np.abs(left[moved]) < 1e-4 * np.abs(diagonal[moved])) else raw
-
-
-def symmetric_from_lower(G: np.ndarray) -> np.ndarray:
-    """The symmetric matrix whose lower triangle is stored in G (which is overwritten)."""
-    lower = np.tril(G, -1)
-    G = np.diag(np.diag(G))
-    return G + lower + lower.T
 
 
 def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg, sparse
+from threadpoolctl import threadpool_limits
 
 from .centred import CentredMatrix
 from .parallel import in_threads
@@ -46,6 +47,11 @@ def conjugate_gradients(
             for start in range(0, q, d)
         ]
         return np.hstack([G for G, _ in parts]), max(steps for _, steps in parts)
+    with threadpool_limits(1, user_api="blas"):  # the columns are shared out instead; idle BLAS threads would spin
+        return _conjugate_gradients(rows, weights, scale, shift, E, tol, maxiter)
+
+
+def _conjugate_gradients(rows, weights, scale, shift, E, tol, maxiter) -> tuple[np.ndarray, int]:
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
     product = scaled_normal_product(rows, weights, scale, shift, D)
     size = np.sqrt(np.einsum("iq,iq,i->q", E, E, D**2))

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .blas import matmul
 from .centred import CentredMatrix
 from .guard import guard_dense
 from .inverse import Inverse
@@ -63,14 +64,14 @@ class Coordinates:
     def back(self, Q: np.ndarray) -> np.ndarray:
         """P = V Q, d x k."""
         if self.side == "features" or "V" in self.__dict__:
-            return self.V @ Q
-        left = self._vectors @ (Q / self.s[:, None])
+            return matmul(self.V, Q)
+        left = matmul(self._vectors, Q / self.s[:, None])
         return self.rows.tdot(left if self.weights is None else left * np.sqrt(self.weights)[:, None])
 
     def project(self, op: LowRank) -> np.ndarray:
         """T'F of a low-rank operator, r x q."""
         if self.side == "features":
-            return self.V.T @ op.project(self.rows)
+            return matmul(self.V.T, op.project(self.rows))
         return op.project(self.T)
 
     def is_source(self, op: Operator) -> bool:
@@ -99,7 +100,7 @@ class Coordinates:
                 total += c * leaf.in_coordinates(self)
             elif isinstance(leaf, LowRank):
                 E = self.project(leaf)
-                total += c * (E @ leaf.weigh(E.T))
+                total += c * matmul(E, leaf.weigh(E.T))
             else:
                 rest.append((c, leaf))
         for c, leaf in rest:
@@ -110,7 +111,7 @@ class Coordinates:
         """T'AT without structure to use; kept, since A and B often share a leaf."""
         if id(leaf) not in self._inner:
             if self.side == "features":
-                inner = self.V.T @ leaf.sandwich(self.rows) @ self.V
+                inner = matmul(self.V.T, matmul(leaf.sandwich(self.rows), self.V))
             else:
                 inner = leaf.sandwich(self.T)
             self._inner[id(leaf)] = (leaf, inner)

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, lobpcg
+from scipy.linalg import norm
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
+from .blas import matmul
 from .centred import CentredMatrix
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
@@ -95,14 +97,15 @@ def solve(
     *,
     solver: str = "auto",
     criterion: str = "ratio_trace",
+    positive_only: bool = False,
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
     ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
-    iterative route. At most ``bound`` components exist; the caller decides what to do when that is fewer than it
-    asked for.
+    iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
+    components exist; the caller decides what to do when that is fewer than it asked for.
     """
-    problem = Problem(template, R, side={"primal": "features", "dual": "rows"}.get(solver))
+    problem = Problem(template, R, positive_only=positive_only, side={"primal": "features", "dual": "rows"}.get(solver))
     dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
     absolute = choose_ridge(problem, ridge, ridge_scale, dense)
     if criterion == "trace_ratio":
@@ -192,9 +195,12 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
         return None
     M = problem.sandwich(template.A) / (template.b + ridge)
     w, P = top(M, k)
-    if w[-1] <= RANGE_TOLERANCE * np.linalg.norm(M):
+    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * norm(M)))
+    if problem.positive_only and useful:
+        w, P = w[:useful], P[:, :useful]
+    elif useful < k and not ("gram" in problem.__dict__ and problem.gram_factor.ok):  # of full rank: nothing outside
         return None
-    residual = relative_residual(M @ P, P, w)
+    residual = relative_residual(matmul(M, P), P, w)
     return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
 
 
@@ -228,7 +234,10 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
     if k >= min(problem.n, problem.d):
         return _restricted(problem, ridge, k)
     if problem.template.B is None:
-        w, P = lanczos(problem.apply_objective, problem.d, k)
+        try:
+            w, P = lanczos(problem.apply_objective, problem.d, k)
+        except ArpackNoConvergence:  # a cluster, such as the zeros of a large null space: coordinates have none
+            return None
         if w[-1] <= RANGE_TOLERANCE * np.abs(w).max():  # outside the row space zero comes before negative eigenvalues
             return None
         w, P = w / shift, P / np.sqrt(shift)

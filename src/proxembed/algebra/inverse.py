@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .blas import gram, matmul
 from .centred import CentredMatrix
 from .guard import guard_dense
 from .operators import LowRank, Operator
@@ -35,7 +36,7 @@ class Inverse(Operator):
         columns = sum(leaf.rank_bound for _, leaf in self.parts)
         if columns < self.n:
             F = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in self.parts])
-            w, V = descending(F.T @ F)
+            w, V = descending(gram(F))
             keep = w > max(w[0], 0.0) * 1e-14
             Q, R = orthonormal_factors(F @ (V[:, keep] / np.sqrt(w[keep])))
             w, U = descending((R * w[keep]) @ R.T)
@@ -55,8 +56,8 @@ class Inverse(Operator):
         Q, w = self._range
         E = rows.tdot(Q)
         guard_dense(rows.shape, "The rows projected through an inverse")
-        outside = rows.dot(np.eye(rows.shape[1])) - Q @ E.T
-        return (E / (w + self.eps)) @ E.T + outside.T @ outside / self.eps
+        outside = rows.dot(np.eye(rows.shape[1])) - matmul(Q, E.T)
+        return matmul(E / (w + self.eps), E.T) + gram(outside) / self.eps
 
     def diagonal(self, n=None):
         Q, w = self._range
@@ -79,13 +80,13 @@ class Inverse(Operator):
         inside, outside = _factors_in_basis(others, coordinates)
         diagonal = np.concatenate([own * s**2, np.zeros(len(outside))]) + self.eps
         W = np.vstack([inside, outside]) / np.sqrt(diagonal)[:, None]
-        g, V = descending(W.T @ W)
+        g, V = descending(gram(W))
         keep = g > 0
-        G = W @ (V[:, keep] / np.sqrt(g[keep]))
+        G = matmul(W, V[:, keep] / np.sqrt(g[keep]))
         shrink = g[keep] / (1.0 + g[keep])
         half = s / np.sqrt(diagonal[: len(s)])
         G = half[:, None] * G[: len(s)]
-        return np.diag(half**2) - (G * shrink) @ G.T
+        return np.diag(half**2) - matmul(G * shrink, G.T)
 
 
 def _root(op: LowRank) -> np.ndarray:
@@ -112,7 +113,7 @@ def _factors_in_basis(parts: list[tuple[float, LowRank]], coordinates: Coordinat
     inside = np.hstack([np.sqrt(c) * (coordinates.project(leaf) @ _root(leaf)) for c, leaf in parts])
     inside /= coordinates.s[:, None]
     Y = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in parts])
-    gram = Y.T @ Y
-    w, V = descending(gram - inside.T @ inside)
-    keep = w > max(np.trace(gram), 0.0) * 1e-13
+    inner = gram(Y)
+    w, V = descending(inner - gram(inside))
+    keep = w > max(np.trace(inner), 0.0) * 1e-13
     return inside, np.sqrt(w[keep])[:, None] * V[:, keep].T

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import linalg, sparse
 
+from .blas import matmul
 from .centred import CentredMatrix, block_rows, weighted_mean
 from .conjugate import conjugate_gradients
 from .coordinates import Coordinates
@@ -72,14 +73,14 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     level = weighted_mean(target, w) if centred else np.zeros(target.shape[1])
     s2 = coordinates.s**2
     shrink = 1.0 / (s2[:, None] + ridges[None, :])
-    moments = sum(left.T @ goal for _, left, goal in _weighted_blocks(coordinates, target, w, level))
+    moments = sum(matmul(left.T, goal) for _, left, goal in _weighted_blocks(coordinates, target, w, level))
     errors = np.zeros(len(ridges))
     stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(s2), -1)
     for part, left, goal in _weighted_blocks(coordinates, target, w, level):
-        leverage = left**2 @ shrink
+        leverage = matmul(left**2, shrink)
         if centred:
             leverage += (w[part] / w.sum())[:, None]
-        fitted = (left @ stacked).reshape(len(left), len(ridges), -1)
+        fitted = matmul(left, stacked).reshape(len(left), len(ridges), -1)
         residual = np.einsum("ilq->il", (goal[:, None, :] - fitted) ** 2)
         errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
     return errors / (w.sum() * target.shape[1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from .blas import matmul
 from .centred import CentredMatrix
 from .guard import MAX_DENSE_BYTES, guard_dense
 
@@ -191,7 +192,7 @@ class LowRank(Operator):
 
     def sandwich(self, X):
         E = self.project(X)
-        return _symmetric(E @ self.weigh(E.T))
+        return _symmetric(matmul(E, self.weigh(E.T)))
 
     def diagonal(self, n=None):
         F = self.dense_factor()

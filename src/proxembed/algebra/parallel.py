@@ -1,20 +1,59 @@
-"""Sparse times dense over two or more threads: columns are shared out, scipy's kernels release the lock."""
+"""Threads: sparse products share out their columns (scipy's kernels release the lock), BLAS pools keep out of each
+other's way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Lock
 
 import numpy as np
 from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 CHUNK = 16
 SMALL = 1_000_000
+HOMES = ("numpy", "scipy")
 
 
 def threads() -> int:
     """Threads that the process may use (joblib's count: affinity and container limits included)."""
     return effective_n_jobs(-1)
+
+
+class _OnePool:
+    """numpy's BLAS on one thread while entered, by any number of threads of the program; scipy's keeps its own.
+
+    Both carry a pool of threads where they come as wheels, and an idle pool spins for milliseconds after every product,
+    on the cores that the other one needs. Large products go through scipy (algebra.blas).
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._limit = Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limit = _numpy_pools().limit(limits=1)
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+one_pool = _OnePool()
+
+
+@cache
+def _numpy_pools() -> ThreadpoolController:
+    """numpy's own BLAS, where scipy has another; else nothing."""
+    found = ThreadpoolController()
+    homes = {home: [lib.filepath for lib in found.lib_controllers if f"{home}.libs" in lib.filepath] for home in HOMES}
+    return found.select(filepath=homes["numpy"] if all(homes.values()) else [])
 
 
 def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .blas import matmul
 from .problem import Problem
 from .symmetric import SPD, descending, range_basis, top
 
@@ -37,10 +38,10 @@ def solve_pencil(
     """
     C = whitener(B)
     diagonal = np.diag(C) if C.shape[0] == C.shape[1] and np.count_nonzero(C) <= len(C) else None
-    M = C.T @ A @ C if diagonal is None else A * np.outer(diagonal, diagonal)
+    M = matmul(C.T, matmul(A, C)) if diagonal is None else A * np.outer(diagonal, diagonal)
     M = (M + M.T) / 2
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
-    Q = C @ U if diagonal is None else diagonal[:, None] * U
+    Q = matmul(C, U) if diagonal is None else diagonal[:, None] * U
     return w, Q, (w if k is None else None), relative_residual(C.T @ (A @ Q), C.T @ (B @ Q), w), len(M)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import block_diag
 
+from .blas import matmul
 from .centred import CentredMatrix
 from .coordinates import Coordinates, is_scatter, rank_threshold
 from .guard import guard_dense
@@ -27,9 +28,10 @@ CONSTANT = (
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I."""
 
-    def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None, side: str | None = None):
+    def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None):
         self.template = template
         self._raw_gram = raw_gram
+        self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights)
         self.n, self.d = self.rows.shape
@@ -129,7 +131,7 @@ class Problem:
         """(Xc'Xc + lam I)^-1 E for E in the row space of the centred rows (unweighted)."""
         if self.side == "rows" or "coordinates" in self.__dict__:
             V = self.coordinates.V
-            return V @ ((V.T @ E) / (self.coordinates.s**2 + lam)[:, None])
+            return matmul(V, matmul(V.T, E) / (self.coordinates.s**2 + lam)[:, None])
         M = self.gram + lam * np.eye(self.d)
         return SPD(M).solve(E)
 
@@ -139,14 +141,14 @@ class Problem:
         if self.template.B is None or self.scatter == 0.0:
             return shift * P
         if self.scatter is not None and self.side == "features" and "gram" in self.__dict__:
-            return self.scatter * (self.gram @ P) + shift * P
+            return self.scatter * matmul(self.gram, P) + shift * P
         return self.rows.tdot(self.template.B @ self.rows.dot(P)) + shift * P
 
     def apply_objective(self, P: np.ndarray) -> np.ndarray:
         """Ap P."""
         if "factor" in self.__dict__:
             F, S = self.factor
-            return F @ (S @ (F.T @ P))
+            return matmul(F, S @ matmul(F.T, P))
         return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
 
 

@@ -13,13 +13,16 @@ from scipy import linalg
 from scipy.linalg.lapack import dpocon
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from .blas import matmul
+
 RANGE_TOLERANCE = 1e-10
 LANCZOS_FROM = 1500
+EVD_BELOW = 800  # divide and conquer beats the subset solver up to here
 
 
 def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvalues of a symmetric matrix, descending, and their vectors."""
-    w, V = linalg.eigh(M, driver="evd" if len(M) < 800 else "evr", check_finite=False)
+    w, V = linalg.eigh(M, driver="evd" if len(M) < EVD_BELOW else "evr", check_finite=False)
     return w[::-1], V[:, ::-1]
 
 
@@ -31,11 +34,11 @@ def eigenvalues(M: np.ndarray) -> np.ndarray:
 def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest (algebraic) eigenvalues of a symmetric matrix, descending, and their vectors."""
     r = len(M)
-    if k >= r or r < 64:
-        w, V = descending(M)
-        return w[:k], V[:, :k]
     if r > LANCZOS_FROM and k < r // 20:
         return lanczos(lambda v: M @ v, r, k)
+    if k >= r or r < EVD_BELOW:
+        w, V = descending(M)
+        return w[:k], V[:, :k]
     w, V = linalg.eigh(M, subset_by_index=(r - k, r - 1), check_finite=False)
     return w[::-1], V[:, ::-1]
 
@@ -107,7 +110,7 @@ def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
 
 def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
     """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
-    N = P.T @ BP
+    N = matmul(P.T, BP)
     L = linalg.cholesky((N + N.T) / 2, lower=True, check_finite=False)
     return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .blas import matmul
 from .operators import LowRank
 from .problem import Problem
 from .symmetric import RANGE_TOLERANCE, SPD, descending, orthonormalise
@@ -17,14 +18,14 @@ from .symmetric import RANGE_TOLERANCE, SPD, descending, orthonormalise
 
 def thin_pencil(F: np.ndarray, S: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvectors of (F S F', Bp) with positive eigenvalue, and these, descending; G = Bp^-1 F."""
-    M = F.T @ G
+    M = matmul(F.T, G)
     w, V = descending((M + M.T) / 2)
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0) if w[0] > 0 else np.zeros(len(w), dtype=bool)
     half = V[:, keep] * np.sqrt(w[keep])
     values, U = descending(half.T @ S @ half)
     positive = values > RANGE_TOLERANCE * max(values[0], 0.0) if len(values) else np.zeros(0, dtype=bool)
     C = (V[:, keep] / np.sqrt(w[keep])) @ U[:, positive]
-    return values[positive], orthonormalise(G @ C, F @ C) if C.shape[1] else G @ C
+    return values[positive], orthonormalise(matmul(G, C), matmul(F, C)) if C.shape[1] else np.empty((len(G), 0))
 
 
 def constraint_solver(problem: Problem, ridge: float) -> Callable[[np.ndarray], np.ndarray] | None:

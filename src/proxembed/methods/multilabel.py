@@ -64,5 +64,8 @@ class MESD(Wrapper):
                 "(or none). Use it as it is."
             )
 
+    def _natural(self, rows):
+        return max(1, min(super()._natural(rows), rows.labels.c - 1))
+
     def template(self, rows):
         return self.method_.template(replace(rows, weighting=self.weighting))

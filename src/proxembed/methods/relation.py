@@ -94,8 +94,9 @@ class RelationFeatures(Embedder):
     --------
     >>> from proxembed import RelationFeatures
     >>> from proxembed.data import digits
-    >>> RelationFeatures("cosine", prototypes="farthest", n_prototypes=50,
-    random_state=0).fit_transform(digits().X).shape (1797, 50)
+    >>> relate = RelationFeatures("cosine", prototypes="farthest", n_prototypes=50, random_state=0)
+    >>> relate.fit_transform(digits().X).shape
+    (1797, 50)
     """
 
     kind: str | Callable = param(

@@ -1,0 +1,47 @@
+"""Dense products through scipy's BLAS alone.
+
+numpy and scipy each carry a BLAS with a pool of threads; the idle pool spins for milliseconds after every product and
+holds up the other. The factorisations are scipy's, so the products that feed them go the same way. No operand is
+copied as long as it is contiguous in either order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dgemm, dgemv, dsyrk
+
+
+def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A B, float64, in C order; B is a matrix or a vector."""
+    if A.shape[1] != B.shape[0]:
+        raise ValueError(f"A {A.shape[0]:,} x {A.shape[1]:,} matrix cannot be multiplied with {B.shape[0]:,} rows.")
+    if B.ndim == 1:
+        a, transposed = _transposed(A)
+        return dgemv(1.0, a, B, trans=1 - transposed)
+    a, ta = _transposed(B)
+    b, tb = _transposed(A)
+    return dgemm(1.0, a, b, trans_a=ta, trans_b=tb).T
+
+
+def gram(X: np.ndarray) -> np.ndarray:
+    """X'X, half the work of a product."""
+    a, transposed = _transposed(X)
+    return symmetric_from_lower(dsyrk(1.0, a, trans=transposed, lower=1))
+
+
+def symmetric_from_lower(G: np.ndarray) -> np.ndarray:
+    """The symmetric matrix whose lower triangle is stored in G (which is overwritten)."""
+    for start in range(0, len(G), 256):
+        stop = start + 256
+        G[start:stop, stop:] = G[stop:, start:stop].T
+        block = G[start:stop, start:stop]
+        lower = np.tril(block, -1)
+        block[:] = lower + lower.T + np.diag(np.diag(block))
+    return G
+
+
+def _transposed(M: np.ndarray) -> tuple[np.ndarray, int]:
+    """(a, t) with op_t(a) = M' and a in Fortran order: M' itself (t = 0), or M to be transposed (t = 1)."""
+    if M.flags.f_contiguous and not M.flags.c_contiguous:
+        return M, 1
+    return np.ascontiguousarray(M).T, 0
