@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .algebra.blas import matmul
 from .algebra.centred import CentredMatrix
 from .labels import LabelMatrix
 
@@ -24,8 +23,7 @@ def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndar
     """(k, c): covariance of each component with each standardised label, scaled to unit length a component."""
     share = labels.nk / labels.n
     deviation = np.sqrt(share * (1.0 - share))
-    level = np.outer(rows.column_sums(), share)
-    covariance = matmul(components, rows.tdot(labels.Y) - level)
+    covariance = rows.tdot_under(components.T, labels.Y) - np.outer(components @ rows.column_sums(), share)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
     length = np.linalg.norm(loadings, axis=1, keepdims=True)
     return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))

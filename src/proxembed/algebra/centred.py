@@ -91,14 +91,13 @@ class CentredMatrix:
         """(X - 1 mean')' U, d x k, float64; U is dense or sparse. The last product with a sparse U is kept."""
         if self._last is not None and self._last[0] is U:
             return self._last[1]
+        self._last = None
         G = np.asarray(self._raw_tdot(U), dtype=np.float64)
         if self.mean is not None:
             total = np.asarray(U.sum(axis=0)).ravel()
-            level = np.outer(self.mean, total) if G.ndim == 2 else self.mean * total
-            G = G - level
-            np.abs(level, out=level)
-            level *= 8 * EPS
-            G[np.abs(G) <= level] = 0.0  # what only rounding left
+            step = block_rows(G.shape[-1] if G.ndim == 2 else 1)
+            for start in range(0, len(G), step):
+                _subtract_level(G[start : start + step], self.mean[start : start + step], total)
         if sparse.issparse(U):
             G.setflags(write=False)
             self._last = (U, G)
@@ -108,6 +107,14 @@ class CentredMatrix:
         """(X - 1 mean')'1: zero by construction where all rows weigh one."""
         ones = np.ones(self.shape[0])
         return np.zeros(self.shape[1]) if self.annihilates(ones) else self.tdot(ones)
+
+    def tdot_under(self, P: np.ndarray, U, chunk: int = 16) -> np.ndarray:
+        """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
+        time."""
+        if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES // 8 or (self._last is not None and self._last[0] is U):
+            return matmul(P.T, self.tdot(U))
+        parts = range(0, U.shape[1], chunk)
+        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + chunk])) for start in parts])
 
     def _raw_tdot(self, U) -> np.ndarray:
         """X'U."""
@@ -293,6 +300,15 @@ class CentredMatrix:
     def take(self, index) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""
         return CentredMatrix(self.X[index], self.mean)
+
+
+def _subtract_level(G: np.ndarray, mean: np.ndarray, total: np.ndarray) -> None:
+    """G -= mean total' in place; what only rounding left becomes zero."""
+    level = np.outer(mean, total) if G.ndim == 2 else mean * total
+    G -= level
+    np.abs(level, out=level)
+    level *= 8 * EPS
+    G[np.abs(G) <= level] = 0.0
 
 
 def weighted_mean(X, weights: np.ndarray, scaled: bool = True) -> np.ndarray:
