@@ -27,7 +27,7 @@ from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
 from .parallel import CHUNK
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .problem import Problem
-from .symmetric import LANCZOS_FROM, RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top
+from .symmetric import RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top
 from .thin import constraint_solver, thin_pencil
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 SOLVERS = ("auto", "thin", "primal", "dual", "iterative")
 RESIDUAL_LIMIT = 1e-6
+LANCZOS_FROM = 1500
 CG_TOLERANCE = 1e-7
 ITERATIVE_RIDGE = 1.0
 MAX_COMPONENTS = 100

@@ -6,7 +6,7 @@ import numpy as np
 
 from .blas import matmul
 from .problem import Problem
-from .symmetric import SPD, descending, range_basis, top
+from .symmetric import SPD, descending, range_basis, top, top_of_pencil
 
 
 def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -21,9 +21,6 @@ def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarr
 
 def whitener(B: np.ndarray) -> np.ndarray:
     """C with C'BC = I on the range of B."""
-    d = np.diag(B)
-    if np.count_nonzero(B) == np.count_nonzero(d) and d.min() > 0:
-        return np.diag(1.0 / np.sqrt(d))
     factorised = SPD(B)
     return factorised.whiten() if factorised.ok else range_basis(B)
 
@@ -36,13 +33,31 @@ def solve_pencil(
 
     Where k is None: all of them, and the spectrum.
     """
-    C = whitener(B)
-    diagonal = np.diag(C) if C.shape[0] == C.shape[1] and np.count_nonzero(C) <= len(C) else None
-    M = matmul(C.T, matmul(A, C)) if diagonal is None else A * np.outer(diagonal, diagonal)
+    r, spectrum = len(B), None
+    diagonal = diagonal_of(B)
+    if diagonal is None and k is not None and SPD(B).ok:
+        w, Q = top_of_pencil(A, B, min(k, r))
+        return w, Q, None, relative_residual(matmul(A, Q), matmul(B, Q), w), r
+    if diagonal is None:
+        C = whitener(B)
+        M = matmul(C.T, matmul(A, C))
+    else:
+        C = 1.0 / np.sqrt(diagonal)
+        M = A * np.outer(C, C)
     M = (M + M.T) / 2
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
-    Q = matmul(C, U) if diagonal is None else diagonal[:, None] * U
-    return w, Q, (w if k is None else None), relative_residual(C.T @ (A @ Q), C.T @ (B @ Q), w), len(M)
+    spectrum = w if k is None else None
+    if diagonal is not None:
+        Q = C[:, None] * U
+        return w, Q, spectrum, relative_residual(C[:, None] * matmul(A, Q), U, w), r
+    Q = matmul(C, U)
+    return w, Q, spectrum, relative_residual(matmul(C.T, matmul(A, Q)), matmul(C.T, matmul(B, Q)), w), len(M)
+
+
+def diagonal_of(B: np.ndarray) -> np.ndarray | None:
+    """The diagonal of a positive diagonal matrix, None for any other."""
+    d = np.diag(B)
+    return d if np.count_nonzero(B) == np.count_nonzero(d) and d.min() > 0 else None
 
 
 def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray) -> float:

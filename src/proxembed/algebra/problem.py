@@ -130,8 +130,7 @@ class Problem:
     def ridge_solution(self, E: np.ndarray, lam: float) -> np.ndarray:
         """(Xc'Xc + lam I)^-1 E for E in the row space of the centred rows (unweighted)."""
         if self.side == "rows" or "coordinates" in self.__dict__:
-            V = self.coordinates.V
-            return matmul(V, matmul(V.T, E) / (self.coordinates.s**2 + lam)[:, None])
+            return self.coordinates.back(self.coordinates.forward(E) / (self.coordinates.s**2 + lam)[:, None])
         M = self.gram + lam * np.eye(self.d)
         return SPD(M).solve(E)
 

@@ -16,7 +16,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .blas import matmul
 
 RANGE_TOLERANCE = 1e-10
-LANCZOS_FROM = 1500
 EVD_BELOW = 800  # divide and conquer beats the subset solver up to here
 
 
@@ -34,12 +33,17 @@ def eigenvalues(M: np.ndarray) -> np.ndarray:
 def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest (algebraic) eigenvalues of a symmetric matrix, descending, and their vectors."""
     r = len(M)
-    if r > LANCZOS_FROM and k < r // 20:
-        return lanczos(lambda v: M @ v, r, k)
     if k >= r or r < EVD_BELOW:
         w, V = descending(M)
         return w[:k], V[:, :k]
     w, V = linalg.eigh(M, subset_by_index=(r - k, r - 1), check_finite=False)
+    return w[::-1], V[:, ::-1]
+
+
+def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenvalues of (A, B), B positive definite, descending, and their B-orthonormal vectors."""
+    r = len(A)
+    w, V = linalg.eigh(A, B, subset_by_index=(max(r - k, 0), r - 1), check_finite=False)
     return w[::-1], V[:, ::-1]
 
 
@@ -49,7 +53,7 @@ def lanczos(
     """The k largest (algebraic) eigenpairs of a symmetric operator, descending; a fixed start makes it repeatable."""
     start = np.random.default_rng(0).standard_normal(size)
     op = LinearOperator((size, size), matvec=lambda v: product(np.ravel(v)), dtype=np.float64)
-    w, V = eigsh(op, k=k, which="LA", v0=start, tol=tol, ncv=min(size, max(2 * k + 1, k + 20)), maxiter=20 * size)
+    w, V = eigsh(op, k=k, which="LA", v0=start, tol=tol, ncv=min(size, max(2 * k + 1, k + 20)), maxiter=40)
     order = np.argsort(w)[::-1]
     return w[order], V[:, order]
 

@@ -59,18 +59,15 @@ def test_top_gives_the_largest_algebraic_eigenpairs(n, k):
     assert_eigenpairs(M, w, V)
 
 
-def test_top_of_a_large_matrix_takes_lanczos_and_agrees(monkeypatch):
+def test_top_takes_the_largest_by_value_not_by_size(monkeypatch):
     M = symmetric(150, seed=2)
-    M -= 30 * np.eye(150)  # all eigenvalues negative: the largest is not the largest in absolute value
-    direct, _ = top(M, 5)
-    calls = []
-    monkeypatch.setattr(room, "LANCZOS_FROM", 100)
-    monkeypatch.setattr(room, "lanczos", lambda *a: calls.append(a) or lanczos(*a))
-    w, V = top(M, 5)
-    assert len(calls) == 1 and direct[0] < 0
-    assert_eigenpairs(M, w, V, 1e-10)
-    top(M, 8)  # not few enough of 150
-    assert len(calls) == 1
+    M -= 30 * np.eye(150)  # all eigenvalues negative
+    for below in (1000, 10):  # divide and conquer, and the subset solver
+        monkeypatch.setattr(room, "EVD_BELOW", below)
+        w, V = top(M, 5)
+        assert w[0] < 0
+        assert_eigenpairs(M, w, V, 1e-10)
+        np.testing.assert_allclose(w, np.linalg.eigvalsh(M)[:-6:-1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 4, 19])
