@@ -1,10 +1,11 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test bench types clean
+.PHONY: help demo test bench results types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 OUT ?= demo
+DATA ?= $(or $(PROXEMBED_DATA),../shared/data)
 BENCH ?= startup tmc2007 reuters_size sparse_large
 export SCIPY_ARRAY_API = 1
 
@@ -12,6 +13,7 @@ help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
 	@echo "make test    ruff, the import contract and the tests"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
+	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
 	@echo "make types   mypy on the package"
 	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
 	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
@@ -26,6 +28,13 @@ test: $(VENV)/.ready-dev
 
 bench: $(VENV)/.ready
 	@set -e; for question in $(BENCH); do $(VENV)/bin/python bench/$$question.py; done
+
+COMPARE = $(VENV)/bin/proxembed compare
+results: $(VENV)/.ready
+	$(COMPARE) $(DATA)/reuters.npz -m opls,mddm,cca,hsl -k 2,5,10,30,60,90 --folds 2 --standard-split -o docs/results/reuters
+	for set in scene emotions yeast; do \
+	    $(COMPARE) $(DATA)/$$set.npz -m opls,kernelized -k 2,6 --folds 3 --standard-split -o docs/results/$$set || exit 1; \
+	done
 
 types: $(VENV)/.ready-dev
 	$(VENV)/bin/mypy
