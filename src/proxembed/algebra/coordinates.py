@@ -114,7 +114,9 @@ class Coordinates:
                 rest.append((c, leaf))
         for c, leaf in rest:
             total += c * self._general(leaf)
-        return (total + total.T) / 2
+        total += total.T.copy()
+        total *= 0.5
+        return total
 
     def _general(self, leaf: Operator) -> np.ndarray:
         """T'AT without structure to use; kept, since A and B often share a leaf."""

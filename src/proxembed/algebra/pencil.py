@@ -43,7 +43,8 @@ def solve_pencil(
         M = matmul(C.T, matmul(A, C))
     else:
         C = 1.0 / np.sqrt(diagonal)
-        M = A * np.outer(C, C)
+        M = A * C[:, None]
+        M *= C[None, :]
     M = (M + M.T) / 2
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
     spectrum = w if k is None else None

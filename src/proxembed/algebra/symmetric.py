@@ -73,7 +73,8 @@ class SPD:
         self.inverse_scale = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
         scaled = M * self.inverse_scale[:, None]
         scaled *= self.inverse_scale[None, :]
-        norm = float(np.abs(scaled).sum(axis=0).max())
+        scaled = scaled.T  # symmetric, and in LAPACK's order
+        norm = linalg.norm(scaled, 1, check_finite=False)
         try:
             self.factor = linalg.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
             rcond, info = dpocon(self.factor, norm, uplo="L")
