@@ -8,7 +8,9 @@ copied as long as it is contiguous in either order.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import dgemm, dgemv, dsyrk
+from scipy.linalg.blas import daxpy, dgemm, dgemv, dsyrk
+
+TILE = 256
 
 
 def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -23,6 +25,30 @@ def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return dgemm(1.0, a, b, trans_a=ta, trans_b=tb).T
 
 
+def add_product(total: np.ndarray, c: float, A: np.ndarray, B: np.ndarray) -> None:
+    """total += c A B in place; total is float64 in C order."""
+    a, ta = _transposed(B)
+    b, tb = _transposed(A)
+    dgemm(c, a, b, beta=1.0, c=total.T, trans_a=ta, trans_b=tb, overwrite_c=1)
+
+
+def add_symmetric(total: np.ndarray, c: float, M: np.ndarray) -> None:
+    """total += c M in place for a symmetric M in either order; total is float64 in C order."""
+    daxpy(np.asarray(M, dtype=np.float64).ravel(order="K"), total.reshape(-1), a=c)
+
+
+def symmetrise(M: np.ndarray) -> np.ndarray:
+    """(M + M') / 2 in place, tile by tile."""
+    for start in range(0, len(M), TILE):
+        rows = slice(start, start + TILE)
+        for other in range(0, start + 1, TILE):
+            columns = slice(other, other + TILE)
+            M[rows, columns] += M[columns, rows].T
+            M[rows, columns] *= 0.5
+            M[columns, rows] = M[rows, columns].T
+    return M
+
+
 def gram(X: np.ndarray) -> np.ndarray:
     """X'X, half the work of a product."""
     a, transposed = _transposed(X)
@@ -31,8 +57,8 @@ def gram(X: np.ndarray) -> np.ndarray:
 
 def symmetric_from_lower(G: np.ndarray) -> np.ndarray:
     """The symmetric matrix whose lower triangle is stored in G (which is overwritten)."""
-    for start in range(0, len(G), 256):
-        stop = start + 256
+    for start in range(0, len(G), TILE):
+        stop = start + TILE
         G[start:stop, stop:] = G[stop:, start:stop].T
         block = G[start:stop, start:stop]
         lower = np.tril(block, -1)

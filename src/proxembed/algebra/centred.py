@@ -13,11 +13,12 @@ from scipy import sparse
 from scipy.linalg.blas import ddot, dsyrk
 
 from .blas import gram, matmul, symmetric_from_lower
-from .parallel import by_columns
+from .parallel import by_columns, in_threads
 
 BLOCK_BYTES = 4 << 20
 ENTRIES = 1 << 19
 FEW_BYTES = 64 << 20
+OUTER_ROWS = 256
 EPS = float(np.finfo(float).eps)
 
 
@@ -238,10 +239,7 @@ class CentredMatrix:
         n = self.shape[0]
         if self.sparse:
             X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
-            K = np.empty((n, n))
-            step = block_rows(n, 64 << 20)
-            for start in range(0, n, step):
-                K[start : start + step] = (X[start : start + step] @ X.T).toarray()
+            K = _sparse_outer(X)
             if self.mean is not None:
                 cross = np.asarray(X @ self.mean).ravel()
                 K -= cross[:, None]
@@ -300,6 +298,17 @@ class CentredMatrix:
     def take(self, index) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""
         return CentredMatrix(self.X[index], self.mean)
+
+
+def _sparse_outer(X) -> np.ndarray:
+    """XX' of a CSR matrix: blocks of the lower half, shared out among threads."""
+    K = np.empty((X.shape[0],) * 2)
+
+    def work(part: slice) -> None:
+        K[part, : part.stop] = (X[part] @ X[: part.stop].T.tocsr()).toarray()
+
+    in_threads(work, len(K), OUTER_ROWS)
+    return symmetric_from_lower(K)
 
 
 def _subtract_level(G: np.ndarray, mean: np.ndarray, total: np.ndarray) -> None:

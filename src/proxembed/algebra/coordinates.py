@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .blas import matmul
+from .blas import add_product, add_symmetric, matmul, symmetrise
 from .centred import CentredMatrix
 from .guard import guard_dense
 from .inverse import Inverse
@@ -85,11 +85,7 @@ class Coordinates:
 
     def is_source(self, op: Operator) -> bool:
         """Whether a low-rank factor is the very matrix that these coordinates are of."""
-        if not isinstance(op, LowRank) or op.F is not self.rows.X or op.S is not None:
-            return False
-        if op.center is None:
-            return self.rows.mean is None
-        return self.rows.mean is not None and np.ptp(op.center) == 0 and self.uniform
+        return is_squared_scatter(op, self.rows, self.uniform)
 
     @property
     def uniform(self) -> bool:
@@ -106,17 +102,15 @@ class Coordinates:
             elif self.is_source(leaf):
                 total[np.diag_indices_from(total)] += c * self.s**4
             elif isinstance(leaf, Inverse):
-                total += c * leaf.in_coordinates(self)
+                add_symmetric(total, c, leaf.in_coordinates(self))
             elif isinstance(leaf, LowRank):
                 E = self.project(leaf)
-                total += c * matmul(E, leaf.weigh(E.T))
+                add_product(total, c, E, leaf.weigh(E.T))
             else:
                 rest.append((c, leaf))
         for c, leaf in rest:
-            total += c * self._general(leaf)
-        total += total.T.copy()
-        total *= 0.5
-        return total
+            add_symmetric(total, c, self._general(leaf))
+        return symmetrise(total)
 
     def _general(self, leaf: Operator) -> np.ndarray:
         """T'AT without structure to use; kept, since A and B often share a leaf."""
@@ -144,3 +138,12 @@ def is_scatter(op: Operator, rows: CentredMatrix, weights: np.ndarray | None) ->
     if isinstance(op, Identity):
         return bool(np.all(own == 1.0))
     return isinstance(op, Diagonal) and np.allclose(op.d, own, rtol=1e-13, atol=0.0)
+
+
+def is_squared_scatter(op: Operator, rows: CentredMatrix, uniform: bool) -> bool:
+    """Whether op = Xc Xc' with the centred rows themselves, so that Xc'op Xc is the square of their scatter matrix."""
+    if not isinstance(op, LowRank) or op.F is not rows.X or op.S is not None:
+        return False
+    if op.center is None:
+        return rows.mean is None
+    return rows.mean is not None and np.ptp(op.center) == 0 and uniform

@@ -155,7 +155,7 @@ def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:
 
 def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bool) -> str:
     plain = problem.template.B is None
-    if low and (plain or (problem.scatter is not None and small <= DENSE_LIMIT)):
+    if low and (plain or (_factorable(problem, ridge) and small <= DENSE_LIMIT)):
         return "thin"
     if low and problem.scatter is not None and problem.template.b + ridge > 0:
         return "iterative"
@@ -165,6 +165,11 @@ def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bo
     if 8 * small**2 > MAX_DENSE_BYTES and k is not None:
         return "iterative"
     return "primal" if problem.side == "features" else "dual"
+
+
+def _factorable(problem: Problem, ridge: float) -> bool:
+    """Whether the constraint is the scatter or a polynomial of it, so that factorisations of a Gram matrix solve it."""
+    return problem.scatter is not None or problem.shifts(ridge) is not None
 
 
 def _thin(problem: Problem, ridge: float, k: int | None) -> Solution | None:

@@ -45,7 +45,6 @@ def solve_pencil(
         C = 1.0 / np.sqrt(diagonal)
         M = A * C[:, None]
         M *= C[None, :]
-    M = (M + M.T) / 2
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
     spectrum = w if k is None else None
     if diagonal is not None:

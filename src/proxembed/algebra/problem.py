@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.linalg import block_diag
 
 from .blas import matmul
 from .centred import CentredMatrix
-from .coordinates import Coordinates, is_scatter, rank_threshold
+from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_threshold
 from .guard import guard_dense
 from .operators import Centering, Diagonal, Identity, LowRank, Operator
 from .symmetric import SPD, eigenvalues
@@ -31,6 +32,7 @@ class Problem:
     def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None):
         self.template = template
         self._raw_gram = raw_gram
+        self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights)
@@ -106,6 +108,42 @@ class Problem:
         parts = self.template.B.terms()
         return sum(c for c, _ in parts) if all(is_scatter(leaf, self.rows, self.weights) for _, leaf in parts) else None
 
+    def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
+        """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)..., S the scatter matrix and every r positive; None where
+        B is no such polynomial."""
+        c0, c1, c2 = self.template.b + ridge, 0.0, 0.0
+        if self.template.B is None or c0 <= 0:
+            return None
+        for c, leaf in self.template.B.terms():
+            if is_scatter(leaf, self.rows, self.weights):
+                c1 += c
+            elif is_squared_scatter(leaf, self.rows, self.uniform):
+                c2 += c
+            else:
+                return None
+        if c2 == 0:
+            return (c1, (c0 / c1,)) if c1 > 0 else None
+        under = c1**2 - 4 * c0 * c2
+        if c2 < 0 or c1 <= 0 or under < 0:
+            return None
+        large = (c1 + np.sqrt(under)) / 2
+        return c2, (large / c2, c0 / large)
+
+    def shifted(self, root: float) -> SPD:
+        """The Gram matrix plus root times I, factorised; kept, since several right-hand sides come one by one."""
+        for known, factorised in self._shifted:
+            if isclose(known, root, rel_tol=1e-12):
+                return factorised
+        factorised = SPD(self.gram, root)
+        self._shifted.append((root, factorised))
+        return factorised
+
+    def regression(self, E: np.ndarray, ridge: float) -> np.ndarray:
+        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E (uniform weights)."""
+        if self.side == "features":
+            return self.shifted(ridge).solve(self.rows.tdot(E))
+        return self.rows.tdot(self.shifted(ridge).solve(E - E.mean(axis=0)))
+
     def constraint_trace(self) -> float:
         """The trace of R'BR + bI on the row space."""
         rank = self.rank  # first: it may leave the Gram matrix behind
@@ -126,13 +164,6 @@ class Problem:
         for c, leaf in op.terms():
             total += c * (self.gram if is_scatter(leaf, self.rows, self.weights) else leaf.sandwich(self.rows))
         return total
-
-    def ridge_solution(self, E: np.ndarray, lam: float) -> np.ndarray:
-        """(Xc'Xc + lam I)^-1 E for E in the row space of the centred rows (unweighted)."""
-        if self.side == "rows" or "coordinates" in self.__dict__:
-            return self.coordinates.back(self.coordinates.forward(E) / (self.coordinates.s**2 + lam)[:, None])
-        M = self.gram + lam * np.eye(self.d)
-        return SPD(M).solve(E)
 
     def apply_constraint(self, P: np.ndarray, ridge: float) -> np.ndarray:
         """Bp P."""

@@ -16,18 +16,19 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .blas import matmul
 
 RANGE_TOLERANCE = 1e-10
-EVD_BELOW = 800  # divide and conquer beats the subset solver up to here
+EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
+EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
 def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvalues of a symmetric matrix, descending, and their vectors."""
-    w, V = linalg.eigh(M, driver="evd" if len(M) < EVD_BELOW else "evr", check_finite=False)
+    w, V = linalg.eigh(M.T, driver="evd" if len(M) < EVD_MEMORY else "evr", check_finite=False)  # M' in LAPACK's order
     return w[::-1], V[:, ::-1]
 
 
 def eigenvalues(M: np.ndarray) -> np.ndarray:
     """All eigenvalues of a symmetric matrix, descending."""
-    return linalg.eigvalsh(M, check_finite=False)[::-1]
+    return linalg.eigvalsh(M.T, check_finite=False)[::-1]
 
 
 def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,14 +37,14 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     if k >= r or r < EVD_BELOW:
         w, V = descending(M)
         return w[:k], V[:, :k]
-    w, V = linalg.eigh(M, subset_by_index=(r - k, r - 1), check_finite=False)
+    w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
     return w[::-1], V[:, ::-1]
 
 
 def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues of (A, B), B positive definite, descending, and their B-orthonormal vectors."""
     r = len(A)
-    w, V = linalg.eigh(A, B, subset_by_index=(max(r - k, 0), r - 1), check_finite=False)
+    w, V = linalg.eigh(A.T, B.T, subset_by_index=(max(r - k, 0), r - 1), check_finite=False)
     return w[::-1], V[:, ::-1]
 
 
@@ -65,14 +66,15 @@ def numerical_rank(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> int:
 
 
 class SPD:
-    """A symmetric positive definite matrix, factorised after scaling to unit diagonal; ``ok`` tells whether it is
+    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal; ``ok`` tells whether it is
     one."""
 
-    def __init__(self, M: np.ndarray):
-        d = np.sqrt(np.maximum(np.diag(M), 0.0))
+    def __init__(self, M: np.ndarray, shift: float = 0.0):
+        d = np.sqrt(np.maximum(np.diag(M) + shift, 0.0))
         self.inverse_scale = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
         scaled = M * self.inverse_scale[:, None]
         scaled *= self.inverse_scale[None, :]
+        np.fill_diagonal(scaled, np.where(d > 0, 1.0, 0.0))
         scaled = scaled.T  # symmetric, and in LAPACK's order
         norm = linalg.norm(scaled, 1, check_finite=False)
         try:
@@ -109,8 +111,8 @@ def pseudo_inverse(M: np.ndarray, ridge: float = 0.0, tol: float = RANGE_TOLERAN
 
 
 def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
-    """M^-1 E of a small symmetric M."""
-    return linalg.solve(M, E, assume_a="sym", check_finite=False)
+    """M^-1 E of a small square M."""
+    return linalg.solve(M, E, assume_a="gen", check_finite=False)
 
 
 def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:

@@ -29,41 +29,47 @@ def thin_pencil(F: np.ndarray, S: np.ndarray, G: np.ndarray) -> tuple[np.ndarray
 
 
 def constraint_solver(problem: Problem, ridge: float) -> Callable[[np.ndarray], np.ndarray] | None:
-    """F -> Bp^-1 F by one Cholesky factorisation of the smaller side; None where Bp is singular or has no such form."""
+    """F -> Bp^-1 F by Cholesky factorisations of the smaller side; None where Bp is singular or has no such form."""
     shift = problem.template.b + ridge
     if problem.template.B is None or problem.scatter == 0.0:
         return (lambda F: F / shift) if shift > 0 else None
+    polynomial = problem.shifts(ridge)
+    if polynomial is not None:
+        return _shifted_solver(problem, *polynomial)
+    return _primal_solver(problem, shift) if problem.side == "features" else None
+
+
+def _shifted_solver(
+    problem: Problem, scale: float, roots: tuple[float, ...]
+) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Bp = scale (S + r_1 I)(S + r_2 I)..., S = Xw'Xw with Xw = diag(w)^1/2 Xc: one factorisation a root.
+
+    On the side of the rows F = Xw'E, and (S + rI)^-1 Xw'E = Xw'(Xw Xw' + rI)^-1 E.
+    """
+    factors = [None] if problem.side == "features" else [_row_factor(problem, leaf) for _, leaf in problem.factors]
+    if problem.side == "rows" and any(E is None for E in factors):
+        return None
+    factorised = [problem.shifted(root) for root in roots]
+    if not all(one.ok for one in factorised):
+        return None
+
+    def chain(E: np.ndarray) -> np.ndarray:
+        for one in factorised:
+            E = one.solve(E)
+        return E / scale
+
     if problem.side == "features":
-        return _primal_solver(problem, shift)
-    if problem.scatter is not None and shift > 0:
-        return _dual_solver(problem, shift)
-    return None
+        return chain
+    left = chain(np.hstack(factors))
+    G = problem.rows.tdot(left if problem.uniform else np.sqrt(problem.weights)[:, None] * left)
+    return lambda F: G
 
 
 def _primal_solver(problem: Problem, shift: float) -> Callable[[np.ndarray], np.ndarray] | None:
-    if problem.scatter is not None:
-        M = problem.scatter * problem.gram
-    else:
-        M = problem.template.B.sandwich(problem.rows)
+    M = problem.scatter * problem.gram if problem.scatter is not None else problem.template.B.sandwich(problem.rows)
     M[np.diag_indices_from(M)] += shift
     factorised = SPD(M)
     return factorised.solve if factorised.ok else None
-
-
-def _dual_solver(problem: Problem, shift: float) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Xw'(c Xw Xw' + shift I)^-1 F_w for the factor F = Xw'F_w, Xw = diag(w)^1/2 Xc."""
-    factors = [_row_factor(problem, leaf) for _, leaf in problem.factors]
-    if any(E is None for E in factors):
-        return None
-    K = problem.scatter * problem.gram
-    K[np.diag_indices_from(K)] += shift
-    factorised = SPD(K)
-    if not factorised.ok:
-        return None
-    left = factorised.solve(np.hstack(factors))
-    root = None if problem.uniform else np.sqrt(problem.weights)[:, None]
-    G = problem.rows.tdot(left if root is None else root * left)
-    return lambda F: G
 
 
 def _row_factor(problem: Problem, leaf: LowRank) -> np.ndarray | None:

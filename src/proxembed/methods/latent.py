@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..algebra.blas import matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
 from ..algebra.inverse import Inverse
@@ -221,25 +222,28 @@ class MLLS(SpectralEmbedder):
         return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
 
     def finish(self, P, R):
-        return orthonormal_columns(R.normal_dot(P) / R.shape[0] + (self.alpha + self.beta) * P)
+        return orthonormal_columns(self._shifted(P, R))
+
+    def _shifted(self, P, R) -> np.ndarray:
+        """M1 P."""
+        return R.normal_dot(P) / R.shape[0] + (self.alpha + self.beta) * P
 
     def _store(self, found, rows):
         super()._store(found, rows)
         self._labels = rows.labels.take(slice(0, 0))
-        self._learn_predictor(rows, found.problem)
+        self._learn_predictor(rows, found)
 
-    def _learn_predictor(self, rows, problem) -> None:
-        """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]."""
-        n = rows.n
-        theta = self.components_.T
-        F = problem.rows.tdot(rows.labels.Y)
-        solved = problem.ridge_solution(np.hstack([F, n * theta]), n * (self.alpha + self.beta))
-        self._alone, self._inner = solved[:, : F.shape[1]], solved[:, F.shape[1] :]
+    def _learn_predictor(self, rows, found) -> None:
+        """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
+        n, theta = rows.n, orthonormal_columns(self.components_.T)
+        self._alone = found.problem.regression(rows.labels.Y.toarray(), n * (self.alpha + self.beta))
+        triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
+        self._inner = solve_linear(triangle.T, found.P.T).T
         self._level = rows.labels.nk / n
         self._combine()
 
     def _combine(self) -> None:
-        theta, inner = self.components_.T, self._inner[:, : len(self.components_)]
+        theta, inner = orthonormal_columns(self.components_.T), self._inner[:, : len(self.components_)]
         middle = np.eye(theta.shape[1]) / self.alpha - theta.T @ inner
         W = self._alone + inner @ solve_linear(middle, theta.T @ self._alone)
         self.coef_ = self._labels.expand(W)
