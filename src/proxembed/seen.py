@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from .algebra.parallel import in_threads
+
 
 class SeenRows:
     """Fingerprints of the training rows; the first of equal rows stands for all."""
@@ -30,9 +32,11 @@ class SeenRows:
             sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
             return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
         out = np.empty(X.shape[0], dtype=np.uint64)
-        step = max(1, (1 << 17) // max(X.shape[1], 1))
-        for start in range(0, X.shape[0], step):
-            out[start : start + step] = _scrambled(X[start : start + step]) @ self.multipliers
+
+        def work(part: slice) -> None:
+            out[part] = _scrambled(X[part]) @ self.multipliers
+
+        in_threads(work, X.shape[0], max(1, (1 << 17) // max(X.shape[1], 1)))
         return out
 
 

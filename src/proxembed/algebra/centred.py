@@ -6,7 +6,7 @@ X - 1 mean', computed without a dense copy of a sparse X and without an n x d te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -38,6 +38,7 @@ class CentredMatrix:
         self.weights: np.ndarray | None = None
         self._gram: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
+        self._known: list[tuple[object, np.ndarray]] = []
 
     @classmethod
     def of(cls, X) -> CentredMatrix:
@@ -45,11 +46,44 @@ class CentredMatrix:
         return X if isinstance(X, CentredMatrix) else cls(X)
 
     @classmethod
-    def centred(cls, X, weights: np.ndarray | None) -> CentredMatrix:
-        """Centred by the weighted mean; ``weights=None`` leaves X as it is."""
-        found = cls(X, None if weights is None else weighted_mean(X, weights))
+    def centred(cls, X, weights: np.ndarray | None, also: Sequence = ()) -> CentredMatrix:
+        """Centred by the weighted mean; ``weights=None`` leaves X as it is.
+
+        ``also``: matrices U of which X'U will be wanted; of a dense X they come from the pass that finds the mean.
+        """
+        found = cls(X)
+        if weights is not None and also:
+            found._prepare(weights, also)
+        if weights is not None:
+            found.mean = (found._product(weights) if found._known else weighted_mean(X, weights, False)) / weights.sum()
         found.weights = weights
         return found
+
+    def _prepare(self, weights: np.ndarray, also: Sequence) -> None:
+        """X'[w, 1, U...] in one pass over a dense X of float64."""
+        chosen: list = [weights] if np.ptp(weights) == 0 else [weights, np.ones(self.shape[0])]
+        chosen += [U for i, U in enumerate(also) if not any(U is other for other in also[:i])]
+        width = sum(1 if U.ndim == 1 else U.shape[1] for U in chosen)
+        if self.sparse or self.X.dtype != np.float64 or 8 * self.shape[0] * width > FEW_BYTES:
+            return
+        joint = np.empty((self.shape[0], width))
+        parts, start = [], 0
+        for U in chosen:
+            parts.append(slice(start, start + (1 if U.ndim == 1 else U.shape[1])))
+            start = parts[-1].stop
+            joint[:, parts[-1]] = U.toarray() if sparse.issparse(U) else U.reshape(self.shape[0], -1)
+        products = matmul(self.X.T, joint)
+        self._known = [
+            (U, products[:, part.start] if U.ndim == 1 else products[:, part])
+            for U, part in zip(chosen, parts, strict=True)
+        ]
+
+    def _product(self, U) -> np.ndarray | None:
+        """X'U where the first pass has found it."""
+        for known, product in self._known:
+            if known is U or (U.ndim == known.ndim == 1 and np.array_equal(known, U)):
+                return product
+        return None
 
     @property
     def noise(self) -> float:
@@ -119,6 +153,9 @@ class CentredMatrix:
 
     def _raw_tdot(self, U) -> np.ndarray:
         """X'U."""
+        known = self._product(U)
+        if known is not None:
+            return known.copy()
         if sparse.issparse(U):
             if self.sparse or 8 * U.shape[0] * U.shape[1] > FEW_BYTES:
                 G = U.T @ self.X
@@ -174,7 +211,8 @@ class CentredMatrix:
         w = np.ones(self.shape[0]) if weights is None else weights
         if self.annihilates(w):
             return self.mean * w.sum()
-        return weighted_mean(self.X, w, scaled=False)
+        known = self._product(w)
+        return weighted_mean(self.X, w, scaled=False) if known is None else known
 
     def _total(self, weights: np.ndarray | None) -> float:
         return float(self.shape[0] if weights is None else weights.sum())
@@ -236,7 +274,6 @@ class CentredMatrix:
 
     def outer_gram(self, weights: np.ndarray | None = None) -> np.ndarray:
         """diag(w)^1/2 (X - 1 mean')(X - 1 mean')' diag(w)^1/2, n x n, float64."""
-        n = self.shape[0]
         if self.sparse:
             X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
             K = _sparse_outer(X)

@@ -55,7 +55,7 @@ def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placemen
     keep = w > max(w[0], 0.0) * n * np.finfo(float).eps
     w, V = w[keep], V[:, keep] / np.sqrt(w[keep])
     ends = np.cumsum([0, *(block.shape[1] for _, block in blocks)])
-    Z = sum(c * block.dot(V[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
+    Z = sum(block.dot(c * V[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
     bound = len(joint) if keep.all() and k is not None else len(w)
     known = [(leaf.F, gram) for (_, leaf), gram in zip(parts, grams, strict=True) if leaf.center is None]
     return Placement(fix_signs(orthonormalise(Z, Z)), w, bound, "thin", w if k is None else None, known)

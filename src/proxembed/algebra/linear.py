@@ -26,18 +26,19 @@ def ridge_solve(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2.
 
-    ``center=False`` fits no intercept; ``gram`` is the smaller (centred) Gram matrix where it is known.
+    ``center=False`` fits no intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a
+    CentredMatrix already.
     """
-    rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
+    rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
     T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
     level = T.mean(axis=0) if center else np.zeros(T.shape[1])
     n, d = X.shape
     if min(n, d) > CHOLESKY_LIMIT:
-        W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T - level))
+        W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T))
     elif d <= n:
         G = (rows.gram() if gram is None else gram).copy()
         G[np.diag_indices_from(G)] += lam
-        W = _solve_spd(G, rows.tdot(T - level), lam)
+        W = _solve_spd(G, rows.tdot(T), lam)
     else:
         K = rows.outer_gram() if gram is None else gram.copy()
         K[np.diag_indices_from(K)] += lam

@@ -7,6 +7,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import block_diag
 
 from .blas import matmul
@@ -35,11 +36,16 @@ class Problem:
         self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
-        self.rows = CentredMatrix.centred(R, self.weights)
+        self.rows = CentredMatrix.centred(R, self.weights, self._foreseen(R))
         self.n, self.d = self.rows.shape
         self.side = side or ("features" if self.d <= self.n else "rows")
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
+
+    def _foreseen(self, R) -> list:
+        """The factors and targets whose products with R the solution needs for certain."""
+        factors = [leaf.F for _, leaf in self.template.A.terms() if isinstance(leaf, LowRank) and leaf.F is not R]
+        return factors if self.template.target is None else [*factors, self.template.target]
 
     @property
     def uniform(self) -> bool:
@@ -105,15 +111,14 @@ class Problem:
         """c where B is c times the total scatter of the centred rows, None where it is anything else."""
         if self.template.B is None:
             return 0.0
-        parts = self.template.B.terms()
-        return sum(c for c, _ in parts) if all(is_scatter(leaf, self.rows, self.weights) for _, leaf in parts) else None
+        return self.powers[0] if self.powers is not None and self.powers[1] == 0 else None
 
-    def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
-        """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)..., S the scatter matrix and every r positive; None where
-        B is no such polynomial."""
-        c0, c1, c2 = self.template.b + ridge, 0.0, 0.0
-        if self.template.B is None or c0 <= 0:
+    @cached_property
+    def powers(self) -> tuple[float, float] | None:
+        """(c1, c2) where R'BR = c1 S + c2 S^2, S the scatter matrix of the centred rows; None for any other B."""
+        if self.template.B is None:
             return None
+        c1 = c2 = 0.0
         for c, leaf in self.template.B.terms():
             if is_scatter(leaf, self.rows, self.weights):
                 c1 += c
@@ -121,10 +126,19 @@ class Problem:
                 c2 += c
             else:
                 return None
+        return c1, c2
+
+    def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
+        """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)... and every r positive; None where there is no such
+        form."""
+        c0 = self.template.b + ridge
+        if self.powers is None or c0 <= 0 or self.powers[0] <= 0:
+            return None
+        c1, c2 = self.powers
         if c2 == 0:
-            return (c1, (c0 / c1,)) if c1 > 0 else None
+            return c1, (c0 / c1,)
         under = c1**2 - 4 * c0 * c2
-        if c2 < 0 or c1 <= 0 or under < 0:
+        if c2 < 0 or under < 0:
             return None
         large = (c1 + np.sqrt(under)) / 2
         return c2, (large / c2, c0 / large)
@@ -139,9 +153,10 @@ class Problem:
         return factorised
 
     def regression(self, E: np.ndarray, ridge: float) -> np.ndarray:
-        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E (uniform weights)."""
+        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights)."""
         if self.side == "features":
             return self.shifted(ridge).solve(self.rows.tdot(E))
+        E = E.toarray() if sparse.issparse(E) else E
         return self.rows.tdot(self.shifted(ridge).solve(E - E.mean(axis=0)))
 
     def constraint_trace(self) -> float:
@@ -170,8 +185,10 @@ class Problem:
         shift = self.template.b + ridge
         if self.template.B is None or self.scatter == 0.0:
             return shift * P
-        if self.scatter is not None and self.side == "features" and "gram" in self.__dict__:
-            return self.scatter * matmul(self.gram, P) + shift * P
+        if self.powers is not None and self.side == "features" and "gram" in self.__dict__:
+            c1, c2 = self.powers
+            SP = matmul(self.gram, P)
+            return c1 * SP + shift * P + (c2 * matmul(self.gram, SP) if c2 else 0.0)
         return self.rows.tdot(self.template.B @ self.rows.dot(P)) + shift * P
 
     def apply_objective(self, P: np.ndarray) -> np.ndarray:

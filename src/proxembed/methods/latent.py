@@ -176,7 +176,8 @@ class SLVM(SpectralEmbedder):
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X))
         dense = min(rows.X.shape) <= DENSE_LIMIT
         self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
-        W, self.intercept_ = ridge_solve(rows.X, self.embedding_, self.ridge_, gram=problem.gram if dense else None)
+        gram = problem.gram if dense else None
+        W, self.intercept_ = ridge_solve(problem.rows, self.embedding_, self.ridge_, gram=gram)
         self.components_ = np.ascontiguousarray(W.T)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
@@ -236,7 +237,7 @@ class MLLS(SpectralEmbedder):
     def _learn_predictor(self, rows, found) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
         n, theta = rows.n, orthonormal_columns(self.components_.T)
-        self._alone = found.problem.regression(rows.labels.Y.toarray(), n * (self.alpha + self.beta))
+        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta))
         triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
         self._inner = solve_linear(triangle.T, found.P.T).T
         self._level = rows.labels.nk / n

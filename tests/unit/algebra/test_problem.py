@@ -1,0 +1,78 @@
+"""Problem: constraints that are polynomials of the scatter are told from others and factorised into shifts."""
+
+import numpy as np
+import pytest
+
+from proxembed.algebra.centred import CentredMatrix
+from proxembed.algebra.operators import Centering, Diagonal, LowRank
+from proxembed.algebra.problem import Problem
+from proxembed.algebra.symmetric import SPD
+from proxembed.template import Template
+
+N = 30
+
+
+def problem(d: int, make):
+    rng = np.random.default_rng(d)
+    X, Y = rng.standard_normal((N, d)) + 2.0, (rng.random((N, 3)) < 0.4).astype(float)
+    ones = np.ones(N)
+    return Problem(Template(LowRank(Y, center=ones), make(X, ones), b=0.5, offset=ones), X)
+
+
+def quadratic(c1: float, c2: float):
+    return lambda X, ones: c1 * Centering() + LowRank(X, center=ones) * c2
+
+
+@pytest.mark.parametrize("d", [8, 50])
+def test_shifts_multiply_to_the_constraint(d):
+    found = problem(d, quadratic(3.0, 0.25))
+    scale, roots = found.shifts(0.1)
+    S = found.rows.gram()
+    product = scale * np.eye(d)
+    for root in roots:
+        product = product @ (S + root * np.eye(d))
+    expected = 3.0 * S + 0.25 * S @ S + 0.6 * np.eye(d)
+    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_complex_roots_and_other_constraints_have_no_shifts():
+    assert problem(8, quadratic(0.1, 5.0)).shifts(0.0) is None  # 0.1^2 < 4 * 0.5 * 5
+    assert problem(8, lambda X, ones: Diagonal(np.arange(1.0, N + 1))).powers is None
+    assert problem(8, lambda X, ones: LowRank(X.copy(), center=ones)).powers is None  # equal, but not the same matrix
+
+
+@pytest.mark.parametrize("d", [8, 50])
+def test_the_constraint_applied_is_the_constraint(d):
+    found = problem(d, quadratic(3.0, 0.25))
+    P = np.random.default_rng(1).standard_normal((d, 2))
+    S = found.rows.gram()
+    expected = 3.0 * S @ P + 0.25 * S @ (S @ P) + 0.7 * P
+    for _ in range(2):  # without the Gram matrix, then with it
+        np.testing.assert_allclose(found.apply_constraint(P, 0.2), expected, rtol=1e-10)
+        _ = found.gram
+
+
+@pytest.mark.parametrize("d", [8, 50])
+def test_regression_is_ridge_regression(d):
+    found = problem(d, quadratic(1.0, 0.0))
+    X, E = found.rows.X - found.rows.X.mean(axis=0), np.random.default_rng(2).standard_normal((N, 2))
+    expected = np.linalg.solve(X.T @ X + 1.5 * np.eye(d), X.T @ E)
+    np.testing.assert_allclose(found.regression(E, 1.5), expected, rtol=0, atol=1e-11)
+    assert found.shifted(1.5) is found.shifted(1.5 * (1 + 1e-15))  # kept
+    assert found.shifted(1.5) is not found.shifted(1.6)
+
+
+def test_one_pass_gives_the_products_of_several():
+    rng = np.random.default_rng(3)
+    X, U, w = rng.standard_normal((N, 6)) + 1.0, rng.standard_normal((N, 2)), rng.random(N)
+    joint, alone = CentredMatrix.centred(X, w, [U]), CentredMatrix.centred(X, w)
+    np.testing.assert_allclose(joint.mean, alone.mean, rtol=1e-13)
+    np.testing.assert_allclose(joint.tdot(U), alone.tdot(U), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(joint.tdot(U), joint.tdot(U.copy()), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(joint.column_sums(), alone.column_sums(), rtol=0, atol=1e-12)
+
+
+def test_shifted_spd_factorises_the_sum():
+    M, E = np.diag([4.0, 1.0, 0.0]), np.ones((3, 1))
+    np.testing.assert_allclose(SPD(M, 0.5).solve(E), np.linalg.solve(M + 0.5 * np.eye(3), E), rtol=1e-13)
+    assert not SPD(M).ok
