@@ -248,6 +248,7 @@ class SpectralEmbedder(Embedder, abstract=True):
             solver=self.solver,
             criterion=self._criterion(),
             positive_only=self.positive_only and self._wanted() is None,
+            also=[] if rows.labels is None else [rows.labels.Y],
         )
 
     def _forget(self) -> None:

@@ -66,12 +66,15 @@ class CentredMatrix:
         width = sum(1 if U.ndim == 1 else U.shape[1] for U in chosen)
         if self.sparse or self.X.dtype != np.float64 or 8 * self.shape[0] * width > FEW_BYTES:
             return
-        joint = np.empty((self.shape[0], width))
+        joint = np.empty((self.shape[0], width), order="F")
         parts, start = [], 0
         for U in chosen:
             parts.append(slice(start, start + (1 if U.ndim == 1 else U.shape[1])))
             start = parts[-1].stop
-            joint[:, parts[-1]] = U.toarray() if sparse.issparse(U) else U.reshape(self.shape[0], -1)
+            if sparse.issparse(U) and U.dtype == joint.dtype:
+                U.toarray(out=joint[:, parts[-1]])
+            else:
+                joint[:, parts[-1]] = U.toarray() if sparse.issparse(U) else U.reshape(self.shape[0], -1)
         products = matmul(self.X.T, joint)
         self._known = [
             (U, products[:, part.start] if U.ndim == 1 else products[:, part])

@@ -9,6 +9,7 @@ iterative  operators only: block conjugate gradients for B-solves, Lanczos or LO
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -99,14 +100,17 @@ def solve(
     solver: str = "auto",
     criterion: str = "ratio_trace",
     positive_only: bool = False,
+    also: Sequence = (),
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
     ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
     iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
-    components exist; the caller decides what to do when that is fewer than it asked for.
+    components exist; the caller decides what to do when that is fewer than it asked for. ``also``: matrices U of which
+    R'U will be wanted afterwards.
     """
-    problem = Problem(template, R, positive_only=positive_only, side={"primal": "features", "dual": "rows"}.get(solver))
+    side = {"primal": "features", "dual": "rows"}.get(solver)
+    problem = Problem(template, R, positive_only=positive_only, side=side, also=also)
     dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
     absolute = choose_ridge(problem, ridge, ridge_scale, dense)
     if criterion == "trace_ratio":

@@ -28,24 +28,27 @@ CONSTANT = (
 
 
 class Problem:
-    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I."""
+    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
 
-    def __init__(self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None):
+    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R.
+    """
+
+    def __init__(
+        self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None, also=()
+    ):
         self.template = template
         self._raw_gram = raw_gram
         self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
-        self.rows = CentredMatrix.centred(R, self.weights, self._foreseen(R))
+        self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *also])
         self.n, self.d = self.rows.shape
         self.side = side or ("features" if self.d <= self.n else "rows")
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
 
-    def _foreseen(self, R) -> list:
-        """The factors and targets whose products with R the solution needs for certain."""
-        factors = [leaf.F for _, leaf in self.template.A.terms() if isinstance(leaf, LowRank) and leaf.F is not R]
-        return factors if self.template.target is None else [*factors, self.template.target]
+    def _factors_of_objective(self, R) -> list:
+        return [leaf.F for _, leaf in self.template.A.terms() if isinstance(leaf, LowRank) and leaf.F is not R]
 
     @property
     def uniform(self) -> bool:

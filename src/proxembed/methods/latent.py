@@ -172,12 +172,13 @@ class SLVM(SpectralEmbedder):
 
     def _store(self, found, rows):
         super()._store(found, rows)
-        regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=self.embedding_)
-        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X))
+        Z = self.embedding_
+        regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
+        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), also=[Z])
         dense = min(rows.X.shape) <= DENSE_LIMIT
         self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         gram = problem.gram if dense else None
-        W, self.intercept_ = ridge_solve(problem.rows, self.embedding_, self.ridge_, gram=gram)
+        W, self.intercept_ = ridge_solve(problem.rows, Z, self.ridge_, gram=gram)
         self.components_ = np.ascontiguousarray(W.T)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
