@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test bench results types clean
+.PHONY: help demo test bench results docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -14,6 +14,8 @@ help:
 	@echo "make test    ruff, the import contract and the tests"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
+	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
+	@echo "make figure  the figure of the README"
 	@echo "make types   mypy on the package"
 	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
 	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
@@ -36,6 +38,12 @@ results: $(VENV)/.ready
 	    $(COMPARE) $(DATA)/$$set.npz -m opls,kernelized -k 2,6 --folds 3 --standard-split -o docs/results/$$set || exit 1; \
 	done
 
+docs: $(VENV)/.ready-docs
+	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build
+
+figure: $(VENV)/.ready
+	$(VENV)/bin/python docs/figures/held_out.py docs/figures/held_out.png
+
 types: $(VENV)/.ready-dev
 	$(VENV)/bin/mypy
 
@@ -50,6 +58,10 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet -e '.[dev]'
+	@touch $(VENV)/.ready $@
+
+$(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet -e '.[docs]'
 	@touch $(VENV)/.ready $@
 
 $(VENV)/bin/python:

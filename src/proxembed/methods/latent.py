@@ -133,7 +133,8 @@ class SLVM(SpectralEmbedder):
     Attributes
     ----------
     embedding_ : (n, k) array, Z.
-    components_ : (k, d) array and intercept_ : (k,) array, the regression that embeds new rows.
+    components_ : (k, d) array, and
+    intercept_ : (k,) array, the regression that embeds new rows.
     eigenvalues_ : (k,) array, squared singular values of the stack.
     ridge_ : float, the ridge of the regression for new rows, absolute.
 
@@ -197,7 +198,8 @@ class MLLS(SpectralEmbedder):
     components_ : (k, d) array, Theta'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array.
-    coef_ : (d, c) array and intercept_ : (c,) array, the built-in predictor of the labels.
+    coef_ : (d, c) array, and
+    intercept_ : (c,) array, the built-in predictor of the labels.
 
     Raises
     ------
