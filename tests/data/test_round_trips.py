@@ -51,6 +51,61 @@ def test_svmlight_equals_npz(data_folder, train, test, name):
     assert svm.single_label == npz.single_label == (name == "dna")
 
 
+@pytest.mark.parametrize("name", ["yeast", "birds"])
+def test_arff_svmlight_and_npz_give_the_same_matrices(data_folder, name):
+    svm = read(data_folder / f"{name}_train.svm.gz", test=data_folder / f"{name}_test.svm.gz")
+    arff, npz = read_arff(data_folder, name), read(data_folder / f"{name}.npz")
+    for other in (svm, npz):
+        np.testing.assert_array_equal(dense(other.X), dense(arff.X))
+        np.testing.assert_array_equal(other.Y.toarray(), arff.Y.toarray())
+        np.testing.assert_array_equal(other.train_idx, arff.train_idx)
+        np.testing.assert_array_equal(other.test_idx, arff.test_idx)
+
+
+def write_arff(path, data):
+    """Sparse ARFF, the labels last."""
+    lines = [f"@relation '{data.name}: -C -{len(data.label_names)}'"]
+    lines += [f"@attribute x{j} numeric" for j in range(data.X.shape[1])]
+    lines += [f"@attribute y{j} {{0,1}}" for j in range(len(data.label_names))] + ["@data"]
+    table = sparse.hstack([sparse.csr_array(data.X), data.Y], format="csr")
+    table.eliminate_zeros()
+    table.sort_indices()
+    for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
+        cells = zip(table.indices[start:stop].tolist(), table.data[start:stop].tolist(), strict=True)
+        lines.append("{" + ",".join(f"{j} {value!r}" for j, value in cells) + "}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_svmlight(path, data):
+    """Labels by their place, features from 1."""
+    X, Y = sparse.csr_array(data.X).tolil(), data.Y.tolil()
+    rows = zip(Y.rows, X.rows, X.data, strict=True)
+    path.write_text(
+        "".join(
+            ",".join(map(str, labels))
+            + "".join(f" {j + 1}:{v!r}" for j, v in zip(columns, map(float, values), strict=True))
+            + "\n"
+            for labels, columns, values in rows
+        )
+    )
+
+
+def write_npz(path, data):
+    X = sparse.csr_array(data.X)
+    np.savez(path, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, Y=data.Y.toarray())
+
+
+@pytest.mark.parametrize("name", ["emotions", "scene", "corel5k", "satimage", "banana"])
+def test_a_set_written_in_three_formats_reads_back_the_same(data_folder, tmp_path, name):
+    data = read(data_folder / f"{name}.npz")
+    for suffix, write in ((".arff", write_arff), (".svm", write_svmlight), (".npz", write_npz)):
+        write(tmp_path / f"t{suffix}", data)
+        again = read(tmp_path / f"t{suffix}")
+        assert sparse.issparse(again.X), suffix
+        np.testing.assert_array_equal(dense(again.X), dense(data.X), err_msg=suffix)
+        np.testing.assert_array_equal(again.Y.toarray(), data.Y.toarray(), err_msg=suffix)
+
+
 @pytest.mark.parametrize("name", ["yeast", "enron"])
 def test_labels_are_matched_by_name_where_xml_and_arff_disagree_on_the_order(data_folder, name):
     xml = (data_folder / f"{name}.xml").read_text()

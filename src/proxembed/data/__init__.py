@@ -1,8 +1,26 @@
 """The data room: labelled files and built-in data in, one `Dataset` out."""
 
+from proxembed.data.anndata import from_anndata
 from proxembed.data.builtin import digits
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError
+from proxembed.data.openml import fetch_openml_dataset
 from proxembed.data.readers import read
+from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.new_rows import read_rows
+from proxembed.data.synthetic import banana, swiss_roll
+from proxembed.data.text import text_counts
 
-__all__ = ["DataError", "Dataset", "digits", "read"]
+__all__ = [
+    "Columns",
+    "DataError",
+    "Dataset",
+    "banana",
+    "digits",
+    "fetch_openml_dataset",
+    "from_anndata",
+    "read",
+    "read_rows",
+    "swiss_roll",
+    "text_counts",
+]

@@ -39,6 +39,14 @@ class Dataset:
         Licence or source of the data.
     unknown : boolean array or sparse matrix of shape (n, c), optional
         Cells of Y whose value is not known; Y holds 0 there. None where all are known.
+    ids : sequence of str, optional
+        Names of the n rows.
+    groups : sequence of int of shape (n,), optional
+        Group of each row, as codes from 0 up; rows of one group belong together and no split may part them.
+    times : sequence of float of shape (n,), optional
+        Time of each row: numbers, or for dates seconds since 1970.
+    source : dict, optional
+        How the columns of the file were read, as plain JSON-able data: `read_rows` reads new rows by it.
 
     Raises
     ------
@@ -64,6 +72,10 @@ class Dataset:
     test_idx: NDArray[np.intp] | None = None
     licence: str | None = None
     unknown: sparse.csc_array | None = None
+    ids: Sequence[str] | None = None
+    groups: NDArray[np.intp] | None = None
+    times: NDArray[np.float64] | None = None
+    source: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         X, Y = _features(self.X), _indicator(self.Y)
@@ -88,6 +100,9 @@ class Dataset:
             "train_idx": train,
             "test_idx": test,
             "unknown": _mask(self.unknown, Y),
+            "ids": None if self.ids is None else _row_ids(self.ids, n),
+            "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
+            "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
             object.__setattr__(self, field, value)
 
@@ -177,6 +192,10 @@ class Dataset:
             *split,
             self.licence,
             unknown,
+            None if self.ids is None else tuple(self.ids[row] for row in rows),
+            None if self.groups is None else self.groups[rows],
+            None if self.times is None else self.times[rows],
+            self.source,
         )
 
     def describe(self) -> dict[str, Any]:
@@ -188,7 +207,8 @@ class Dataset:
             `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `cardinality` (labels a row), `density`
             (cardinality / labels), `label_sets` (distinct), `rows_without_label` (no label and no unknown cell),
             `unknown_cells`, `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an
-            earlier row's), `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`.
+            earlier row's), `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`,
+            `groups` (distinct ones, or None), `time_order` (whether the rows have times).
 
         Examples
         --------
@@ -223,6 +243,8 @@ class Dataset:
             "train": None if self.train_idx is None else len(self.train_idx),
             "test": None if self.test_idx is None else len(self.test_idx),
             "licence": self.licence,
+            "groups": None if self.groups is None else len(np.unique(self.groups)),
+            "time_order": self.times is not None,
         }
 
 
@@ -266,8 +288,10 @@ def _features(X: ArrayLike) -> Matrix:
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    finite = np.isfinite(X.data if sparse.issparse(X) else X)
-    if not finite.all():
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(all="ignore"):
+        total = values.sum()
+    if not np.isfinite(total) and not (finite := np.isfinite(values)).all():  # a finite sum has finite terms
         first = np.argwhere(~finite)[0]
         row = np.searchsorted(X.indptr, first[0], "right") - 1 if sparse.issparse(X) else first[0]
         column = X.indices[first[0]] if sparse.issparse(X) else first[1]
@@ -333,6 +357,24 @@ def _rows(field: str, rows: ArrayLike | None, n: int, repeats: bool = False) -> 
     if not repeats and len(np.unique(rows)) < len(rows):
         raise DataError(f"{field} names a row twice; give every row at most once.")
     return rows.astype(np.intp)
+
+
+def _row_ids(ids: Sequence[str], n: int) -> tuple[str, ...]:
+    ids = tuple(map(str, ids))
+    if len(ids) != n:
+        raise DataError(f"ids holds {len(ids)} names for {n} rows; give one name a row.")
+    return ids
+
+
+def _one_a_row(field: str, values: ArrayLike, n: int, kinds: str) -> NDArray:
+    values = np.asarray(values)
+    if values.shape != (n,) or values.dtype.kind not in kinds:
+        what = "number" if "f" in kinds else "whole number (a code)"
+        raise DataError(f"{field} has shape {values.shape} and type {values.dtype}; give one {what} a row ({n} rows).")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        row = int(np.argmax(~np.isfinite(values)))
+        raise DataError(f"{field} holds {values[row]} in row {row}; give every row a finite value.")
+    return values
 
 
 def _without_stored_zeros(A: sparse.csr_array) -> sparse.csr_array:

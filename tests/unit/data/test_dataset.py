@@ -79,6 +79,11 @@ def test_frozen_and_picklable():
         ({"train_idx": [0, 0]}, "train_idx names a row twice"),
         ({"test_idx": [2, 3]}, "train_idx and test_idx share 1 rows (first: row 2)"),
         ({"unknown": np.zeros((5, 3), bool)}, "unknown has shape (5, 3) but Y has (5, 2)"),
+        ({"ids": ["a"]}, "ids holds 1 names for 5 rows"),
+        ({"groups": [0, 1]}, "groups has shape (2,) and type int64; give one whole number (a code) a row"),
+        ({"groups": np.zeros(5)}, "groups has shape (5,) and type float64; give one whole number"),
+        ({"times": list("abcde")}, "times has shape (5,) and type <U1; give one number a row"),
+        ({"times": [0, 1, np.nan, 3, 4]}, "times holds nan in row 2; give every row a finite value"),
         ({"unknown": Y.astype(bool)}, "Y holds 1 in a cell that is marked unknown"),
     ],
 )
@@ -141,6 +146,8 @@ def test_describe_counts_what_it_says(form):
         "train": 3,
         "test": 2,
         "licence": "CC0",
+        "groups": None,
+        "time_order": False,
     }
 
 

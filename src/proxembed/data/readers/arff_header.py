@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,15 @@ ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 NUMERIC = ("numeric", "real", "integer")
 
 
+@lru_cache(maxsize=1024)
+def _distinct_numbers(values: tuple[str, ...]) -> np.ndarray | None:
+    if not all(NUMBER.fullmatch(value) for value in values):
+        return None
+    numbers = np.array(values, dtype=np.float64)
+    numbers.flags.writeable = False  # shared by all attributes of these values
+    return numbers if len(set(numbers.tolist())) == len(numbers) and np.isfinite(numbers).all() else None
+
+
 @dataclass(frozen=True)
 class Attribute:
     """One ARFF attribute: numeric where `values` is None, else nominal with these declared values."""
@@ -27,13 +36,10 @@ class Attribute:
     name: str
     values: tuple[str, ...] | None = None
 
-    @cached_property
+    @property
     def numbers(self) -> np.ndarray | None:
         """Declared values as distinct numbers, or None where they are text (or the attribute is numeric)."""
-        if self.values is None or not all(NUMBER.fullmatch(value) for value in self.values):
-            return None
-        numbers = np.array(self.values, dtype=np.float64)
-        return numbers if len(set(numbers.tolist())) == len(numbers) and np.isfinite(numbers).all() else None
+        return None if self.values is None else _distinct_numbers(self.values)
 
     @property
     def text(self) -> bool:
@@ -61,7 +67,10 @@ def unquote(token: str) -> str:
     if len(token) < 2 or token[0] not in "'\"" or token[-1] != token[0]:
         return token
     plain = {"n": "\n", "t": "\t", "r": "\r"}
-    return ESCAPE.sub(lambda m: chr(int(m[1][1:], 16)) if len(m[1]) > 1 else plain.get(m[1], m[1]), token[1:-1])
+    text = ESCAPE.sub(lambda m: chr(int(m[1][1:], 16)) if len(m[1]) > 1 else plain.get(m[1], m[1]), token[1:-1])
+    return text.encode("utf-16", "surrogatepass").decode(
+        "utf-16", "replace"
+    )  # Java writes two halves of some characters
 
 
 def tokens(text: str) -> list[str]:
@@ -154,6 +163,11 @@ def _attribute(text: str, path: Path, line: int) -> Attribute:
     )
 
 
+@lru_cache(maxsize=1024)  # files declare the same few values again and again
+def _declared(kind: str) -> tuple[str, ...]:
+    return tuple(unquote(token) for token in tokens(kind[1:-1]))
+
+
 def _values(kind: str, name: str, path: Path, line: int) -> tuple[str, ...]:
     if not kind.endswith("}"):
         raise DataError.at(
@@ -162,7 +176,7 @@ def _values(kind: str, name: str, path: Path, line: int) -> tuple[str, ...]:
             f"the values of attribute {shorten(name)} lack the closing brace",
             "write {value,value,...} on one line",
         )
-    values = tuple(unquote(token) for token in tokens(kind[1:-1]))
+    values = _declared(kind)
     if "" in values or len(set(values)) < len(values):
         raise DataError.at(
             path, line, f"attribute {shorten(name)} declares an empty or a repeated value", "declare every value once"

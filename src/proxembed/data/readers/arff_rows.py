@@ -24,6 +24,9 @@ BLOCK_BYTES = 1 << 22
 NUMBER_BYTES = NUMBER.pattern.encode()
 PLAIN_ROW = re.compile(rb"\{\s*+(?:\d++\s++(?:%b)\s*+(?:,\s*+\d++\s++(?:%b)\s*+)*+)?\}" % (NUMBER_BYTES, NUMBER_BYTES))
 ENTRY = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,\s][^,]*)\s*(,|$)", re.ASCII | re.DOTALL)
+DIGITS = b"0123456789"
+SHORT = 9  # digits of a whole number that int32 holds
+LINE_END = ord("\n")
 SPACED = bytes.maketrans(b"{},", b"   ")
 Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries a row, columns, values
 
@@ -49,8 +52,9 @@ def read_rows(stream: BinaryIO, header: Header, path: Path) -> tuple[NDArray | s
 
 
 def _blocks(stream: BinaryIO, first: int) -> Iterator[tuple[list[bytes], NDArray[np.intp]]]:
-    while block := stream.readlines(BLOCK_BYTES):
-        rows = [line.strip() for line in block]
+    while text := stream.read(BLOCK_BYTES):
+        block = (text + stream.readline()).removesuffix(b"\n").split(b"\n")
+        rows = list(map(bytes.strip, block))
         keep = [i for i, row in enumerate(rows) if row and not row.startswith(b"%")]
         if keep:
             yield [rows[i] for i in keep], np.array(keep) + first + 1
@@ -149,18 +153,54 @@ class _SparseRows(_Rows):
     """Rows of `{column value, column value, ...}`; columns count from 0 and what is left out is 0."""
 
     def plain(self) -> Entries | None:
-        if any(attribute.text for attribute in self.attributes) or not all(map(PLAIN_ROW.fullmatch, self.rows)):
+        if any(attribute.text for attribute in self.attributes):
+            return None
+        entries = self._whole_numbers() or self._any_numbers()
+        if entries is None:
+            return None
+        counts, columns, values = entries
+        starts = np.repeat(np.arange(len(counts)), counts)
+        rising = (np.diff(columns) > 0) | (np.diff(starts) > 0)
+        if not rising.all() or (columns >= len(self.attributes)).any():
+            return None
+        return entries if np.isfinite(values).all() and self._fits(columns, values) else None
+
+    def _whole_numbers(self) -> Entries | None:
+        """Entries of rows whose values are short whole numbers, the common case, by their bytes; None for others."""
+        text = b"\n".join(self.rows)
+        around = text.translate(None, DIGITS).split(b"\n")  # of every row what stands around its numbers
+        if any(shape != b"{" + b" ," * (len(shape) // 2 - 1) + b" " * (len(shape) > 2) + b"}" for shape in set(around)):
+            return None
+        if not text.startswith(b"{") or not text.endswith(b"}"):
+            return None
+        counts = (np.fromiter(map(len, around), np.intp, len(around)) - 1) // 2
+        codes = np.frombuffer(text, dtype=np.uint8)
+        digits = codes - np.uint8(ord("0"))  # wraps: what is no digit is above 9
+        edges = np.flatnonzero(np.diff(digits <= 9)) + 1
+        first, last, length = edges[0::2], edges[1::2], edges[1::2] - edges[0::2]
+        before, after = codes[first - 1], codes[last]
+        outside = (before == LINE_END) | (after == LINE_END) | ((before == ord("{")) & (after == ord("}")))
+        if len(first) != 2 * counts.sum() or outside.any():  # else every place for a number holds one
+            return None
+        longest = int(length.max(initial=0))
+        if longest > SHORT:
+            return None
+        numbers = digits[first].astype(np.int32)
+        for place in range(1, longest):
+            longer = np.flatnonzero(length > place)
+            numbers[longer] = 10 * numbers[longer] + digits[first[longer] + place]
+        return counts, numbers[0::2].astype(np.intp), numbers[1::2].astype(np.float64)
+
+    def _any_numbers(self) -> Entries | None:
+        """Entries of rows of any numbers, told by a regular expression; None where something else stands there."""
+        if not all(map(PLAIN_ROW.fullmatch, self.rows)):
             return None
         counts = np.array([row.count(b",") + (len(row) > 2 and not row[1:-1].isspace()) for row in self.rows], np.intp)
         total = int(counts.sum())
         flat = np.fromstring(b" ".join(self.rows).translate(SPACED), sep=" ") if total else np.zeros(0)
-        columns, values = flat[0::2], flat[1::2]
-        starts = np.repeat(np.arange(len(counts)), counts)
-        rising = (np.diff(columns) > 0) | (np.diff(starts) > 0)
-        if len(flat) != 2 * total or not rising.all() or (columns >= len(self.attributes)).any():
+        if len(flat) != 2 * total or (flat[0::2] >= len(self.attributes)).any():
             return None
-        columns = columns.astype(np.intp)
-        return (counts, columns, values) if np.isfinite(values).all() and self._fits(columns, values) else None
+        return counts, flat[0::2].astype(np.intp), flat[1::2]
 
     def _fits(self, columns: NDArray[np.intp], values: NDArray[np.float64]) -> bool:
         group_of = np.full(len(self.attributes), -1)

@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, class_name, one_hot
-from proxembed.data.errors import DataError
+from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.source import opened
+from proxembed.data.readers.svmlight import MAX_FEATURES
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", "label_names", "licence")
+LISTS = {  # keys of 1-D arrays -> the types they may have (NumPy's own for an empty list, float64, besides)
+    **dict.fromkeys(("indices", "indptr", "train_idx", "test_idx"), ("iu", "whole numbers")),
+    "data": ("biuf", "numbers"),
+    **dict.fromkeys(("feature_names", "label_names", "classes"), ("biufUS", "names")),
+}
 FORM = "save X (or data, indices, indptr, shape of CSR) and Y with numpy.savez, without object arrays"
 
 
@@ -41,13 +47,25 @@ def _load(path: Path) -> dict[str, NDArray]:
             archive = np.load(stream, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise ValueError("it is a single array")
-            return {key: archive[key] for key in archive.files if key in WANTED}
+            arrays = {key: archive[key] for key in archive.files if key in WANTED}
+            if no_array := [key for key, array in arrays.items() if not isinstance(array, np.ndarray)]:
+                raise ValueError(f"{no_array[0]} is no array")
+            for array in arrays.values():
+                if array.dtype.kind == "U":
+                    "".join(array.ravel().tolist()).encode()  # raises where text holds what is no character
+            return {key: array.astype(array.dtype.newbyteorder("="), copy=False) for key, array in arrays.items()}
         except Exception as error:  # damaged zip members fail in many ways: every one means the same here
-            reason = f"it is no readable npz archive ({type(error).__name__}: {error})"
-            raise DataError.at(path, None, " ".join(reason.split()), FORM) from error
+            told = shorten(" ".join(str(error).split()), 160).strip("'")
+            reason = f"it is no readable npz archive ({type(error).__name__}: {told})"
+            raise DataError.at(path, None, reason, FORM) from error
 
 
 def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
+    for key, (kinds, what) in LISTS.items():
+        array = arrays.get(key)
+        if array is not None and (array.ndim != 1 or array.dtype.kind not in kinds + "f" * (not array.size)):
+            reason = f"{key} has shape {array.shape} and type {array.dtype}"
+            raise DataError.at(path, None, reason, f"save it as a 1-D array of {what}")
     X = arrays.get("X")
     if X is None and all(part in arrays for part in CSR_PARTS):
         X = _csr(arrays, path)
@@ -60,7 +78,7 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
         Y, names = _from_classes(Y, names, arrays.get("classes"))
     elif Y.dtype.kind == "f":
         unknown = np.isnan(Y)
-        Y = np.where(unknown, 0, Y)
+        Y = np.where(unknown, 0, Y).astype(np.float64)  # scipy knows no float16
     licence = arrays.get("licence")
     return Dataset(
         X,
@@ -78,10 +96,18 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
 def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
     data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
     try:
+        if shape.dtype.kind not in "iu":
+            raise TypeError(f"shape has type {shape.dtype}")
+        if (indptr[1:] < indptr[:-1]).any():  # scipy overlooks it where the last entry is negative
+            raise ValueError("indptr falls")
         X = sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
         X.check_format(full_check=True)
     except (ValueError, TypeError, OverflowError, IndexError) as error:
         raise DataError.at(path, None, f"data, indices, indptr, shape are no CSR matrix ({error})", FORM) from error
+    if X.shape[-1] > MAX_FEATURES:
+        raise DataError.at(
+            path, None, f"shape gives {X.shape[-1]} columns, above {MAX_FEATURES}", "renumber the features"
+        )
     return X
 
 
@@ -90,5 +116,5 @@ def _from_classes(
 ) -> tuple[sparse.csc_array, tuple[str, ...]]:
     """One-hot indicator: y holds codes into `label_names` or `classes` where one is there, else the classes."""
     if names is None and classes is not None:
-        names = [class_name(value) for value in classes.ravel()]
+        names = [class_name(value) for value in classes]
     return one_hot(y, names)

@@ -1,0 +1,180 @@
+"""Which column of a table means what: labels, text, id, groups, time; the rest are features."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from proxembed.data.errors import DataError, shorten
+
+SHOWN_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table by purpose, as names or globs (``topic_*``); what is not named here is a feature.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Label columns of 0 and 1 (true and false), empty where unknown; or one column with the class of each row, or
+        with its labels joined by `separator`, or (Parquet) with lists of labels.
+    separator : str, optional
+        What joins the labels inside the cells of the one label column; "" says that its cells are not to be split.
+    text : str, optional
+        Column of texts, whose word counts become the features; see `proxembed.data.text_counts`.
+    id : str, optional
+        Column that names the rows.
+    groups : str, optional
+        Column whose equal values hold rows together that no split may part.
+    time : str, optional
+        Column of numbers or ISO dates that orders the rows.
+    drop : sequence of str
+        Columns to leave out. A column that is named for a purpose is not dropped by a glob.
+
+    Raises
+    ------
+    DataError
+        Where a value is no text, or a separator is given for several label columns.
+
+    Examples
+    --------
+    >>> from proxembed.data import Columns
+    >>> Columns(labels=("topic_*",), id="doc")
+    Columns(labels=('topic_*',), separator=None, text=None, id='doc', groups=None, time=None, drop=())
+    """
+
+    labels: tuple[str, ...] = ()
+    separator: str | None = None
+    text: str | None = None
+    id: str | None = None
+    groups: str | None = None
+    time: str | None = None
+    drop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("labels", "drop"):
+            object.__setattr__(self, field, _texts(field, getattr(self, field)))
+        for field in ("separator", "text", "id", "groups", "time"):
+            value = getattr(self, field)
+            if value is not None and not isinstance(value, str):
+                raise DataError(f"{field}={value!r} is no text; give one column name.")
+        if self.separator is not None and len(self.labels) > 1:
+            raise DataError(
+                f"separator={self.separator!r} was given beside {len(self.labels)} label columns; it splits the cells "
+                "of one: name that one."
+            )
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the fields that are set."""
+        return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of one table by purpose, every name its own; in the order of the file."""
+
+    labels: tuple[str, ...]
+    features: tuple[str, ...]
+    text: str | None = None
+    id: str | None = None
+    groups: str | None = None
+    time: str | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        single = (self.text, self.id, self.groups, self.time)
+        return (*self.labels, *(name for name in single if name is not None), *self.features)
+
+
+def resolve(columns: Columns, names: Sequence[str], path: Path) -> Roles:
+    """Roles of the columns of one file.
+
+    A column named in full for two purposes, or matched by the globs of two, is refused; where one names it in full,
+    the glob of the other passes it by. Raises DataError for names and globs that match no column.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.data.readers.columns import Columns, resolve
+    >>> resolve(Columns(labels=("t_*",), drop=("*_no",)), ["t_a", "x", "row_no", "t_b"], Path("f.csv"))
+    Roles(labels=('t_a', 't_b'), features=('x',), text=None, id=None, groups=None, time=None)
+    """
+    asked: dict[str, tuple[str, ...]] = {"labels": columns.labels}
+    for field in ("text", "id", "groups", "time"):
+        value = getattr(columns, field)
+        asked[field] = () if value is None else (value,)
+    owner: dict[str, str] = {}
+    listed = set(names)
+    for field, patterns in (*asked.items(), ("drop", columns.drop)):
+        for name in patterns:
+            if name in listed:
+                if owner.setdefault(name, field) != field:
+                    raise _twice(path, name, owner[name], field)
+    full = dict(owner)
+    for field, patterns in asked.items():
+        for pattern in patterns:
+            for name in _matched(pattern, field, names, listed, path):
+                if name not in full and owner.setdefault(name, field) != field:
+                    raise _twice(path, name, owner[name], field)
+    for pattern in columns.drop:
+        for name in _matched(pattern, "drop", names, listed, path):
+            owner.setdefault(name, "drop")
+    chosen = {field: tuple(name for name in names if owner.get(name) == field) for field in asked}
+    single = {field: _only(field, asked[field], found, path) for field, found in chosen.items() if field != "labels"}
+    return Roles(chosen["labels"], tuple(name for name in names if name not in owner), **single)
+
+
+def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -> None:
+    """Refuse a file that lacks a column; `of` says who needs it."""
+    missing = [name for name in wanted if name not in set(names)]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise DataError.at(
+            path,
+            None,
+            f"column {shorten(missing[0])}{more} of {of} is missing",
+            f"{_near(missing[0], names)}; give a file with the same columns",
+        )
+
+
+def _texts(field: str, value: Any) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise DataError(f"{field}={value!r} must hold column names or globs, each a text.")
+    return texts
+
+
+def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], path: Path) -> list[str]:
+    if pattern in listed:
+        return [pattern]
+    found = [name for name in names if fnmatchcase(name, pattern)]
+    if not found:
+        raise DataError.at(path, None, f"{field} {shorten(pattern)} names no column of the file", _near(pattern, names))
+    return found
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean {shorten(close[0])}"
+    shown = ", ".join(shorten(name) for name in names[:SHOWN_COLUMNS])
+    more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
+    return f"its columns are {shown}{more}"
+
+
+def _only(field: str, asked: tuple[str, ...], found: tuple[str, ...], path: Path) -> str | None:
+    if asked and len(found) != 1:
+        many = f"matches {len(found)} columns" if found else "matches only columns with another purpose"
+        raise DataError.at(path, None, f"{field} {shorten(asked[0])} {many}", "name one column")
+    return found[0] if found else None
+
+
+def _twice(path: Path, name: str, one: str, other: str) -> DataError:
+    return DataError.at(path, None, f"column {shorten(name)} is named for both {one} and {other}", "name it once")

@@ -1,0 +1,263 @@
+"""Feature columns of a table as one matrix: numbers, few-valued text as switches, vectors, or texts as word counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxembed.data.dataset import Matrix
+from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.blocks import Block, TableFile
+from proxembed.data.readers.cells import Cells, is_number, name_of
+from proxembed.data.text import text_counts
+
+GROWTH = 1.25
+MAX_VALUES = 30  # distinct texts that still become 0/1 columns, where two rows or more share one on average
+LEAVE_OUT = "leave it out (drop) or name its purpose (labels, text, id, groups, time)"
+FORM = {"number": "number", "nominal": "cells", "vector": "vector", "text": "text"}
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature column of the training file.
+
+    `kind` is "number", "nominal" (one 0/1 column for each of `values`), "vector" (`size` numbers) or "text" (one count
+    for each of `values`).
+    """
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+    size: int = 1
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns in the matrix."""
+        if self.kind == "nominal":
+            return [f"{self.name}={value}" for value in self.values]
+        if self.kind == "vector":
+            return [f"{self.name}[{j}]" for j in range(self.size)]
+        return list(self.values) if self.kind == "text" else [self.name]
+
+    def plain(self) -> dict[str, Any]:
+        """As a JSON-able dict."""
+        facts: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        if self.kind == "vector":
+            facts["size"] = self.size
+        elif self.kind != "number":
+            facts["values"] = list(self.values)
+        return facts
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> Feature:
+        """From the dict of `plain`."""
+        return cls(facts["name"], facts["kind"], tuple(facts.get("values", ())), facts.get("size", 1))
+
+
+class FeatureReader:
+    """Gathers the feature columns of one file, block by block.
+
+    `kinds` names each column with its kind (see `Feature`), in the order of the matrix.
+    """
+
+    def __init__(self, file: TableFile, kinds: dict[str, str]) -> None:
+        self.file, self.kinds, self.rows = file, kinds, 0
+        self._numbers = [name for name, kind in kinds.items() if kind == "number"]
+        self._matrix = np.zeros((0, len(self._numbers)))  # the numbers so far, with room for more rows
+        self._cells = {name: Cells() for name, kind in kinds.items() if kind == "nominal"}
+        self._vectors: dict[str, list[NDArray[np.floating]]] = {n: [] for n, kind in kinds.items() if kind == "vector"}
+        self._texts: dict[str, list[str]] = {name: [] for name, kind in kinds.items() if kind == "text"}
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """The forms in which the file is to give its columns."""
+        return {name: FORM[kind] for name, kind in self.kinds.items()}
+
+    def add(self, block: Block) -> None:
+        """Take the next rows."""
+        if self._numbers:
+            self._extend(block.numbers(self._numbers), self.rows + block.rows)
+        for name, cells in self._cells.items():
+            cells.add(*block.cells(name))
+            if len(cells.values) > MAX_VALUES and not any(map(is_number, cells.values)):
+                raise self._many(name, cells)
+        for name, vectors in self._vectors.items():
+            vectors.append(self._vector(name, block, vectors))
+        for name, texts in self._texts.items():
+            texts += block.texts(name)
+        self.rows += block.rows
+
+    def features(self) -> tuple[Feature, ...]:
+        """The columns as they were found, for a training file; not for texts, whose words are counted first."""
+        found = []
+        for name, kind in self.kinds.items():
+            if kind == "nominal":
+                found.append(Feature(name, kind, self._nominal(name, self._cells[name])))
+            elif kind == "vector":
+                found.append(Feature(name, kind, size=self._vectors[name][0].shape[1]))
+            else:
+                found.append(Feature(name, kind))
+        return tuple(found)
+
+    def counted(self, words: Sequence[str] | None) -> tuple[Matrix, Feature]:
+        """Word counts of the text column, in the given columns or in those of all its words."""
+        ((name, texts),) = self._texts.items()
+        try:
+            X, words = text_counts(texts, words)
+        except DataError as error:
+            raise DataError(f"{self.file.path}: text column {shorten(name)}: {error}") from error
+        return X, Feature(name, "text", tuple(words))
+
+    def matrix(self, features: Sequence[Feature]) -> NDArray[np.floating]:
+        """The matrix in the columns of the training file."""
+        starts = np.cumsum([0, *(len(feature.names) for feature in features)])
+        self._matrix.resize((self.rows, len(self._numbers)), refcheck=False)
+        if len(self._numbers) == len(features):
+            return self._matrix
+        X = np.empty((self.rows, starts[-1]), np.result_type(*self._types()))
+        X[:, [start for start, feature in zip(starts, features, strict=False) if feature.kind == "number"]] = (
+            self._matrix
+        )
+        for start, feature in zip(starts, features, strict=False):
+            here = slice(start, start + len(feature.names))
+            if feature.kind == "nominal":
+                X[:, here] = self._switches(feature)
+            elif feature.kind == "vector":
+                X[:, here] = self._stacked(feature)
+        return X
+
+    def _extend(self, columns: list[NDArray[np.floating]], rows: int) -> None:
+        """Take the next rows of the numbers; those that are missing or infinite are refused.
+
+        A finite sum shows that there are none. The room grows in place, so that the numbers are never there twice.
+        """
+        with np.errstate(all="ignore"):
+            sums = [values.sum() for values in columns]
+        for name, values, total in zip(self._numbers, columns, sums, strict=True):
+            if not np.isfinite(total) and not np.isfinite(values).all():
+                row = int(np.argmax(~np.isfinite(values)))
+                raise self._unfilled(self.rows + row, name, values[row])
+
+        if self.rows == 0:
+            self._matrix = np.empty((rows, len(columns)), np.result_type(*columns))
+        elif rows > len(self._matrix):
+            self._matrix.resize((max(rows, int(GROWTH * len(self._matrix))), len(columns)), refcheck=False)
+        for j, values in enumerate(columns):
+            self._matrix[self.rows : rows, j] = values
+
+    def _types(self) -> set[np.dtype]:
+        """Types of the numbers and vectors; float64 where there are none."""
+        found = {self._matrix.dtype} if self._numbers else set()
+        found |= {part.dtype for parts in self._vectors.values() for part in parts}
+        return found or {np.dtype(np.float64)}
+
+    def _switches(self, feature: Feature) -> NDArray[np.bool_]:
+        cells = self._cells[feature.name]
+        self._refuse_empty(feature.name, cells)
+        known = {value: code for code, value in enumerate(feature.values)}
+        names = [name_of(value) for value in cells.values]
+        for code, name in enumerate(names):
+            if name not in known:
+                raise self.file.fault(
+                    cells.first(code),
+                    f"{shorten(name)} in column {shorten(feature.name)} does not occur in the training file",
+                    "correct it, or give a training file that holds it",
+                )
+        codes = np.array([known[name] for name in names], dtype=np.intp)[cells.codes]
+        return codes[:, None] == np.arange(len(feature.values))
+
+    def _stacked(self, feature: Feature) -> NDArray[np.floating]:
+        vectors = np.concatenate(self._vectors[feature.name])
+        if vectors.shape[1] != feature.size:
+            raise self.file.fault(
+                None,
+                f"the vectors of column {shorten(feature.name)} have {vectors.shape[1]} values, not the "
+                f"{feature.size} of the training file",
+                "give vectors of one origin",
+            )
+        return vectors
+
+    def _vector(self, name: str, block: Block, before: list[NDArray[np.floating]]) -> NDArray[np.floating]:
+        try:
+            values, lengths = block.vectors(name)
+        except ValueError as error:
+            raise self.file.fault(
+                None,
+                f"a vector of column {shorten(name)} holds something else than numbers ({error})",
+                "write [0.5, 1.25, ...] in every row, or leave the column out (drop)",
+            ) from error
+        size = before[0].shape[1] if before else int(lengths[0])
+        if (lengths != size).any() or size < 1:
+            row = int(np.argmax((lengths != size) | (lengths < 1)))
+            found = "is empty" if lengths[row] < 1 else f"has {lengths[row]} values, not {size} as before"
+            reason = f"the vector in column {shorten(name)} {found}"
+            raise self.file.fault(self.rows + row, reason, "give every row a vector of one length, or drop the row")
+        vectors = values.reshape(block.rows, size)
+        if not np.isfinite(vectors).all():
+            row = int(np.argmax(~np.isfinite(vectors).all(axis=1)))
+            raise self._unfilled(self.rows + row, name, np.nan)
+        return vectors
+
+    def _nominal(self, name: str, cells: Cells) -> tuple[str, ...]:
+        """The values of a text column in alphabetical order, where they are few; numbers and text do not mix."""
+        self._refuse_empty(name, cells)
+        values = cells.values
+        numbers = [is_number(value) for value in values]
+        if any(numbers):
+            code = numbers.index(False) if not all(numbers) else 0
+            raise self.file.fault(
+                cells.first(code),
+                f"{shorten(values[code])} in column {shorten(name)} is not a number, as other cells are",
+                "correct it, or leave the column out (drop)",
+            )
+        if len(values) > MAX_VALUES or len(values) > max(2, self.rows // 2):
+            raise self._many(name, cells)
+        return tuple(sorted({name_of(value) for value in values}))
+
+    def _many(self, name: str, cells: Cells) -> DataError:
+        count = f"more than {MAX_VALUES}" if len(cells.values) > MAX_VALUES else f"{len(cells.values)}"
+        return self.file.fault(
+            None,
+            f"column {shorten(name)} holds text, with {count} different values such as {shorten(cells.values[0])}",
+            LEAVE_OUT,
+        )
+
+    def _refuse_empty(self, name: str, cells: Cells) -> None:
+        if cells.first_empty is not None:
+            raise self._unfilled(cells.first_empty, name, np.nan)
+
+    def _unfilled(self, row: int, name: str, value: float) -> DataError:
+        found = "empty" if np.isnan(value) else "infinite or too large for a number"
+        return self.file.fault(
+            row,
+            f"the cell of feature {shorten(name)} is {found}",
+            "fill in missing feature values, drop the row, or leave the column out (drop)",
+        )
+
+
+def feature_kinds(file: TableFile, names: Sequence[str], text: str | None) -> dict[str, str]:
+    """Kinds of the feature columns of a training file; refuses dates and what is no feature, and text beside others."""
+    if text is not None:
+        if file.places[text] != "text":
+            raise file.fault(None, f"text column {shorten(text)} holds no text", "name a column of texts")
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            raise file.fault(
+                None,
+                f"column {shorten(names[0])}{more} would be a feature beside the words of {shorten(text)}",
+                "leave the other columns out (drop), or name their purpose",
+            )
+        return {text: "text"}
+    if not names:
+        raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
+    kinds = {"number": "number", "text": "nominal", "vector": "vector"}
+    for name in names:
+        place = file.places[name]
+        if place not in kinds:
+            held = {"date": "dates", "sets": "lists of texts"}.get(place, "values that are neither numbers nor text")
+            raise file.fault(None, f"column {shorten(name)} holds {held}", LEAVE_OUT)
+    return {name: kinds[file.places[name]] for name in names}

@@ -1,0 +1,232 @@
+"""Tables that are no labelled data: one sentence with file, line, reason and remedy; never another error."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from proxembed.data import Columns, DataError, Dataset, read
+
+HEAD = "y,x,k\n"
+ROWS = "0,1,a\n1,2,b\n0,3,a\n1,4,b\n"
+
+
+def failure(tmp_path, content, columns=None, name="t.csv", **options):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / name, columns=columns or Columns(labels=("y",)), **options)
+    message = str(caught.value)
+    assert message.endswith(".") and "\n" not in message and "; " in message, message
+    return message.replace(str(tmp_path) + "/", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "t.csv: the file is empty; fetch or write it again."),
+        (HEAD, "t.csv: there are no rows after the header; check that the file is complete."),
+        (HEAD.strip(), "t.csv: there are no rows after the header"),
+        ("\n" + HEAD, "t.csv, line 1: there are no column names; name the columns"),
+        ("0,1,2\n1,2,3\n", "t.csv, line 1: numbers stand where column names belong; name the columns"),
+        ("y,,k\n" + ROWS, "t.csv, line 1: column 2 has no name; name it; if it is an index that pandas wrote, write"),
+        ("y,x,x\n" + ROWS, "t.csv, line 1: two columns are named 'x'; give every column its own name."),
+        (HEAD + ROWS + "1,2\n", "t.csv, line 6: the row has 2 values, not the 3 of the header; give every column one"),
+        (HEAD + "\n\n" + ROWS + "1,2,b,\n", "t.csv, line 8: the row has 4 values, not the 3 of the header"),
+        (HEAD + '0,1,"a\nb"\n0,1\n' + ROWS, "t.csv, line 4: the row has 2 values"),
+        (HEAD + ROWS + '0,1,"a\n', "t.csv, line 6: the row is no CSV (unexpected end of data); close every quote"),
+        (HEAD + "0,,a\n", "t.csv, line 2: the cell of feature 'x' is empty; fill in missing feature values, drop"),
+        (HEAD + ROWS + "0,NaN,a\n", "t.csv, line 6: the cell of feature 'x' is empty"),
+        (HEAD + ROWS + "0,1e999,a\n", "t.csv, line 6: the cell of feature 'x' is infinite or too large for a number"),
+        (HEAD + ROWS + "0,1,\n", "t.csv, line 6: the cell of feature 'k' is empty"),
+        (HEAD + ROWS + "0,one,a\n", "t.csv, line 6: 'one' in column 'x' is not a number, as other cells are; correct"),
+        ((HEAD + ROWS + "0,1,caf\xe9\n").encode("latin1"), "t.csv, line 6: byte 8 of the line is not UTF-8; save the"),
+        ((HEAD + ROWS).encode("utf-16"), "t.csv, line 1: the file is UTF-16; save it as UTF-8."),
+        (b"\x00\xff\x01", "t.csv, line 1: byte 2 of the line is not UTF-8"),
+    ],
+)
+def test_a_malformed_file_is_named(tmp_path, content, message):
+    assert message in failure(tmp_path, content)
+
+
+def test_a_fault_after_the_first_block_is_named_by_its_line(tmp_path):
+    many = HEAD + ROWS * 100_000
+    for row, reason in {
+        "1,2\n": "the row has 2 values",
+        "0,one,a\n": "'one' in column 'x' is not a number; correct it, or leave the column out (drop)",
+        "0,,a\n": "the cell of feature 'x' is empty",
+        "2,1,a\n": "label 'y' is '2', not 0 or 1",
+    }.items():
+        columns = Columns(labels=("y", "k")) if "label" in reason else None
+        text = many.replace("a\n", "0\n").replace("b\n", "1\n") if columns else many
+        assert f"t.csv, line 400002: {reason}" in failure(tmp_path, text + row, columns)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (Columns(), "nothing names the labels among its columns 'y', 'x', 'k'; give labels=[names or globs] (--labels"),
+        (Columns(labels=("z",)), "labels 'z' names no column of the file; its columns are 'y', 'x', 'k'."),
+        (Columns(labels=("y", "x", "k")), "no column is left for the features; keep at least one column"),
+        (Columns(labels=("y",), text="x"), "text column 'x' holds no text; name a column of texts."),
+        (Columns(labels=("y",), text="k"), "column 'x' would be a feature beside the words of 'k'; leave the other"),
+        (Columns(labels=("y",), text="k", drop=("x",)), "text column 'k': texts hold no word that occurs in at least"),
+        (Columns(labels=("y",), time="k"), "line 2: 'a' in time column 'k' is no number and no ISO date; write"),
+    ],
+)
+def test_columns_that_do_not_fit_the_file(tmp_path, columns, message):
+    rows = ROWS.replace("a", "-") if columns.text and columns.drop else ROWS
+    assert message in failure(tmp_path, HEAD + rows.replace("b", "-" if columns.drop else "b"), columns)
+
+
+@pytest.mark.parametrize("purpose", ["id", "groups", "time"])
+def test_empty_cells_of_ids_groups_and_times(tmp_path, purpose):
+    columns = Columns(labels=("y",), **{purpose: "k"})
+    assert f"line 3: the cell of {purpose} column 'k' is empty" in failure(tmp_path, HEAD + "0,1,5\n1,2,\n", columns)
+
+
+def test_free_text_and_dates_are_no_features(tmp_path):
+    texts = HEAD + "".join(f"{j % 2},{j},note {j}\n" for j in range(100))
+    expected = (
+        "t.csv: column 'k' holds text, with more than 30 different values such as 'note 0'; leave it out (drop) or"
+    )
+    assert expected in failure(tmp_path, texts)
+    assert "'k' holds text, with 3 different values" in failure(tmp_path, HEAD + "0,1,u\n1,2,v\n1,2,w\n")
+    assert "t.csv: column 'k' holds dates; leave it out" in failure(tmp_path, HEAD + "0,1,2024-01-31\n")
+
+
+def test_vectors_of_several_lengths_or_of_text(tmp_path):
+    expected = "t.csv, line 3: the vector in column 'x' has 1 values, not 2 as before; give every row a vector of one"
+    assert expected in failure(tmp_path, "y,x\n0,[1 2]\n1,[1]\n")
+    assert "line 3: the vector in column 'x' is empty" in failure(tmp_path, "y,x\n0,[1 2]\n1,\n")
+    assert "line 2: the vector in column 'x' is empty" in failure(tmp_path, "y,x\n0,[]\n1,[]\n")
+    assert "a vector of column 'x' holds something else than numbers" in failure(tmp_path, "y,x\n0,[1 2]\n1,[1 b]\n")
+    assert "line 3: the cell of feature 'x' is empty" in failure(tmp_path, "y,x\n0,[1 2]\n1,[1 nan]\n")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"y": [0, 1], "x": [1.0, None]}, "t.parquet: row 2: the cell of feature 'x' is empty; fill in missing"),
+        ({"y": [0, 1], "x": [1.0, np.inf]}, "t.parquet: row 2: the cell of feature 'x' is infinite"),
+        ({"y": [0, 1], "x": [[1.0], [1, 2]]}, "row 2: the vector in column 'x' has 2 values, not 1 as before"),
+        ({"y": [0, 1], "x": [["a"], ["b"]]}, "column 'x' holds lists of texts; leave it out (drop) or name"),
+        ({"y": [0, 1], "x": [{"a": 1}, {"a": 2}]}, "column 'x' holds values that are neither numbers nor text"),
+        ({"y": pa.array([], pa.int8()), "x": pa.array([], pa.int8())}, "t.parquet: the table has no rows; check"),
+        ({"y": [0, 1], "z": [3, 4], "x": [0, 3]}, "row 2: label 'x' is '3', not 0 or 1"),
+    ],
+)
+def test_parquet_files_that_do_not_fit(tmp_path, columns, message):
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    labels = Columns(labels=("y", "x") if "z" in columns else ("y",))
+    assert message in failure(tmp_path, (tmp_path / "t.parquet").read_bytes(), labels, "t.parquet")
+
+
+def test_a_damaged_parquet_file(tmp_path):
+    pq.write_table(pa.table({"y": [0, 1] * 500, "x": np.arange(1000.0)}), tmp_path / "t.parquet")
+    whole = (tmp_path / "t.parquet").read_bytes()
+    for content in (b"", b"PAR1", whole[:-20], whole[: len(whole) // 2]):
+        assert "t.parquet: it is no readable Parquet file (" in failure(tmp_path, content, name="t.parquet")
+    with pytest.raises(DataError, match="no such file"):
+        read(tmp_path / "gone.parquet", labels="y")
+    with pytest.raises(DataError, match="no such file"):
+        read(tmp_path / "gone.csv", labels="y")
+
+
+def test_a_test_file_of_other_columns_or_values(tmp_path):
+    (tmp_path / "a.csv").write_text("y,x,k,z\n0,1,7,7\n")
+    assert "a.csv" not in failure(tmp_path, "y,x\n", name="b.csv", test=tmp_path / "a.csv")
+    train, test = tmp_path / "c.csv", tmp_path / "d.csv"
+    train.write_text(HEAD + ROWS)
+    test.write_text("y,k\n0,a\n")
+    with pytest.raises(DataError, match="column 'x' of the training file c.csv is missing"):
+        read(train, labels="y", test=test)
+    test.write_text(HEAD + "0,1,a\n0,1,zz\n")
+    with pytest.raises(DataError, match="d.csv, line 3: 'zz' in column 'k' does not occur in the training file"):
+        read(train, labels="y", test=test)
+
+
+def test_options_that_the_format_does_not_take(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), Y=np.eye(2))
+    with pytest.raises(DataError, match="id, drop was given, but columns are named by purpose in tables only"):
+        read(tmp_path / "t.npz", columns=Columns(id="a", drop=("b",)))
+    assert "labels= was given beside columns.labels" in failure(tmp_path, HEAD + ROWS, labels="y")
+
+
+def test_arrays_and_label_files_that_do_not_fit(tmp_path):
+    path, labels = tmp_path / "e.npy", tmp_path / "y.npy"
+    np.save(path, np.eye(3))
+    (tmp_path / "y.csv").write_text("a,b\n0,1\n")
+    (tmp_path / "y.foo").write_text("")
+    cases = {None: "a .npy file holds no labels; give labels=FILE", tmp_path / "y.foo": "no known label file"}
+    cases |= {
+        tmp_path / "y.csv": "it labels 1 rows, but there are 3 vectors",
+        ("a", "b"): "labels= holds several texts",
+    }
+    for given_labels, message in cases.items():
+        with pytest.raises(DataError, match=message):
+            read(path, labels=given_labels)
+    for Y, message in {
+        "short": (np.eye(2), "it has shape \\(2, 2\\), but there are 3 vectors"),
+        "values": (np.eye(3) * 2, "y.npy: Y holds 2.0"),
+        "objects": (np.array([None] * 3), "it is no readable .npy file"),
+    }.values():
+        np.save(labels, Y)
+        with pytest.raises(DataError, match=message):
+            read(path, labels=labels)
+    for X, message in ((np.arange(3), "the array has shape"), (np.full((3, 1), np.nan), "row 1 holds nan in column 1")):
+        np.save(path, X)
+        with pytest.raises(DataError, match=message):
+            read(path, labels=labels)
+    with pytest.raises(DataError, match="a second npy file was given"):
+        read(path, labels=labels, test=path)
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    expected = "t.csv: CSV and Parquet need pyarrow, which is not installed; install proxembed[data]."
+    assert failure(tmp_path, HEAD + ROWS) == expected
+
+
+def attempt(suffix, content, columns):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "t" + suffix)
+        file.write_bytes(content)
+        labels = file if suffix == ".npy" else None
+        try:
+            assert isinstance(read(file, labels, columns=columns), Dataset)
+        except DataError as error:
+            assert str(error).endswith(".") and folder in str(error)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npy"])
+@settings(deadline=None)  # the first example pays for importing pyarrow
+@given(content=st.binary(max_size=300))
+@example(content=b"\x1f\x8b")
+@example(content=b"PAR1\x00\x00\x00\x00PAR1")
+@example(content=b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }")
+def test_arbitrary_bytes_raise_nothing_but_data_errors(suffix, content):
+    attempt(suffix, content, Columns() if suffix == ".npy" else Columns(labels=("*y*",)))
+
+
+BITS = ["1", "0", ",", ",", "\n", "\n", '"', "y", "x", "k", "2", ".5", "[1 2]", " ", ";", "\r", "\x00", "nan", "true"]
+BITS += ["\u00e9", "\ufeff", "2024-01-31", "-", "e9", "|", "\t", "a;b"]
+
+
+@pytest.mark.parametrize("head", ["", HEAD, "y,x\n1,2\n0,5\n"])
+@settings(max_examples=200, deadline=None)
+@given(pieces=st.lists(st.sampled_from(BITS), max_size=30), separator=st.sampled_from([None, ";", ""]))
+def test_near_misses_raise_nothing_but_data_errors(head, pieces, separator):
+    attempt(".csv", (head + "".join(pieces)).encode(), Columns(labels=("y",), separator=separator))
+
+
+def test_a_parquet_file_with_any_byte_changed_raises_nothing_but_data_errors(tmp_path):
+    pq.write_table(pa.table({"y": [0, 1, 1, 0], "x": [0.5, 1, 2, 3]}), tmp_path / "t.parquet")
+    whole = (tmp_path / "t.parquet").read_bytes()
+    for place in range(0, len(whole), 5):
+        attempt(".parquet", whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :], Columns(labels=("y",)))

@@ -1,0 +1,98 @@
+"""Label columns of tables: indicators, classes, joined and listed labels, and what is unknown."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from proxembed.data import Columns, DataError, read
+
+
+def labelled(tmp_path, cells, separator=None, test=None):
+    for name, rows in {"a.csv": cells, "b.csv": test or ()}.items():
+        (tmp_path / name).write_text("y,x\n" + "".join(f"{cell},{j}\n" for j, cell in enumerate(rows)))
+    columns = Columns(labels=("y",), separator=separator)
+    return read(tmp_path / "a.csv", columns=columns, test=tmp_path / "b.csv" if test else None)
+
+
+def sets(data):
+    """The labels of each row; None where all are unknown."""
+    Y = data.Y.toarray()
+    unknown = [] if data.unknown is None else data.unknown.toarray().all(axis=1).tolist()
+    named = [{name for name, has in zip(data.label_names, row, strict=True) if has} for row in Y]
+    return [None if j < len(unknown) and unknown[j] else row for j, row in enumerate(named)]
+
+
+def test_one_column_of_zero_and_one_is_one_label(tmp_path):
+    data = labelled(tmp_path, ["0", "1.0", "", "FALSE", "NaN", "?"])
+    assert data.label_names == ("y",) and sets(data) == [set(), {"y"}, None, set(), None, None]
+
+
+def test_one_column_of_classes_is_one_hot_in_order(tmp_path):
+    data = labelled(tmp_path, ["10", "9", "9", "10", "2", "2"])
+    assert data.label_names == ("2", "9", "10") and data.single_label
+    data = labelled(tmp_path, ["red", " blue ", "blue", "red", "", "red"])
+    assert data.label_names == ("blue", "red")
+    assert sets(data) == [{"red"}, {"blue"}, {"blue"}, {"red"}, None, {"red"}]
+    assert labelled(tmp_path, ["2.0", "0", "2", "0"]).label_names == ("0", "2")
+
+
+def test_joined_labels_are_split(tmp_path):
+    data = labelled(tmp_path, ["sea; sun", "sun", ";", "", "sea;sea;"], separator=";")
+    assert data.label_names == ("sea", "sun") and sets(data) == [{"sea", "sun"}, {"sun"}, set(), None, {"sea"}]
+
+
+def test_an_empty_separator_keeps_cells_whole(tmp_path):
+    data = labelled(tmp_path, ["a;b", "a", "a;b", "a"], separator="")
+    assert data.label_names == ("a", "a;b") and data.single_label
+    data = labelled(tmp_path, ["0", "1", "1", "0"], separator="")
+    assert data.label_names == ("0", "1") and data.single_label
+
+
+def test_lists_in_parquet_are_label_sets(tmp_path):
+    cells = pa.array([["sea", "sun"], [], None, ["sun"]], pa.list_(pa.string()))
+    pq.write_table(pa.table({"y": cells, "x": [1, 2, 3, 4]}), tmp_path / "t.parquet")
+    data = read(tmp_path / "t.parquet", labels="y")
+    assert sets(data) == [{"sea", "sun"}, set(), None, {"sun"}]
+
+
+def test_classes_of_a_training_and_a_test_file_are_named_together(tmp_path):
+    data = labelled(tmp_path, ["0", "1", "1", "0"], test=["2", "0", ""])
+    assert data.label_names == ("0", "1", "2")
+    assert sets(data) == [{"0"}, {"1"}, {"1"}, {"0"}, {"2"}, {"0"}, None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "message"),
+    [
+        (["", "", "NA"], None, "a.csv: every label cell is empty; give labels to some rows at least."),
+        (
+            ["0.5", "1.5", "0.5"],
+            None,
+            "a.csv, line 2: label 'y' is the fraction '0.5'; a continuous target is no label",
+        ),
+        (["1", "2", "2.25", "1"], None, "a.csv, line 4: label 'y' is the fraction '2.25'"),
+        (["a", "b", "c", "d"], None, "a.csv: label column 'y' holds 4 different classes in 4 rows, such as 'a'; name"),
+        (
+            ["a;b", "a", "b"],
+            None,
+            "look like labels joined by ';', such as 'a;b'; give separator=';' (--separator), or",
+        ),
+        (["a|b", "b|c", "a|c", "a|b|c"], None, "look like labels joined by '|'"),
+        ([";", ";"], ";", "a.csv: the cells of label column 'y' hold no label; give labels to some rows."),
+    ],
+)
+def test_cells_that_are_no_labels(tmp_path, cells, separator, message):
+    with pytest.raises(DataError) as caught:
+        labelled(tmp_path, cells, separator)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("2", "'2'"), ("-1", "'-1'"), ("0.5", "'0.5'"), ("yes", "'yes'"), ("inf", "'inf'")]
+)
+def test_several_label_columns_hold_zero_and_one_only(tmp_path, value, shown):
+    (tmp_path / "t.csv").write_text(f"a,x,b\n1,5,0\n0,6,1\n\n,6,{value}\n")
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "t.csv", labels=["a", "b"])
+    expected = f"t.csv, line 5: label 'b' is {shown}, not 0 or 1; write 0 or 1, and leave the cell empty where it is"
+    assert expected in str(caught.value)
