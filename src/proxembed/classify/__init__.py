@@ -1,5 +1,18 @@
-"""Classifiers on embeddings, as scikit-learn estimators."""
+"""Classifiers on embeddings, as scikit-learn estimators, and the one rule that cuts their scores."""
 
+from .flda import FLDAClassifier
 from .multi_output_ridge import MultiOutputRidge
+from .neighbors import MLKNN, LabelKNN
+from .thresholds import Thresholded, Thresholds, apply_thresholds, cross_fitted_scores, tune_thresholds
 
-__all__ = ["MultiOutputRidge"]
+__all__ = [
+    "MLKNN",
+    "FLDAClassifier",
+    "LabelKNN",
+    "MultiOutputRidge",
+    "Thresholded",
+    "Thresholds",
+    "apply_thresholds",
+    "cross_fitted_scores",
+    "tune_thresholds",
+]

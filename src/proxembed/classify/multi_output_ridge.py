@@ -1,14 +1,14 @@
 """Multi-output ridge as a scikit-learn classifier."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from .label_classifier import LabelClassifier
 from .ridge import chosen_penalty, ridge_fit
 from .rows import known_labels
 
 
-class MultiOutputRidge(ClassifierMixin, BaseEstimator):
+class MultiOutputRidge(LabelClassifier):
     """Multi-output ridge: min ||XW + 1b' - T||^2 + penalty ||W||^2 with T of +1 and -1.  [xu2016mvmd]
 
     One linear score a label, all from one factorisation, cut at 0; with one class a row, the class of the largest
@@ -67,52 +67,16 @@ class MultiOutputRidge(ClassifierMixin, BaseEstimator):
         T = 2.0 * labels.Y.toarray() - 1.0
         penalty = chosen_penalty(self.penalty, X, T)
         self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
-        self.penalty_, self.classes_, self._labels = penalty, labels.classes_, labels.take(slice(0, 0))
+        self.penalty_ = penalty
+        self._remember(labels)
         return self
 
     def _scores(self, X) -> np.ndarray:
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return X @ self.coef_ + self.intercept_
 
-    def decision_function(self, X):
-        """Score rows: positive where the label is predicted.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c), or (m,) for 1-D y with two classes
-        """
-        scores = self._scores(X)
-        binary = self._labels.form == "classes" and len(self.classes_) == 2
-        return scores[:, 1] if binary else scores
-
-    def predict(self, X):
-        """Predict labels, in the form in which y came.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
-        """
-        scores = self._scores(X)
-        if self._labels.form == "classes":
-            return self.classes_[scores.argmax(axis=1)]
+    def _positive(self, scores: np.ndarray) -> np.ndarray:
         positive = scores > 0
         if self.min_one:
             empty = np.flatnonzero(~positive.any(axis=1))
             positive[empty, scores[empty].argmax(axis=1)] = True
-        return self._labels.decode(positive)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        return tags
+        return positive

@@ -9,7 +9,16 @@ from proxembed.algebra.linear import RIDGE_GRID, ridge_loo, ridge_solve
 LOO_ROWS = 2000
 
 
-def _variances(X) -> np.ndarray:
+def feature_variances(X) -> np.ndarray:
+    """Variance of each column of a dense or sparse matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.ridge import feature_variances
+    >>> feature_variances(np.array([[0.0], [2.0]])).tolist()
+    [1.0]
+    """
     if sp.issparse(X):
         return mean_variance_axis(sp.csr_matrix(X), axis=0)[1]
     return X.var(axis=0, dtype=np.float64)
@@ -44,7 +53,7 @@ def loo_penalty(X, T) -> float:
         rows = np.linspace(0, X.shape[0] - 1, LOO_ROWS).round().astype(np.intp)
         X, T = X[rows], T[rows]
     n, d = X.shape
-    spread = n * float(_variances(X).sum())
+    spread = n * float(feature_variances(X).sum())
     if n < 2 or spread == 0.0:
         return 0.0
     ridges = RIDGE_GRID * spread / min(n - 1, d)

@@ -1,0 +1,82 @@
+"""LabelClassifier: from one real score a label to predictions in the form of y; what every classifier here shares."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from proxembed.labels import LabelMatrix
+
+
+class LabelClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers with one score a label: a positive score predicts the label, or the largest one the class.
+
+    A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows.
+    """
+
+    def _remember(self, labels: LabelMatrix) -> None:
+        self.classes_, self._labels = labels.classes_, labels.take(slice(0, 0))
+
+    def _scores(self, X) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} must define _scores(X).")
+
+    def _positive(self, scores: np.ndarray) -> np.ndarray:
+        """Which labels are predicted, bool (m, c)."""
+        return scores > 0
+
+    def _checked(self, X):
+        check_is_fitted(self, "classes_")
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+
+    def decision_function(self, X):
+        """Score rows: positive where the label is predicted.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c), or (m,) for 1-D y with two classes
+        """
+        X = self._checked(X)
+        scores = self._scores(X)
+        binary = self._labels.form == "classes" and len(self.classes_) == 2
+        return scores[:, 1] if binary else scores
+
+    def predict(self, X):
+        """Predict labels, in the form in which y came.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
+        """
+        X = self._checked(X)
+        scores = self._scores(X)
+        if self._labels.form == "classes":
+            return self.classes_[scores.argmax(axis=1)]
+        return self._labels.decode(self._positive(scores))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def whole_number(name: str, value, low: int) -> int:
+    """The value of a parameter that must be a whole number of at least ``low``.
+
+    Examples
+    --------
+    >>> from proxembed.classify.label_classifier import whole_number
+    >>> whole_number("n_neighbors", 3, 1)
+    3
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < low:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {low}.")
+    return int(value)

@@ -1,0 +1,194 @@
+"""Nearest-neighbour classifiers: k-NN with a majority a label, and ML-kNN."""
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .label_classifier import LabelClassifier, whole_number
+from .nearest import nearest_rows
+from .rows import known_labels
+
+
+def _votes(neighbors: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """How many of a row's neighbours carry each label, (m, c)."""
+    votes = np.zeros((len(neighbors), Y.shape[1]), dtype=np.intp)
+    for column in neighbors.T:
+        votes += Y[column]
+    return votes
+
+
+class _Neighbors(LabelClassifier):
+    """What both share: the training rows, their labels, and scores that are probabilities less one half."""
+
+    def _read(self, X, y):
+        whole_number("n_neighbors", self.n_neighbors, 1)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        return known_labels(self, X, y)
+
+    def _keep(self, X, labels, n_neighbors: int) -> None:
+        self._rows, self._Y, self.n_neighbors_ = X, labels.Y.toarray().astype(bool), n_neighbors
+        self._remember(labels)
+
+    def _scores(self, X) -> np.ndarray:
+        return self._probabilities(X) - 0.5
+
+
+class LabelKNN(_Neighbors):
+    """k nearest neighbours: each label by the majority of the neighbours; with one, the label set of the nearest row.
+
+    The score of a label is the share of neighbours that carry it, less one half. Equal distances go to the lowest row
+    number, a vote of exactly one half to "no", and equal classes to the first. Rows with unknown labels are left out,
+    with a warning.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        Neighbours; all training rows when there are fewer.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Distance; cosine is that of the rows as they are, not centred.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        Neighbours used.
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        ``n_neighbors`` is below 1 or ``metric`` is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify import LabelKNN
+    >>> X = np.array([[0.0], [1.0], [5.0]])
+    >>> LabelKNN().fit(X, [{"a"}, {"a", "b"}, set()]).predict([[0.9], [4.0]]) == [{"a", "b"}, set()]
+    True
+    """
+
+    def __init__(self, n_neighbors=1, *, metric="euclidean"):
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+
+    def fit(self, X, y):
+        """Keep the training rows and their labels.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets)
+
+        Returns
+        -------
+        self
+        """
+        if self.metric not in ("euclidean", "cosine"):
+            raise ValueError(f"metric={self.metric!r} is unknown; use 'euclidean' or 'cosine'.")
+        X, labels = self._read(X, y)
+        self._keep(X, labels, min(int(self.n_neighbors), labels.n))
+        return self
+
+    def _probabilities(self, X) -> np.ndarray:
+        neighbors = nearest_rows(X, self._rows, self.n_neighbors_, metric=self.metric)
+        return _votes(neighbors, self._Y) / self.n_neighbors_
+
+
+class MLKNN(_Neighbors):
+    """ML-kNN: for each label the posterior of having it, given how many of the K nearest rows have it. [zhang2007mlknn]
+
+    With c(i) the number of neighbours of row i that carry label j: the prior is P = (s + n_j) / (2s + n), and
+    P(c = r | j) = (s + #{i with j: c(i) = r}) / (s (K + 1) + n_j), the same for the rows without j, all counted on the
+    training rows, none of which is its own neighbour. The larger of the two products wins; equal ones go by the prior.
+    Euclidean distance; rows with unknown labels are left out, with a warning.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        K; all other training rows when there are fewer.
+    smoothing : float, default=1.0
+        s, above 0; 1 is Laplace's rule.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        Neighbours used.
+    prior_ : array of shape (c,)
+    likelihood_ : array of shape (2, n_neighbors_ + 1, c)
+        P(c = r | without the label) and P(c = r | with it).
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        ``n_neighbors`` is below 1, or ``smoothing`` is not a finite number above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify import MLKNN
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> Y = np.repeat([[1, 0], [0, 1]], 3, axis=0)
+    >>> MLKNN(2).fit(X, Y).predict([[0.05], [5.05]]).tolist()
+    [[1, 0], [0, 1]]
+    """
+
+    def __init__(self, n_neighbors=10, *, smoothing=1.0):
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+
+    def fit(self, X, y):
+        """Count the neighbours' labels of every training row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets)
+
+        Returns
+        -------
+        self
+        """
+        s = self.smoothing
+        if not isinstance(s, int | float | np.number) or isinstance(s, bool) or not 0 < s < np.inf:
+            raise ValueError(f"smoothing={s!r} must be a finite number above 0, such as 1.")
+        X, labels = self._read(X, y)
+        Y, n = labels.Y.toarray().astype(bool), labels.n
+        if n < 2:
+            raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
+        K = min(int(self.n_neighbors), n - 1)
+        votes = _votes(nearest_rows(X, X, K, own=True), Y)
+        having = Y.sum(axis=0)
+        counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
+        totals = np.stack([n - having, having])[:, None, :]
+        self.prior_ = (s + having) / (2 * s + n)
+        self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
+        self._keep(X, labels, K)
+        return self
+
+    def _probabilities(self, X) -> np.ndarray:
+        votes = _votes(nearest_rows(X, self._rows, self.n_neighbors_), self._Y)
+        labels = np.arange(votes.shape[1])
+        without = (1 - self.prior_) * self.likelihood_[0][votes, labels]
+        having = self.prior_ * self.likelihood_[1][votes, labels]
+        return having / (having + without)
+
+    def predict_proba(self, X):
+        """Probability of each label, or of each class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c)
+        """
+        probabilities = self._probabilities(self._checked(X))
+        if self._labels.form != "classes":
+            return probabilities
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+    def _positive(self, scores: np.ndarray) -> np.ndarray:
+        return (scores > 0) | ((scores == 0) & (self.prior_ > 0.5))

@@ -1,0 +1,316 @@
+"""The one shared threshold rule: where to cut label scores, the same for every method and rival."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import validate_data
+
+from .label_classifier import LabelClassifier, whole_number
+from .multi_output_ridge import MultiOutputRidge
+from .rows import known_labels
+
+SHRINK = 10.0
+
+
+class Thresholds(NamedTuple):
+    """Cuts of label scores: a label is predicted where its score exceeds its cut."""
+
+    cuts: np.ndarray
+    global_cut: float
+
+
+def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every cut between two neighbouring scores, and one below them all, with the F1 that it gives."""
+    order = np.argsort(scores)[::-1]  # the order of equal scores does not matter: cuts lie between them
+    ranked, hits = scores[order], np.cumsum(Y[order])
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    values = ranked[ends]
+    middle = values[1:] + (values[:-1] - values[1:]) / 2
+    middle = np.where(middle < values[:-1], middle, values[1:])
+    step = (values[0] - values[-1]) / max(len(values) - 1, 1) / 2
+    below = min(values[-1] - step, np.nextafter(values[-1], -np.inf))
+    return np.append(middle, below), 2 * hits[ends] / (hits[-1] + ends + 1)
+
+
+def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
+    """Cut scores where F1 is largest: a cut for each label, shrunk to the global cut where the label is rare.
+
+    The rule, written down: (1) the global cut g maximises the micro F1 of all labels cut alike; (2) t_j maximises the
+    F1 of label j; cuts lie halfway between neighbouring scores, and of equally good ones that nearest g is taken;
+    (3) the cut of label j with n_j positive rows is (n_j t_j + shrink g) / (n_j + shrink). A label without a positive
+    row, or whose scores are all equal, gets g. The scores must come from models that have not seen their rows
+    (``cross_fitted_scores``), and be comparable between labels.
+
+    Parameters
+    ----------
+    S : array of shape (n, c)
+        Cross-fitted scores of the training part.
+    Y : array or sparse array of shape (n, c)
+        True labels, 0 or 1.
+    shrink : float, default=10
+        Weight of the global cut, in positive rows; 0 trusts every label's own cut.
+
+    Returns
+    -------
+    Thresholds
+        ``cuts`` (c,) and ``global_cut``.
+
+    Raises
+    ------
+    ValueError
+        Shapes differ, S is not finite, Y is not 0/1, there is no row, or ``shrink`` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
+    >>> S, Y = np.array([[0.1, 0.2], [0.3, 0.4], [0.6, 0.9]]), np.array([[0, 0], [1, 0], [1, 1]])
+    >>> found = tune_thresholds(S, Y, shrink=1)
+    >>> found.cuts.round(3).tolist(), round(found.global_cut, 3)
+    ([0.217, 0.45], 0.25)
+    >>> apply_thresholds(S, found).tolist()
+    [[False, False], [True, False], [True, True]]
+    """
+    S = np.asarray(S, dtype=np.float64)
+    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    if S.ndim != 2 or S.shape != Y.shape or S.size == 0:
+        raise ValueError(
+            f"S and Y must be n x c with one shape; got S {S.shape} and Y {Y.shape}. Score every row and label."
+        )
+    if not np.isfinite(S).all():
+        raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
+    if not 0 <= shrink < np.inf:
+        raise ValueError(f"shrink={shrink!r} must be a finite number of at least 0, such as 10.")
+    if not np.isin(Y, (0, 1)).all():
+        raise ValueError("Y must hold only 0 and 1; leave out rows with unknown labels.")
+    Y = Y > 0
+    cuts, f1 = _candidates(S.ravel(), Y.ravel())
+    global_cut = float(cuts[np.argmax(f1)]) if len(cuts) > 1 and Y.any() else float(S.max())
+    own = np.full(Y.shape[1], global_cut)
+    positives = Y.sum(axis=0)
+    for j in np.flatnonzero((positives > 0) & (np.ptp(S, axis=0) > 0)):
+        cuts, f1 = _candidates(S[:, j], Y[:, j])
+        best = cuts[f1 >= f1.max() * (1 - 1e-12)]
+        own[j] = best[np.argmin(np.abs(best - global_cut))]
+    weight = np.where(positives > 0, positives / np.maximum(positives + shrink, 1), 0.0)
+    return Thresholds(weight * own + (1 - weight) * global_cut, global_cut)
+
+
+def apply_thresholds(S, thresholds: Thresholds) -> np.ndarray:
+    """Predict every label whose score exceeds its cut.
+
+    Parameters
+    ----------
+    S : array of shape (m, c)
+    thresholds : Thresholds
+
+    Returns
+    -------
+    bool array of shape (m, c)
+
+    Raises
+    ------
+    ValueError
+        S has another number of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.thresholds import Thresholds, apply_thresholds
+    >>> apply_thresholds(np.array([[0.2, 0.2]]), Thresholds(np.array([0.1, 0.2]), 0.2)).tolist()
+    [[True, False]]
+    """
+    S, cuts = np.asarray(S, dtype=np.float64), np.asarray(thresholds.cuts)
+    if S.ndim != 2 or S.shape[1] != len(cuts):
+        raise ValueError(f"S must have one column for each of the {len(cuts)} cuts; got shape {S.shape}.")
+    return S > cuts
+
+
+def _label_scores(classifier, X, n_labels: int) -> np.ndarray:
+    """One score a label: the decision function, else probabilities."""
+    if hasattr(classifier, "decision_function"):
+        scores = classifier.decision_function(X)
+    elif hasattr(classifier, "predict_proba"):
+        scores = classifier.predict_proba(X)
+        if isinstance(scores, list):
+            scores = np.column_stack(
+                [_of_one(part, seen) for part, seen in zip(scores, classifier.classes_, strict=True)]
+            )
+    else:
+        raise TypeError(
+            f"classifier={classifier!r} has neither decision_function nor predict_proba; there is nothing to cut."
+        )
+    scores = np.asarray(scores, dtype=np.float64).reshape(X.shape[0], -1)
+    if scores.shape[1] != n_labels:
+        raise ValueError(
+            f"classifier={classifier!r} gives {scores.shape[1]} scores a row for {n_labels} labels; it must give one "
+            "a label. Wrap it in sklearn.multiclass.OneVsRestClassifier."
+        )
+    return scores
+
+
+def _of_one(probabilities: np.ndarray, classes) -> np.ndarray:
+    """Probability of 1 for one label, whichever of 0 and 1 were seen."""
+    column = np.flatnonzero(np.asarray(classes) == 1)
+    return probabilities[:, column[0]] if len(column) else np.zeros(len(probabilities))
+
+
+def _folds(cv, X, Y: np.ndarray):
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        return check_cv(cv).split(X, Y)
+    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
+
+    n_folds = min(whole_number("cv", cv, 2), len(Y))
+    splitter = MultilabelStratifiedKFold(n_splits=n_folds, shuffle=True, random_state=0)
+    return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
+
+
+def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
+    """Scores of every row by a classifier that has not seen it, fitted on the other folds.
+
+    Parameters
+    ----------
+    classifier : estimator
+        With ``decision_function`` or ``predict_proba``, one score a label; it is cloned, not fitted.
+    X : array or sparse array of shape (n, d)
+    Y : array or sparse array of shape (n, c)
+        Labels, 0 or 1.
+    cv : int, splitter or iterable of (train, test), default=5
+        Number of multi-label stratified folds, or scikit-learn's way to say which; the test parts must cover all rows.
+
+    Returns
+    -------
+    array of shape (n, c)
+
+    Raises
+    ------
+    ValueError
+        The folds leave rows without a score, or the classifier does not give one score a label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify import MultiOutputRidge
+    >>> from proxembed.classify.thresholds import cross_fitted_scores
+    >>> X = np.arange(8.0)[:, None]
+    >>> cross_fitted_scores(MultiOutputRidge(), X, np.hstack([X > 3, X < 2])).shape
+    (8, 2)
+    """
+    Y = (Y.toarray() if sp.issparse(Y) else np.asarray(Y)) > 0
+    S = np.full(Y.shape, np.nan)
+    for train, held_out in _folds(cv, X, Y):
+        fitted = clone(classifier).fit(X[train], Y[train].astype(np.int64))
+        S[held_out] = _label_scores(fitted, X[held_out], Y.shape[1])
+    missing = int(np.isnan(S).any(axis=1).sum())
+    if missing:
+        raise ValueError(f"cv={cv!r} leaves {missing} of {len(S)} rows without a score; its test parts must cover all.")
+    return S
+
+
+class Thresholded(MetaEstimatorMixin, LabelClassifier):
+    """A classifier with its cuts tuned by the shared threshold rule on cross-fitted scores of the training rows.
+
+    The classifier is fitted on all rows; the cuts come from inner folds (``tune_thresholds``). It may be a whole
+    pipeline: then scaling and embedding are fitted inside the folds too, and the cuts stay honest where the embedding
+    has seen the labels. With one class a row nothing is cut: the class is that of the classifier. Rows with unknown
+    labels are left out, with a warning.
+
+    Parameters
+    ----------
+    classifier : estimator, optional
+        With ``decision_function`` or ``predict_proba``, one score a label; None for
+        ``MultiOutputRidge(penalty="auto")``.
+    cv : int, splitter or iterable of (train, test), default=5
+        Number of multi-label stratified folds, or scikit-learn's way to say which.
+    shrink : float, default=10
+        Weight of the global cut, in positive rows.
+
+    Attributes
+    ----------
+    classifier_ : estimator
+        Fitted on all rows.
+    cuts_ : array of shape (c,), or None with one class a row
+    global_cut_ : float or None
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or a classifier that does not give one score a label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify import Thresholded
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = Thresholded().fit(X, np.hstack([X > 15, X < 12]).astype(int))
+    >>> model.predict([[1.0], [13.0], [19.0]]).tolist()
+    [[0, 1], [0, 0], [1, 0]]
+    """
+
+    def __init__(self, classifier=None, *, cv=5, shrink=SHRINK):
+        self.classifier = classifier
+        self.cv = cv
+        self.shrink = shrink
+
+    def fit(self, X, y):
+        """Fit the classifier on all rows, and tune the cuts.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets)
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X, labels = known_labels(self, X, y)
+        classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
+        if labels.form == "classes":
+            cuts, global_cut = None, None
+            classifier.fit(X, labels.decode(labels.Y))
+        else:
+            cuts, global_cut = tune_thresholds(
+                cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
+            )
+            classifier.fit(X, labels.Y.toarray().astype(np.int64))
+        self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
+        self._remember(labels)
+        return self
+
+    def _scores(self, X) -> np.ndarray:
+        return _label_scores(self.classifier_, X, len(self.classes_)) - self.cuts_
+
+    def decision_function(self, X):
+        """Score rows: positive where the label is predicted, which is the classifier's score less the cut.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c); with one class a row, what the classifier gives
+        """
+        X = self._checked(X)
+        return self.classifier_.decision_function(X) if self.cuts_ is None else self._scores(X)
+
+    def predict(self, X):
+        """Predict labels, in the form in which y came.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
+        """
+        X = self._checked(X)
+        return self.classifier_.predict(X) if self.cuts_ is None else self._labels.decode(self._scores(X) > 0)

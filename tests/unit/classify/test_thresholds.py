@@ -1,0 +1,256 @@
+"""The shared threshold rule: hand-worked cuts, brute force over all cuts, shrinking, and cuts from inner folds."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from proxembed.classify import (
+    MLKNN,
+    FLDAClassifier,
+    LabelKNN,
+    MultiOutputRidge,
+    Thresholded,
+    Thresholds,
+    apply_thresholds,
+    cross_fitted_scores,
+    tune_thresholds,
+)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    Y = (X @ rng.normal(size=(6, 4)) + rng.normal(size=(120, 4)) > [0.5, 1.5, 3.0, 4.5]).astype(int)
+    return X, Y
+
+
+@parametrize_with_checks([Thresholded(), Thresholded(FLDAClassifier(), cv=3)])
+def test_scikit_learn_contract(estimator, check):
+    if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
+        assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
+    check(estimator)
+
+
+def test_cuts_by_hand():
+    S = np.array([[0.9, 0.8], [0.6, 0.4], [0.5, 0.2], [0.1, 0.0]])
+    Y = np.array([[1, 0], [0, 1], [1, 0], [0, 0]])
+    # Label 0: cutting below 0.5 gives 2*2/(2+3) = 0.8. Label 1: below 0.4 gives 2/3. All entries: three positives, the
+    # descending scores are 0.9+ 0.8 0.6 0.5+ 0.4+ 0.2 0.1 0: five entries down F1 is 6/8, the best; the cut is 0.3.
+    found = tune_thresholds(S, Y, shrink=0)
+    np.testing.assert_allclose(found.cuts, [0.3, 0.3])
+    assert found.global_cut == pytest.approx(0.3)
+    shrunk = tune_thresholds(np.column_stack([S[:, 0], S[:, 1] - 3]), Y, shrink=3)
+    np.testing.assert_allclose(shrunk.global_cut, 0.3)
+    np.testing.assert_allclose(shrunk.cuts, [0.3, (1 * -2.7 + 3 * 0.3) / 4])
+
+
+@pytest.mark.parametrize("decimals", [1, 6])
+def test_no_other_cut_is_better(decimals):
+    rng = np.random.default_rng(decimals)
+    Y = (rng.random((50, 6)) < np.linspace(0.05, 0.9, 6)).astype(int)
+    S = np.round(rng.normal(size=Y.shape) + 1.5 * Y, decimals)
+    found = tune_thresholds(S, sp.csr_array(Y), shrink=0)
+    predicted = apply_thresholds(S, found)
+    tries = np.append(np.unique(S), S.min() - 1)
+    for j in range(6):
+        best = max(f1_score(Y[:, j], S[:, j] > cut, zero_division=0) for cut in tries)
+        assert f1_score(Y[:, j], predicted[:, j]) == pytest.approx(best, rel=1e-12)
+    best = max(f1_score(Y, S > cut, average="micro", zero_division=0) for cut in tries)
+    assert f1_score(Y, S > found.global_cut, average="micro") == pytest.approx(best, rel=1e-12)
+
+
+def test_rare_labels_are_shrunk_to_the_global_cut():
+    rng = np.random.default_rng(1)
+    Y = (rng.random((400, 3)) < [0.5, 0.05, 0.01]).astype(int)
+    S = rng.normal(size=Y.shape) + 2 * Y + [0.0, -3.0, -3.0]
+    own, shrunk = tune_thresholds(S, Y, shrink=0), tune_thresholds(S, Y, shrink=10)
+    n = Y.sum(axis=0)
+    np.testing.assert_allclose(shrunk.cuts, (n * own.cuts + 10 * own.global_cut) / (n + 10))
+    assert np.abs(shrunk.cuts - own.cuts)[0] < 0.1 < np.abs(shrunk.cuts - own.cuts)[1]
+    np.testing.assert_allclose(tune_thresholds(S, Y, shrink=1e12).cuts, own.global_cut)
+
+
+def test_labels_without_positives_or_of_equal_scores_get_the_global_cut():
+    S = np.column_stack([[0.1, 0.2, 0.8, 0.9], [0.5, 0.6, 0.7, 0.8], np.full(4, 0.4)])
+    Y = np.column_stack([[0, 0, 1, 1], [0, 0, 0, 0], [1, 0, 0, 0]])
+    found = tune_thresholds(S, Y, shrink=0)
+    assert found.cuts[1] == found.cuts[2] == found.global_cut
+    assert found.cuts[0] == pytest.approx(0.5)
+    for labels in (np.zeros((4, 3)), Y):
+        flat = tune_thresholds(np.full((4, 3), 2.0), labels)
+        assert not apply_thresholds(np.full((4, 3), 2.0), flat).any() and np.isfinite(flat.cuts).all()
+    assert not apply_thresholds(S, tune_thresholds(S, np.zeros((4, 3)))).any()
+
+
+def test_a_label_that_all_rows_have_is_predicted_for_all():
+    S, Y = np.array([[0.1], [0.3], [0.4]]), np.ones((3, 1))
+    assert apply_thresholds(S, tune_thresholds(S, Y)).all()
+
+
+def test_neighbouring_floats_are_cut_apart():
+    high = np.nextafter(1.0, 2.0)
+    S, Y = np.array([[1.0], [high], [high]]), np.array([[0], [1], [1]])
+    np.testing.assert_array_equal(apply_thresholds(S, tune_thresholds(S, Y)), Y == 1)
+
+
+@pytest.mark.parametrize(
+    ("S", "Y", "options", "message"),
+    [
+        (np.zeros((2, 2)), np.zeros((2, 3)), {}, r"got S \(2, 2\) and Y \(2, 3\)"),
+        (np.zeros(3), np.zeros(3), {}, "n x c"),
+        (np.zeros((0, 2)), np.zeros((0, 2)), {}, "n x c"),
+        (np.full((1, 1), np.nan), np.ones((1, 1)), {}, "S must be finite"),
+        (np.zeros((1, 1)), np.full((1, 1), 2), {}, "Y must hold only 0 and 1"),
+        (np.zeros((1, 1)), np.full((1, 1), np.nan), {}, "Y must hold only 0 and 1"),
+        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": -1}, "shrink=-1 must be a finite number of at least 0"),
+        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": np.inf}, "shrink=inf must be"),
+    ],
+)
+def test_bad_input_is_refused(S, Y, options, message):
+    with pytest.raises(ValueError, match=message):
+        tune_thresholds(S, Y, **options)
+
+
+def test_scores_of_other_labels_are_refused():
+    with pytest.raises(ValueError, match="one column for each of the 2 cuts"):
+        apply_thresholds(np.zeros((3, 3)), Thresholds(np.zeros(2), 0.0))
+
+
+class Memory(ClassifierMixin, BaseEstimator):
+    """Scores a row 1 for the labels it had in training, and 0 where it has not been seen."""
+
+    def fit(self, X, y):
+        self.seen_ = {row.tobytes(): labels for row, labels in zip(X, y, strict=True)}
+        self.classes_ = np.arange(y.shape[1])
+        return self
+
+    def decision_function(self, X):
+        return np.stack([self.seen_.get(row.tobytes(), np.zeros(len(self.classes_))) for row in X])
+
+
+def test_no_row_is_scored_by_a_classifier_that_has_seen_it(data):
+    X, Y = data
+    assert Memory().fit(X, Y).decision_function(X).sum() == Y.sum()
+    for cv in (2, 5, 1000, KFold(4), [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]):
+        if cv != 1000:
+            np.testing.assert_array_equal(cross_fitted_scores(Memory(), X, Y, cv), 0)
+    np.testing.assert_array_equal(cross_fitted_scores(Memory(), X[:9], Y[:9], 1000), 0)
+
+
+def test_cross_fitted_scores_are_those_of_the_other_folds(data):
+    X, Y = data
+    S = cross_fitted_scores(MultiOutputRidge(), X, sp.csr_array(Y), KFold(3))
+    for train, held_out in KFold(3).split(X):
+        expected = MultiOutputRidge().fit(X[train], Y[train]).decision_function(X[held_out])
+        np.testing.assert_allclose(S[held_out], expected, rtol=1e-12)
+
+
+def test_folds_must_cover_all_rows(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="leaves 60 of 120 rows without a score"):
+        cross_fitted_scores(MultiOutputRidge(), X, Y, [(np.arange(60), np.arange(60, 120))])
+    with pytest.raises(ValueError, match="cv=1 must be a whole number of at least 2"):
+        Thresholded(cv=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_classifier_is_cut_by_the_rule(data, form):
+    X, Y = data
+    model = Thresholded(MultiOutputRidge(2.0), cv=4, shrink=3).fit(form(X), Y)
+    cuts = tune_thresholds(cross_fitted_scores(MultiOutputRidge(2.0), X, Y, 4), Y, shrink=3)
+    scores = MultiOutputRidge(2.0).fit(X, Y).decision_function(X)
+    np.testing.assert_allclose(model.cuts_, cuts.cuts)
+    assert model.global_cut_ == pytest.approx(cuts.global_cut)
+    np.testing.assert_allclose(model.decision_function(form(X)), scores - cuts.cuts, atol=1e-10)
+    np.testing.assert_array_equal(model.predict(form(X)), scores > cuts.cuts)
+
+
+def test_tuned_cuts_beat_zero_on_new_rows_of_rare_labels():
+    rng = np.random.default_rng(5)
+    W = rng.normal(size=(8, 5))
+    X = rng.normal(size=(1200, 8))
+    Y = (X @ W + 2 * rng.normal(size=(1200, 5)) > 4.5).astype(int)
+    train, new = slice(0, 600), slice(600, None)
+    plain = f1_score(Y[new], MultiOutputRidge("auto").fit(X[train], Y[train]).predict(X[new]), average="macro")
+    tuned = f1_score(Y[new], Thresholded().fit(X[train], Y[train]).predict(X[new]), average="macro")
+    assert tuned > plain + 0.1
+
+
+def test_predictions_come_in_the_form_of_y(data):
+    X, Y = data
+    bits = Thresholded().fit(X, Y).predict(X)
+    np.testing.assert_array_equal(Thresholded().fit(X, 2 * Y - 1).predict(X), 2 * bits - 1)
+    names = np.array(["a", "b", "c", "d"])
+    sets = Thresholded().fit(X, [set(names[row > 0]) for row in Y]).predict(X)
+    assert sets == [set(names[row > 0]) for row in bits]
+    one_name = Thresholded().fit(X, [{"a"} if row[0] else set() for row in Y]).predict(X)
+    assert {frozenset(found) for found in one_name} == {frozenset(), frozenset({"a"})}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_with_one_class_a_row_nothing_is_cut(data, classes):
+    X, Y = data
+    y = np.array(["u", "v", "w"])[Y[:, : classes - 1].sum(axis=1)]
+    model, plain = Thresholded().fit(X, y), MultiOutputRidge("auto").fit(X, y)
+    assert model.cuts_ is None and model.global_cut_ is None
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        FLDAClassifier(),
+        LabelKNN(5),
+        MLKNN(),
+        OneVsRestClassifier(LogisticRegression()),
+        RandomForestClassifier(10, random_state=0),
+        make_pipeline(StandardScaler(), MultiOutputRidge()),
+    ],
+    ids=lambda c: type(c).__name__,
+)
+def test_any_classifier_with_a_score_a_label_can_be_cut(data, classifier):
+    X, Y = data[0], data[1][:, :3]
+    model = Thresholded(classifier, cv=3).fit(X, Y)
+    assert f1_score(Y, model.predict(X), average="macro") > 0.6
+    assert not hasattr(classifier, "classes_"), "the classifier given is cloned, not fitted"
+
+
+def test_probabilities_of_a_label_seen_in_one_state_only(data):
+    X, Y = data[0][:20], np.column_stack([data[1][:20, 0], np.zeros(20, int), np.ones(20, int)])
+    model = Thresholded(RandomForestClassifier(5, random_state=0), cv=2).fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X)[:, 1:] + model.cuts_[1:], [[0, 1]] * 20)
+
+
+def test_what_cannot_be_cut_is_refused(data):
+    class Silent(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+    class Narrow(Silent):
+        def decision_function(self, X):
+            return np.zeros(len(X))
+
+    with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
+        Thresholded(Silent()).fit(*data)
+    with pytest.raises(ValueError, match="gives 1 scores a row for 4 labels"):
+        Thresholded(Narrow()).fit(*data)
+
+
+def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
+    X, Y = data
+    holes = Y.astype(float)
+    holes[:5, 1] = np.nan
+    with pytest.warns(UserWarning, match="Thresholded leaves out 5 rows"):
+        model = Thresholded().fit(X, holes)
+    np.testing.assert_allclose(model.cuts_, Thresholded().fit(X[5:], Y[5:]).cuts_)
