@@ -10,6 +10,7 @@ import proxembed.methods  # noqa: F401  (fills the registry)
 from proxembed.base import registry
 
 from .label_scores import LabelScores
+from .rivals import FOREST_ROWS, ForestProximity, SupervisedUMAP, umap_installed
 
 ALL_FEATURES = "all features"
 RIVAL_METHODS = ("PCA", "LSI")
@@ -125,15 +126,19 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
     return tuple(arms.values())
 
 
-def rival_arms(X, *, seed: int = 0) -> tuple[Arm, ...]:
-    """Build the rivals: all features, PCA (LSI for sparse X), random projection, cross-fitted label scores.
+def rival_arms(X, seed: int = 0, n_rows: int | None = None) -> tuple[Arm, ...]:
+    """Build the rivals: all features, PCA (LSI for sparse X), random projection, label scores, forest proximity.
+
+    Supervised UMAP is one more where umap-learn is installed.
 
     Parameters
     ----------
     X : array or sparse array
         The features; only their kind matters.
     seed : int, default=0
-        Seed of the random projection and of the label scores' folds.
+        Seed of the random projection, of the label scores' folds, of the forest and of UMAP.
+    n_rows : int, optional
+        Training rows that the forest is grown on at most; None for 5,000.
 
     Returns
     -------
@@ -144,14 +149,19 @@ def rival_arms(X, *, seed: int = 0) -> tuple[Arm, ...]:
     >>> import numpy as np
     >>> from proxembed.evaluate.arms import rival_arms
     >>> [arm.name for arm in rival_arms(np.eye(3))]
-    ['all features', 'PCA', 'random projection', 'label scores']
+    ['all features', 'PCA', 'random projection', 'label scores', 'forest proximity'...]
     """
     from sklearn.random_projection import GaussianRandomProjection
 
     variance = "LSI" if sp.issparse(X) else "PCA"
-    return (
+    forest = ForestProximity(max_rows=FOREST_ROWS if n_rows is None else n_rows, random_state=seed)
+    arms = (
         Arm(ALL_FEATURES, None, rival=True),
         Arm(variance, registry()[variance](), rival=True),
         Arm("random projection", GaussianRandomProjection(random_state=seed), rival=True),
         Arm("label scores", LabelScores(random_state=seed), rival=True),
+        Arm("forest proximity", forest, rival=True),
     )
+    if not umap_installed():
+        return arms
+    return (*arms, Arm("supervised UMAP", SupervisedUMAP(random_state=seed), rival=True))

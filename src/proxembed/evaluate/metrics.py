@@ -23,8 +23,9 @@ def dense_labels(Y) -> np.ndarray:
     return Y.astype(bool, copy=False)
 
 
-def _checked_pair(Y, S) -> tuple[np.ndarray, np.ndarray]:
-    Y, S = dense_labels(Y), np.asarray(S, dtype=np.float64)
+def checked_pair(Y, S) -> tuple[np.ndarray, np.ndarray]:
+    """Labels as bool and scores as float64, dense, of one shape (n, c); S must be finite."""
+    Y, S = dense_labels(Y), np.asarray(S.toarray() if sp.issparse(S) else S, dtype=np.float64)
     if S.shape != Y.shape:
         raise ValueError(f"Y and S must have one shape; got Y {Y.shape} and S {S.shape}. Score every row and label.")
     if not np.isfinite(S).all():
@@ -61,7 +62,7 @@ def average_precision(Y, S) -> np.ndarray:
     >>> average_precision(np.array([[1], [0], [1], [0]]), np.array([[.9], [.8], [.7], [.1]])).round(4).tolist()
     [0.8333]
     """
-    Y, S = _checked_pair(Y, S)
+    Y, S = checked_pair(Y, S)
     n, c = Y.shape
     out = np.full(c, np.nan)
     for j in range(c):

@@ -39,6 +39,22 @@ def test_unknown_names_are_refused_with_near_ones(name, hint):
         method_arms([name])
 
 
-def test_rivals_follow_the_kind_of_features():
-    assert names(rival_arms(np.eye(2))) == ["all features", "PCA", "random projection", "label scores"]
+RIVALS = ["all features", "PCA", "random projection", "label scores", "forest proximity"]
+
+
+def test_rivals_follow_the_kind_of_features(monkeypatch):
+    monkeypatch.setattr("proxembed.evaluate.arms.umap_installed", lambda: False)
+    assert names(rival_arms(np.eye(2))) == RIVALS
     assert names(rival_arms(sp.eye_array(2)))[1] == "LSI"
+    assert all(arm.rival for arm in rival_arms(np.eye(2)))
+
+
+def test_supervised_umap_is_a_rival_where_it_is_installed(monkeypatch):
+    monkeypatch.setattr("proxembed.evaluate.arms.umap_installed", lambda: True)
+    arm = rival_arms(np.eye(2), seed=3)[-1]
+    assert (arm.name, arm.rival, arm.estimator.random_state) == ("supervised UMAP", True, 3)
+
+
+def test_the_forest_is_bounded_and_seeded():
+    forests = [rival_arms(np.eye(2))[4].estimator, rival_arms(np.eye(2), seed=7, n_rows=100)[4].estimator]
+    assert [(forest.max_rows, forest.random_state) for forest in forests] == [(5000, 0), (100, 7)]

@@ -1,16 +1,29 @@
 """The protocol: what is trained on what, failures as losses, permuted labels at chance, interruption, refusals."""
 
+import json
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import entropy
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 
+from proxembed import OPLS, Scaling
+from proxembed.classify import MultiOutputRidge
+from proxembed.classify.thresholds import apply_thresholds, cross_fitted_scores, tune_thresholds
 from proxembed.data import Dataset
 from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.calibration import log_loss, platt_apply, platt_fit
+from proxembed.evaluate.compare import contrasts
+from proxembed.evaluate.decisions import hamming_loss, macro_f1
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
-from proxembed.evaluate.protocol import Protocol, run, scaling_kind
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.results import worst_value
+from proxembed.evaluate.splits import Splitting, make_splits
 
 RAW = Arm("all features", None, rival=True)
 
@@ -63,18 +76,24 @@ def values(results, **where):
 
 
 def test_every_arm_k_fold_and_measure_has_one_row(dataset):
-    protocol = Protocol((RAW, Arm("PCA", PCA(), rival=True), Arm("scores", LabelScores())), sizes=(3, 1), n_folds=3)
+    protocol = Protocol(
+        (RAW, Arm("PCA", PCA(), rival=True), Arm("scores", LabelScores())), sizes=(3, 1), splitting=Splitting(n_folds=3)
+    )
     results = run(protocol, dataset)
     keys = [(row["arm"], row["k"], row["fold"], row["measure"], row["readout"]) for row in results.rows]
-    assert len(set(keys)) == len(keys) == 3 * 3 * (1 + 2 + 2)
+    assert len(set(keys)) == len(keys) == 3 * (8 + 3 + 2 * 8 + 2 * 8)
     assert {row["k"] for row in results.rows if row["arm"] == "PCA"} == {1, 3}
-    assert all(0 <= row["value"] <= 1 and row["failure"] is None for row in results.rows)
+    shares = [row for row in results.rows if row["measure"] != "log-loss"]
+    assert all(0 <= row["value"] <= 1 for row in shares)
+    assert all(row["value"] > 0 and row["failure"] is None for row in results.rows)
+    logistic = {row["arm"] for row in results.rows if row["readout"] == "logistic"}
+    assert logistic == {"all features"}
     assert set(results.folds) == {"1", "2", "3"} and not results.interrupted
 
 
 def test_arms_see_only_the_training_part_scaled_by_its_own_figures(dataset):
     Recorder.seen.clear()
-    run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), n_folds=3), dataset)
+    run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), splitting=Splitting(n_folds=3)), dataset)
     assert len(Recorder.seen) == 3
     for X, y, k in Recorder.seen:
         assert abs(len(X) - 60) <= 2 and y.shape == (len(X), 3) and k == 2
@@ -83,36 +102,41 @@ def test_arms_see_only_the_training_part_scaled_by_its_own_figures(dataset):
 
 
 def test_sizes_above_the_bound_use_the_natural_number_and_say_so(dataset):
-    results = run(Protocol((Arm("recorder", Recorder()),), sizes=(2, 5), n_folds=2), dataset)
+    results = run(Protocol((Arm("recorder", Recorder()),), sizes=(2, 5), splitting=Splitting(n_folds=2)), dataset)
     assert {(row["k"], row["components"]) for row in results.rows} == {(2, 2), (5, 3)}
 
 
 def test_one_fit_serves_all_sizes(dataset):
     Recorder.seen.clear()
-    several = run(Protocol((Arm("recorder", Recorder()),), sizes=(1, 2, 3), n_folds=2), dataset)
+    several = run(Protocol((Arm("recorder", Recorder()),), sizes=(1, 2, 3), splitting=Splitting(n_folds=2)), dataset)
     assert len(Recorder.seen) == 2
-    alone = run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), n_folds=2), dataset)
+    alone = run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), splitting=Splitting(n_folds=2)), dataset)
     assert values(several, k=2) == values(alone, k=2)
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no\nroot"), ValueError("no\nroot"), MemoryError("no\nroot")])
 def test_a_failing_arm_is_a_loss_with_its_reason_and_the_others_go_on(dataset, error):
-    results = run(Protocol((Arm("broken", Broken(error)), RAW), sizes=(1, 2), n_folds=2), dataset)
-    assert values(results, arm="broken") == [0.0] * (2 * 2 * 3)
+    results = run(Protocol((Arm("broken", Broken(error)), RAW), sizes=(1, 2), splitting=Splitting(n_folds=2)), dataset)
+    lost = [0.0] * 5 + [1.0, worst_value("log-loss"), 1.0]
+    assert values(results, arm="broken") == lost * 4
     assert {row["failure"] for row in results.rows if row["arm"] == "broken"} == {f"{type(error).__name__}: no root"}
-    assert min(values(results, arm="all features")) > 0.3
+    assert min(values(results, arm="all features", measure="macro average precision")) > 0.3
 
 
 def test_an_embedding_with_nan_is_a_failure(dataset):
-    results = run(Protocol((Arm("poison", Recorder(poison=True)),), sizes=(2,), n_folds=2), dataset)
-    assert values(results) == [0.0] * 6 and "NaN or infinity" in results.rows[0]["failure"]
+    results = run(
+        Protocol((Arm("poison", Recorder(poison=True)),), sizes=(2,), splitting=Splitting(n_folds=2)), dataset
+    )
+    assert values(results, measure="macro F1") == [0.0] * 2 and "NaN or infinity" in results.rows[0]["failure"]
 
 
 def test_permuted_labels_give_chance_on_held_out_rows():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1000, 20))
     Y = (rng.random((1000, 4)) < [0.5, 0.4, 0.3, 0.3]).astype(np.uint8)
-    protocol = Protocol((RAW, Arm("label scores", LabelScores()), Arm("PCA", PCA())), sizes=(3,), n_folds=5)
+    protocol = Protocol(
+        (RAW, Arm("label scores", LabelScores()), Arm("PCA", PCA())), sizes=(3,), splitting=Splitting(n_folds=5)
+    )
     results = run(protocol, Dataset(X, Y))
     blind = [macro_average_precision(Y[:200], rng.random((200, 4))).value for _ in range(200)]
     pairs = jaccard_at_k(Y, Y, rng.integers(0, 1000, size=(1000, 10)))
@@ -122,12 +146,19 @@ def test_permuted_labels_give_chance_on_held_out_rows():
             assert abs(np.mean(precision) - np.mean(blind)) < 0.04
         assert abs(np.mean(values(results, arm=arm, measure="Jaccard@10")) - pairs) < 0.02
     learnable = (X[:, :4] + 0.3 * rng.normal(size=(1000, 4)) > 0).astype(np.uint8)
-    assert np.mean(values(run(protocol, Dataset(X, learnable)), arm="label scores", readout="ridge")) > 0.8
+    chance = entropy(np.stack([Y.mean(axis=0), 1 - Y.mean(axis=0)])).mean()
+    assert np.mean(values(results, measure="log-loss")) == pytest.approx(chance, abs=0.02)
+    learned = run(protocol, Dataset(X, learnable))
+    for measure in ("macro average precision", "macro F1"):
+        assert np.mean(values(learned, arm="label scores", readout="ridge", measure=measure)) > 0.8
+    assert np.mean(values(learned, arm="label scores", measure="log-loss")) < chance - 0.1
 
 
 def test_the_standard_split_adds_a_test_fold_and_folds_stay_inside_its_training_rows(dataset):
     Recorder.seen.clear()
-    results = run(Protocol((Arm("recorder", Recorder()),), sizes=(2,), n_folds=3, standard=True), dataset)
+    results = run(
+        Protocol((Arm("recorder", Recorder()),), sizes=(2,), splitting=Splitting(n_folds=3), standard=True), dataset
+    )
     assert results.folds == {
         **{str(i): {"train": 40, "held_out": 20} for i in (1, 2, 3)},
         "test": {"train": 60, "held_out": 30},
@@ -136,7 +167,9 @@ def test_the_standard_split_adds_a_test_fold_and_folds_stay_inside_its_training_
 
 
 def test_the_same_seed_gives_the_same_values(dataset):
-    protocol = Protocol((RAW, Arm("label scores", LabelScores())), sizes=(2,), n_folds=2, seed=3)
+    protocol = Protocol(
+        (RAW, Arm("label scores", LabelScores())), sizes=(2,), splitting=Splitting(n_folds=2, seed=3), seed=3
+    )
     assert values(run(protocol, dataset)) == values(run(protocol, dataset))
 
 
@@ -145,7 +178,7 @@ def test_interruption_keeps_what_is_done(dataset):
         if done == 3 and not text.startswith("interrupted"):
             raise KeyboardInterrupt
 
-    results = run(Protocol((RAW, Arm("PCA", PCA())), sizes=(2,), n_folds=3), dataset, stop)
+    results = run(Protocol((RAW, Arm("PCA", PCA())), sizes=(2,), splitting=Splitting(n_folds=3)), dataset, stop)
     assert results.interrupted and set(results.folds) == {"1"}
     assert {(row["fold"], row["arm"]) for row in results.rows} == {
         ("1", "all features"),
@@ -156,7 +189,11 @@ def test_interruption_keeps_what_is_done(dataset):
 
 def test_progress_ends_at_its_total(dataset):
     calls = []
-    run(Protocol((RAW, Arm("PCA", PCA())), sizes=(2,), n_folds=2), dataset, lambda *call: calls.append(call))
+    run(
+        Protocol((RAW, Arm("PCA", PCA())), sizes=(2,), splitting=Splitting(n_folds=2)),
+        dataset,
+        lambda *call: calls.append(call),
+    )
     assert [call[0] for call in calls] == [0, 1, 2, 3, 4] and calls[-1] == (4, 4, "done")
 
 
@@ -164,31 +201,26 @@ def test_one_label_and_labels_without_a_training_row_are_no_trouble():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     one = run(
-        Protocol((RAW, Arm("scores", LabelScores())), sizes=(1,), n_folds=2), Dataset(X, (X[:, :1] > 0).astype(int))
+        Protocol((RAW, Arm("scores", LabelScores())), sizes=(1,), splitting=Splitting(n_folds=2)),
+        Dataset(X, (X[:, :1] > 0).astype(int)),
     )
-    assert min(values(one, readout="ridge")) > 0.8
+    assert min(values(one, measure="macro average precision", readout="ridge")) > 0.8
     rare = np.column_stack([X[:, 0] > 0, np.arange(60) == 7, np.zeros(60)]).astype(int)
-    results = run(Protocol((RAW, Arm("scores", LabelScores())), sizes=(3,), n_folds=2), Dataset(X, rare))
+    results = run(
+        Protocol((RAW, Arm("scores", LabelScores())), sizes=(3,), splitting=Splitting(n_folds=2)), Dataset(X, rare)
+    )
     assert not any(row["failure"] for row in results.rows)
-    assert {row["labels"] for row in results.rows if row["readout"] == "ridge"} == {1, 2}
-
-
-def test_scaling_follows_the_kind_of_features():
-    counts = sp.csr_array(np.array([[0.0, 3], [1, 0]]))
-    assert [scaling_kind(X) for X in (counts.toarray(), counts, counts > 0, counts * 0.5)] == [
-        "standard",
-        "tfidf",
-        "none",
-        "none",
-    ]
+    assert {row["labels"] for row in results.rows if row["measure"] == "macro average precision"} == {1, 2}
 
 
 def test_sparse_counts_go_through_whole(dataset):
     rng = np.random.default_rng(0)
     counts = sp.csr_array(rng.poisson(0.5, size=(80, 30)).astype(float))
     Y = np.column_stack([counts[:, [0]].toarray() > 0, counts[:, [1]].toarray() > 0]).astype(int)
-    results = run(Protocol((RAW, Arm("scores", LabelScores())), sizes=(2,), n_folds=2), Dataset(counts, Y))
-    assert results.preprocessing == "tfidf" and min(values(results, readout="ridge")) > 0.6
+    results = run(
+        Protocol((RAW, Arm("scores", LabelScores())), sizes=(2,), splitting=Splitting(n_folds=2)), Dataset(counts, Y)
+    )
+    assert results.preprocessing == "tfidf" and min(values(results, measure="macro average precision")) > 0.5
 
 
 @pytest.mark.parametrize(
@@ -199,6 +231,8 @@ def test_sparse_counts_go_through_whole(dataset):
         ({"sizes": ()}, "sizes="),
         ({"sizes": (0, 2)}, "sizes="),
         ({"sizes": (1.5,)}, "sizes="),
+        ({"max_seconds": 0}, "max_seconds=0 must be above 0"),
+        ({"contrasts": (("OPLS", "all features"),)}, "contrasts name 'OPLS', which is no arm"),
     ],
 )
 def test_impossible_protocols_are_refused(options, message):
@@ -207,10 +241,124 @@ def test_impossible_protocols_are_refused(options, message):
 
 
 def test_data_that_cannot_be_scored_are_refused(dataset):
-    protocol = Protocol((RAW,), sizes=(2,), n_folds=2)
+    protocol = Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=2))
     with pytest.raises(ValueError, match="no row with a label"):
         run(protocol, Dataset(dataset.X, np.zeros((90, 2), dtype=int)))
+    unknown = np.ones((90, 3), dtype=bool)
+    with pytest.raises(ValueError, match="an unknown label in every row"):
+        run(protocol, Dataset(dataset.X, np.zeros((90, 3), dtype=int), unknown=unknown))
+
+
+class Witness(TransformerMixin, BaseEstimator):
+    """Keeps the labels that it is given, and embeds by PCA."""
+
+    seen = []
+
+    def __init__(self, n_components=None):
+        self.n_components = n_components
+
+    def fit(self, X, y):
+        Witness.seen.append(y)
+        self.pca_ = PCA(self.n_components).fit(X)
+        return self
+
+    def transform(self, X):
+        return self.pca_.transform(X)
+
+
+def test_rows_with_unknown_labels_are_trained_on_and_never_scored(dataset):
     unknown = np.zeros((90, 3), dtype=bool)
-    unknown[4] = True
-    with pytest.raises(ValueError, match="unknown labels"):
-        run(protocol, Dataset(dataset.X, dataset.Y.toarray() * ~unknown, unknown=unknown))
+    unknown[[4, 30, 70], [0, 1, 2]] = True
+    data = Dataset(
+        dataset.X, dataset.Y.toarray() * ~unknown, unknown=unknown, train_idx=range(60), test_idx=range(60, 90)
+    )
+    Witness.seen.clear()
+    arms = RAW, Arm("witness", Witness()), Arm("OPLS", OPLS())
+    protocol = Protocol(arms, sizes=(2,), splitting=Splitting(n_folds=2), standard=True)
+    results = run(protocol, data)
+    assert not any(row["failure"] for row in results.rows)
+    assert [int(np.isnan(y).sum()) for y in Witness.seen] == [2, 2, 2]
+    scored = [row for rows in results.held_out.values() for row in rows]
+    assert sorted(scored) == [row for row in range(90) if row not in (4, 30, 70)]
+    assert results.folds["test"] == {"train": 60, "held_out": 29}
+    assert any("OPLS" in note for note in results.notes)
+
+
+def test_held_out_scores_are_kept_and_give_the_values(dataset):
+    protocol = Protocol((RAW, Arm("PCA", PCA())), sizes=(2, 9), splitting=Splitting(n_folds=2))
+    results = run(protocol, dataset)
+    assert list(results.predictions) == [
+        (arm, k, fold) for fold in "12" for arm, k in (("all features", None), ("PCA", 2), ("PCA", 9))
+    ]
+    Y = dataset.Y.toarray()
+    for (arm, k, fold), S in results.predictions.items():
+        value = macro_average_precision(Y[results.held_out[fold]], S).value
+        found = values(results, arm=arm, k=k, fold=fold, readout="ridge", measure="macro average precision")
+        assert S.dtype == np.float32 and found == pytest.approx([value], abs=1e-6)
+    dropped = run(replace(protocol, keep_predictions=False), dataset)
+    assert dropped.predictions == {} and values(dropped) == values(results)
+
+
+def test_decisions_and_probabilities_of_all_features_by_hand(dataset):
+    """The same numbers from the parts: ridge, cross-fitted scores, the shared rule, Platt's sigmoid."""
+    protocol = Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=2))
+    results = run(protocol, dataset)
+    split = make_splits(dataset, protocol.splitting)[0]
+    scale = Scaling("standard").fit(dataset.X[split.train])
+    X, X_held_out = scale.transform(dataset.X[split.train]), scale.transform(dataset.X[split.held_out])
+    Y, truth = dataset.Y.toarray()[split.train], dataset.Y.toarray()[split.held_out]
+    model = MultiOutputRidge(penalty="auto").fit(X, Y)
+    S, inner = model.decision_function(X_held_out), np.random.default_rng(0).permutation(len(X)) % 5
+    folds = [(inner != fold, inner == fold) for fold in range(5)]
+    own = cross_fitted_scores(MultiOutputRidge(penalty=model.penalty_), X, Y, folds)
+    decided = apply_thresholds(S, tune_thresholds(own, Y))
+    expected = {"macro F1": macro_f1(truth, decided)[0], "Hamming loss": hamming_loss(truth, decided)}
+    expected["log-loss"] = log_loss(truth, platt_apply(S, platt_fit(own, Y)))[0]
+    for measure, value in expected.items():
+        assert values(results, fold="1", measure=measure, readout="ridge") == pytest.approx([value], rel=1e-9)
+
+
+def test_what_is_not_scored_within_the_budget_is_a_loss(dataset):
+    arms = RAW, Arm("slow", Slow())
+    protocol = Protocol(arms, sizes=(1, 2), splitting=Splitting(n_folds=2), max_seconds=1.0)
+    started = time.perf_counter()
+    results = run(protocol, dataset)
+    assert time.perf_counter() - started < 10
+    lost = [row for row in results.rows if row["arm"] == "slow"]
+    assert {row["failure"] for row in lost} == {"OutOfBudget: the budget of 1 seconds an arm and split is spent"}
+    assert {row["value"] for row in lost if row["measure"] == "macro F1"} == {0.0}
+    assert not any(row["failure"] for row in results.rows if row["arm"] == "all features")
+
+
+class Slow(Recorder):
+    """Takes a minute, in short naps."""
+
+    def fit(self, X, y):
+        for _ in range(6000):
+            time.sleep(0.01)
+        return self
+
+
+def test_repeats_have_folds_of_their_own(dataset):
+    protocol = Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=2, n_repeats=3))
+    results = run(protocol, dataset)
+    assert len(results.folds) == 6 and len(set(map(tuple, results.held_out.values()))) == 6
+    assert contrasts(results, protocol.contrasts) == []
+
+
+def test_groups_stay_on_one_side(dataset):
+    groups = np.arange(90) // 3
+    data = Dataset(dataset.X, dataset.Y, groups=groups)
+    results = run(Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=3)), data)
+    held_out = [set(groups[rows]) for rows in results.held_out.values()]
+    assert sum(map(len, held_out)) == len(set().union(*held_out)) == 30
+
+
+def test_the_protocol_describes_itself_as_plain_data(dataset):
+    protocol = Protocol(
+        (RAW, Arm("PCA", PCA())), sizes=(2,), splitting=Splitting(n_folds=2), contrasts=(("PCA", "all features"),)
+    )
+    plain = json.loads(json.dumps(protocol.describe()))
+    assert plain["arms"] == ["all features", "PCA"] and plain["n_folds"] == 2 and plain["sizes"] == [2]
+    assert plain["contrasts"] == [["PCA", "all features"]] and plain["splitting"]["kind"] == "auto"
+    assert ["Hamming loss", "ridge"] in plain["further_measures"]

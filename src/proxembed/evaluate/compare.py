@@ -1,0 +1,258 @@
+"""Pre-declared contrasts between arms: on one data set over its folds, or on several over the data sets."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arms import ALL_FEATURES
+from .results import LOSSES, TEST, measure_name
+from .statistics import (
+    ROPE,
+    bayesian_correlated_t,
+    bayesian_signed_rank,
+    holm,
+    nadeau_bengio,
+    nadeau_bengio_p,
+    wilcoxon_holm,
+)
+
+__all__ = [
+    "bayesian_correlated_t",
+    "bayesian_signed_rank",
+    "chosen_elsewhere",
+    "contrasts",
+    "holm",
+    "nadeau_bengio",
+    "nadeau_bengio_p",
+    "wilcoxon_holm",
+]
+
+BEST_METHOD, BEST_RIVAL = "best method", "best rival"
+SIDES = (BEST_METHOD, BEST_RIVAL, ALL_FEATURES)
+
+
+def chosen_elsewhere(table: np.ndarray) -> np.ndarray:
+    """Value on each fold of the row that is best on the other folds: an estimate free of the choice's optimism.
+
+    Parameters
+    ----------
+    table : array of shape (candidates, folds)
+        Larger is better; with one fold the best value is taken.
+
+    Returns
+    -------
+    array of shape (folds,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.compare import chosen_elsewhere
+    >>> chosen_elsewhere(np.array([[0.9, 0.1, 0.1], [0.2, 0.2, 0.2]])).tolist()
+    [0.2, 0.1, 0.1]
+    """
+    table = np.asarray(table, dtype=float)
+    if table.shape[1] == 1:
+        return table.max(axis=0)
+    others = table.sum(axis=1, keepdims=True) - table
+    return table[others.argmax(axis=0), np.arange(table.shape[1])]
+
+
+def contrasts(
+    found: Any,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    measure: str | None = None,
+    sizes: tuple[float, float] | None = None,
+    rope: float = ROPE,
+    seed: int = 0,
+) -> list[dict]:
+    """Test pre-declared pairs of arms on one data set, over its folds, or on several, over the data sets.
+
+    One data set: the mean difference over folds with the corrected interval and p of Nadeau and Bengio, and the
+    correlated Bayesian t test. Several: one mean difference a data set, Wilcoxon's signed-rank test, and the Bayesian
+    signed-rank test. In both, Holm's adjustment for the number of pairs. An arm with several sizes (and "best method",
+    "best rival") is taken, on each fold, at what is best on the other folds. Failures are in as worst values.
+
+    Parameters
+    ----------
+    found : Results, summary or list of rows; or a list of Results or summaries
+        One data set, or several.
+    pairs : sequence of (a, b)
+        Arm names, "best method" (any that is no rival) or "best rival" (any rival but all features).
+    measure : str, optional
+        Measure with its read-out, such as "macro average precision (ridge)"; None takes the first.
+    sizes : (train, held_out), optional
+        Mean sizes of the parts; needed with a list of rows, which does not tell them.
+    rope : float, default=0.01
+        Differences from -rope to rope do not matter.
+    seed : int, default=0
+        Seed of the Bayesian signed-rank test.
+
+    Returns
+    -------
+    list of dict
+        ``a, b, measure, difference`` (a minus b), ``interval, p, p_holm, bayes, n, unit`` ("fold" or "data set"),
+        ``test``. A pair with a side that the data set has no arm for is left out.
+
+    Raises
+    ------
+    ValueError
+        A side is neither an arm nor one of the words, or the measure is unknown.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.compare import contrasts
+    >>> rows = [
+    ...     {"arm": arm, "rival": arm != "OPLS", "k": 2, "fold": fold, "measure": "AP", "readout": "ridge", "value": v}
+    ...     for arm, values in {"OPLS": [0.6, 0.7, 0.5], "all features": [0.5, 0.6, 0.4]}.items()
+    ...     for fold, v in zip("123", values)
+    ... ]
+    >>> found = contrasts(rows, [("best method", "all features")], sizes=(20, 10))
+    >>> round(found[0]["difference"], 3), found[0]["unit"], found[0]["n"]
+    (0.1, 'fold', 3)
+    """
+    if isinstance(found, Sequence) and not found:
+        raise ValueError("found holds no data set and no row; give at least one summary.")
+    several = isinstance(found, Sequence) and not (isinstance(found[0], Mapping) and "fold" in found[0])
+    sets = [_fold_scores(each, measure, sizes) for each in (found if several else [found])]
+    tested = [(a, b, [each.difference(a, b) for each in sets]) for a, b in pairs]
+    tested = [(a, b, differences) for a, b, differences in tested if all(d is not None for d in differences)]
+    if several:
+        out = _across(tested, rope, seed)
+    else:
+        out = [_within(differences[0], sets[0].sizes, rope) for _, _, differences in tested]
+        _add_holm(out)
+    return [{"a": a, "b": b, "measure": sets[0].measure, **facts} for (a, b, _), facts in zip(tested, out, strict=True)]
+
+
+def _within(differences: np.ndarray, sizes: tuple[float, float], rope: float) -> dict:
+    interval = nadeau_bengio(differences, *sizes)
+    return {
+        "difference": float(differences.mean()),
+        "interval": None if interval is None else list(interval),
+        "p": nadeau_bengio_p(differences, *sizes),
+        "bayes": bayesian_correlated_t(differences, *sizes, rope=rope),
+        "n": len(differences),
+        "unit": "fold",
+        "test": "corrected t",
+    }
+
+
+def _across(tested: list, rope: float, seed: int) -> list[dict]:
+    means = [np.array([d.mean() for d in differences]) for _, _, differences in tested]
+    p, adjusted = wilcoxon_holm(means)
+    return [
+        {
+            "difference": float(each.mean()),
+            "interval": None,
+            "p": float(p[i]),
+            "p_holm": float(adjusted[i]),
+            "bayes": bayesian_signed_rank(each, rope, seed),
+            "n": len(each),
+            "unit": "data set",
+            "test": "Wilcoxon signed-rank",
+        }
+        for i, each in enumerate(means)
+    ]
+
+
+def _add_holm(found: list[dict]) -> None:
+    tested = [entry for entry in found if entry["p"] is not None]
+    for entry in found:
+        entry["p_holm"] = None
+    for entry, adjusted in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+        entry["p_holm"] = float(adjusted)
+
+
+@dataclass(frozen=True)
+class _FoldScores:
+    """One measure of one data set: for each arm and k its value on each validation fold."""
+
+    measure: str
+    values: dict[tuple[str, Any], np.ndarray]
+    rivals: frozenset[str]
+    sizes: tuple[float, float]
+
+    def difference(self, a: str, b: str) -> np.ndarray | None:
+        """Value of a minus value of b on each fold; None where the data set has no arm for a side."""
+        left, right = self._side(a), self._side(b)
+        return None if left is None or right is None else left - right
+
+    def _side(self, name: str) -> np.ndarray | None:
+        arms = {arm for arm, _ in self.values}
+        if name == BEST_METHOD:
+            arms -= self.rivals
+        elif name == BEST_RIVAL:
+            arms = (arms & self.rivals) - {ALL_FEATURES}
+        elif name not in arms | {ALL_FEATURES}:
+            raise ValueError(
+                f"{name!r} is no arm of this comparison; its sides are {', '.join([*SIDES, *sorted(arms)])}."
+            )
+        else:
+            arms &= {name}
+        table = [values for (arm, _), values in sorted(self.values.items(), key=_by_size) if arm in arms]
+        if not table:
+            return None
+        sign = -1.0 if self.measure.rpartition(" (")[0] in LOSSES else 1.0
+        return sign * chosen_elsewhere(sign * np.array(table))
+
+
+def _by_size(item) -> tuple[str, int]:
+    (arm, k), _ = item
+    return arm, k or 0
+
+
+def _fold_scores(found, measure: str | None, sizes) -> _FoldScores:
+    if isinstance(found, Mapping):
+        return _from_summary(found, measure)
+    if not isinstance(found, Sequence):
+        done = [part for name, part in found.folds.items() if name != TEST]
+        sizes = _mean_sizes(done) if done else sizes
+        found = found.rows
+    return _from_rows(found, measure, sizes)
+
+
+def _mean_sizes(parts: list[dict]) -> tuple[float, float]:
+    return float(np.mean([part["train"] for part in parts])), float(np.mean([part["held_out"] for part in parts]))
+
+
+def _from_summary(summary: Mapping, measure: str | None) -> _FoldScores:
+    name = measure or summary["measures"][0]
+    scored = [entry for entry in summary["leaderboard"] if name in entry["scores"]]
+    if not scored:
+        raise ValueError(f"measure={name!r} is unknown; this comparison has {', '.join(summary['measures'])}.")
+    values = {(entry["arm"], entry["k"]): np.array(entry["scores"][name]["by_fold"]) for entry in scored}
+    rivals = frozenset(entry["arm"] for entry in scored if entry["rival"])
+    parts = [summary["fold_sizes"][fold] for fold in summary["folds"] if fold in summary["fold_sizes"]]
+    return _FoldScores(name, _scored_folds(values), rivals, _mean_sizes(parts) if parts else (1.0, 1.0))
+
+
+def _from_rows(rows: Sequence[Mapping], measure: str | None, sizes) -> _FoldScores:
+    names = list(dict.fromkeys(measure_name(row["measure"], row["readout"]) for row in rows))
+    name = measure or names[0]
+    if name not in names:
+        raise ValueError(f"measure={name!r} is unknown; this comparison has {', '.join(names)}.")
+    if sizes is None:
+        raise ValueError(
+            "sizes=None: rows do not tell the sizes of the parts; give (mean training, mean held-out) rows."
+        )
+    by_arm: dict[tuple, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        if row["fold"] != TEST and measure_name(row["measure"], row["readout"]) == name:
+            by_arm[row["arm"], row["k"]][row["fold"]] = row["value"]
+    everywhere = set.intersection(*map(set, by_arm.values()))
+    folds = [fold for fold in next(iter(by_arm.values())) if fold in everywhere]
+    if not folds:
+        raise ValueError("no fold was finished by every arm, so there is nothing to compare; let it run longer.")
+    values = {key: np.array([each[fold] for fold in folds]) for key, each in by_arm.items()}
+    rivals = frozenset(row["arm"] for row in rows if row["rival"])
+    return _FoldScores(name, _scored_folds(values), rivals, sizes)
+
+
+def _scored_folds(values: dict) -> dict:
+    """Leave out folds on which the measure is undefined for every arm (no label with a positive row)."""
+    scored = ~np.all([np.isnan(each) for each in values.values()], axis=0)
+    return {key: each[scored] for key, each in values.items()}

@@ -1,0 +1,327 @@
+"""Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from proxembed.algebra.symmetric import eigenvalues, orthonormal_columns
+from proxembed.classify import MultiOutputRidge
+from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.labels import LabelMatrix
+from proxembed.model import embedding_part, scaling_kind
+
+from .crossfit import checked_rows, crossfit_embedding, take_labels
+from .folds import Split
+from .metrics import average_precision, macro_average_precision
+from .splitters import StratifiedFolds, as_splits
+
+AVERAGE_PRECISION = "macro average precision"
+LEVEL = 0.05  # of the test against shuffled labels
+WORSE_BY = 0.01  # a label's average precision has to fall by more to be called worse
+Measure = Callable[[Any, np.ndarray], float]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What ``diagnose`` found.
+
+    Parameters
+    ----------
+    measure : str
+    held_out, raw, own_rows : float
+        Mean over folds of the measure on held-out rows, on held-out rows read from all features, and on the very rows
+        that the embedding was fitted on.
+    null : tuple of float
+        Held-out values with labels shuffled among the rows.
+    p : float
+        Share of the shuffles, the true labels counted in, that do as well as the true labels.
+    passed : bool
+        Whether p is at most 0.05 (or the least that the number of shuffles permits).
+    worse_labels : tuple of dict
+        ``label``, ``n`` (positive rows) and average precision ``raw`` and ``embedded``, largest loss first.
+    stability : tuple of float
+        For each component the share, from 0 to 1, that is found again from a random half of the rows.
+    angles : tuple of float
+        Mean principal angles in degrees between the embeddings of all rows and of a half, smallest first.
+    failed_resamples : int
+        Halves that the estimator could not be fitted on; they count as stability 0.
+    n : int
+    embedding : array of shape (n, k) or None
+        Out-of-fold embedding of the rows, where it was asked for.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.diagnose import Diagnosis
+    >>> found = Diagnosis("AP", 0.5, 0.6, 0.9, (0.2, 0.3), 1 / 3, True, (), (1.0,), (0.0,), 0, 10)
+    >>> found.describe()["optimism"]
+    0.4
+    """
+
+    measure: str
+    held_out: float
+    raw: float
+    own_rows: float
+    null: tuple[float, ...]
+    p: float
+    passed: bool
+    worse_labels: tuple[dict, ...]
+    stability: tuple[float, ...]
+    angles: tuple[float, ...]
+    failed_resamples: int
+    n: int
+    embedding: np.ndarray | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def optimism(self) -> float:
+        """How much better the embedding looks on its own rows than on held-out ones."""
+        return self.own_rows - self.held_out
+
+    def describe(self) -> dict:
+        """The findings as plain data, without the embedding."""
+        return {
+            "measure": self.measure,
+            "value": self.held_out,
+            "raw": self.raw,
+            "null": list(self.null),
+            "p": self.p,
+            "passed": self.passed,
+            "own_rows": self.own_rows,
+            "held_out": self.held_out,
+            "optimism": self.optimism,
+            "worse_labels": [dict(row) for row in self.worse_labels],
+            "stability": list(self.stability),
+            "angles": list(self.angles),
+            "failed_resamples": self.failed_resamples,
+            "n_shuffles": len(self.null),
+            "n": self.n,
+        }
+
+
+def diagnose(
+    estimator,
+    X,
+    y,
+    n_shuffles: int = 20,
+    *,
+    measure: str | Measure | None = None,
+    n_folds: int = 3,
+    n_resamples: int = 10,
+    seed: int = 0,
+    cv=None,
+    crossfit: bool = False,
+    n_jobs: int | None = 1,
+) -> Diagnosis:
+    """Ask of an embedding whether it found something, how much its own rows flatter it, and whom it served worse.
+
+    The read-out is multi-output ridge. The null fits and scores the same folds with label sets shuffled among rows
+    (inside each held-out part, so that label counts stay): what the method makes of no relation at all. All features
+    are scaled as in a comparison; the estimator gets X as it is, so a method that wants scaling comes in a pipeline.
+    Stability embeds the rows left out of a random half by the model of that half; of each component of the model of
+    all rows it is the squared cosine with the subspace that the half found.
+
+    Parameters
+    ----------
+    estimator : transformer, or pipeline with one
+        Unfitted or fitted; only clones are fitted. The final classifier of a pipeline is left out.
+    X : array or sparse matrix of shape (n, d)
+    y : labels in any form
+        Rows with unknown labels are trained on, never shuffled and never scored.
+    n_shuffles : int, default=20
+        The fewest with which p can fall below 0.05.
+    measure : callable(Y, S) -> float, optional
+        Larger is better; None for the macro average precision.
+    n_folds : int, default=3
+    n_resamples : int, default=10
+    seed : int, default=0
+    cv : splitter or list of splits, optional
+        In place of stratified folds: groups and the order of time are respected by ``make_splits`` of the data set.
+    crossfit : bool, default=False
+        Also return the out-of-fold embedding of all rows, in ``Diagnosis.embedding``.
+    n_jobs : int, default=1
+        Processes for the shuffles and the halves.
+
+    Returns
+    -------
+    Diagnosis
+
+    Raises
+    ------
+    ValueError
+        A number below 1, an unknown measure, or data that cannot be split.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.diagnose import diagnose
+    >>> data = digits().take(range(300))
+    >>> found = diagnose(OPLS(n_components=3), data.X, data.Y, n_shuffles=2, n_resamples=2)
+    >>> found.passed, found.held_out > max(found.null), found.optimism > 0
+    (True, True, True)
+    """
+    _check(n_shuffles, n_resamples, seed)
+    name, measure = _measure(measure)
+    X, known = checked_rows(X, y)
+    method, labels = embedding_part(estimator), LabelMatrix.of(y)
+    splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
+    true = [_score(method, X, y, labels, known, split, measure) for split in splits]
+    raw = [_score(None, X, y, labels, known, split, measure) for split in splits]
+    random = np.random.default_rng(seed)
+    orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
+    parts = [np.sort(random.permutation(len(known))[: (len(known) + 1) // 2]) for _ in range(n_resamples)]
+    parallel = Parallel(n_jobs=n_jobs)
+    null = parallel(delayed(_null)(method, X, y, labels, known, splits, order, measure) for order in orders)
+    whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
+    cosines = parallel(delayed(_found_again)(method, X, y, whole, part) for part in parts)
+    held_out = _mean([fold.held_out for fold in true])
+    p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
+    return Diagnosis(
+        measure=name,
+        held_out=held_out,
+        raw=_mean([fold.held_out for fold in raw]),
+        own_rows=_mean([fold.own_rows for fold in true]),
+        null=tuple(null),
+        p=p,
+        passed=bool(p <= max(LEVEL, 1 / (1 + n_shuffles))),
+        worse_labels=_worse(labels, raw, true),
+        stability=_stability(cosines, whole.shape[1]),
+        angles=_angles(cosines, whole.shape[1]),
+        failed_resamples=sum(found is None for found in cosines),
+        n=X.shape[0],
+        embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
+    )
+
+
+def _check(n_shuffles, n_resamples, seed) -> None:
+    for name, value, least in (("n_shuffles", n_shuffles, 1), ("n_resamples", n_resamples, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or int(value) != value or value < least:
+            raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+
+
+def _macro_average_precision(Y, S) -> float:
+    return macro_average_precision(Y, S).value
+
+
+def _measure(measure) -> tuple[str, Measure]:
+    if measure is None or measure == AVERAGE_PRECISION:
+        return AVERAGE_PRECISION, _macro_average_precision
+    if not callable(measure):
+        raise ValueError(f"measure={measure!r} is unknown; use {AVERAGE_PRECISION!r}, or a function of Y and scores.")
+    return getattr(measure, "__name__", type(measure).__name__), measure
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """The measure on held-out and on own rows of one fold, and the average precision of each held-out label."""
+
+    held_out: float
+    own_rows: float
+    each: np.ndarray
+
+
+def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
+    """Training and held-out rows embedded by the method, or scaled where there is none."""
+    train, held_out = X[split.train], X[split.held_out]
+    if method is None:
+        state = scaling_fit(scaling_kind(train), train)
+        return scaling_apply(state, train), scaling_apply(state, held_out)
+    model = clone(method).fit(train, take_labels(y, split.train))
+    return np.asarray(model.transform(train)), np.asarray(model.transform(held_out))
+
+
+def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Measure) -> _Fold:
+    Z, Z_held_out = _embedded(method, X, y, split)
+    own, Y = np.flatnonzero(known[split.train]), sp.csr_array(labels.Y)
+    Y_own, Y_held_out = Y[split.train[own]], Y[split.held_out]
+    ridge = MultiOutputRidge(penalty="auto").fit(Z[own], Y_own)
+    scores, scores_own = ridge.decision_function(Z_held_out), ridge.decision_function(Z[own])
+    return _Fold(
+        float(measure(Y_held_out, scores)), float(measure(Y_own, scores_own)), average_precision(Y_held_out, scores)
+    )
+
+
+def _shuffled(known, splits: list[Split], random) -> np.ndarray:
+    """For each row the row whose labels it gets: a permutation of the known rows that are held out together."""
+    held_out = np.zeros((len(known), len(splits)), dtype=bool)
+    for number, split in enumerate(splits):
+        held_out[split.held_out, number] = True
+    _, part = np.unique(held_out, axis=0, return_inverse=True)
+    order = np.arange(len(known))
+    for number in range(part.max() + 1):
+        rows = np.flatnonzero((part.ravel() == number) & known)
+        order[rows] = random.permutation(rows)
+    return order
+
+
+def _null(method, X, y, labels: LabelMatrix, known, splits, order, measure: Measure) -> float:
+    """The held-out value of one shuffle of the labels."""
+    y, labels = take_labels(y, order), labels.take(order)
+    return _mean([_score(method, X, y, labels, known, split, measure).held_out for split in splits])
+
+
+def _mean(values) -> float:
+    """Mean over folds; a fold without any positive row (NaN) says nothing."""
+    values = [value for value in values if value == value]
+    if not values:
+        raise ValueError("no held-out part has a positive row, so that nothing can be scored; take fewer folds.")
+    return float(np.mean(values))
+
+
+def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[dict, ...]:
+    each = [np.array([fold.each for fold in folds]) for folds in (raw, true)]
+    seen = np.isfinite(each[0]).sum(axis=0)
+    before, after = (np.nansum(values, axis=0) / np.maximum(seen, 1) for values in each)
+    lost = np.flatnonzero((seen > 0) & (before - after > WORSE_BY))
+    order = lost[np.argsort((after - before)[lost], kind="stable")]
+    return tuple(
+        {"label": str(labels.classes_[j]), "n": int(labels.nk[j]), "raw": float(before[j]), "embedded": float(after[j])}
+        for j in order
+    )
+
+
+def _found_again(method, X, y, whole, part) -> tuple[np.ndarray, np.ndarray] | None:
+    """Squared cosines of each component with the subspace that one half finds, and of the principal angles.
+
+    Compared on the rows left out of the half; None where the half cannot be fitted.
+    """
+    others = np.setdiff1d(np.arange(len(whole)), part)
+    try:
+        Z = clone(method).fit(X[part], take_labels(y, part)).transform(X[others])
+    except ValueError:
+        return None
+    basis, own = _basis(np.asarray(Z, dtype=np.float64)), _unit(whole[others])
+    each = np.sum((basis.T @ own) ** 2, axis=0)
+    shared = basis.T @ _basis(whole[others])
+    return np.clip(each, 0.0, 1.0), np.clip(eigenvalues(shared.T @ shared), 0.0, 1.0)
+
+
+def _unit(Z: np.ndarray) -> np.ndarray:
+    """Centred columns of length 1; columns that do not vary are 0."""
+    Z = Z - Z.mean(axis=0)
+    length = np.linalg.norm(Z, axis=0)
+    return np.divide(Z, length, out=np.zeros_like(Z), where=length > 1e-12 * max(length.max(), 1e-300))
+
+
+def _basis(Z: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the centred columns that vary."""
+    Z = _unit(Z)
+    return orthonormal_columns(Z[:, np.any(Z != 0, axis=0)])
+
+
+def _stability(cosines, k: int) -> tuple[float, ...]:
+    rows = [np.zeros(k) if found is None else found[0] for found in cosines]
+    return tuple(np.mean(rows, axis=0).tolist())
+
+
+def _angles(cosines, k: int) -> tuple[float, ...]:
+    """Mean principal angles in degrees; dimensions that a half lacks are at 90."""
+    rows = np.zeros((len(cosines), k))
+    for row, found in zip(rows, cosines, strict=True):
+        if found is not None:
+            row[: len(found[1])] = found[1]
+    return tuple(np.degrees(np.arccos(np.sqrt(rows))).mean(axis=0).tolist())

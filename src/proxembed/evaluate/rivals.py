@@ -1,0 +1,266 @@
+"""Rivals with a model of their own: forest leaf proximity, and supervised UMAP where umap-learn is installed."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from proxembed.classify.rows import known_labels
+from proxembed.methods.variance import PCA
+from proxembed.seen import SeenRows
+
+FOREST_ROWS = 5000
+
+
+class ForestProximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Forest leaf proximity: PCA of the one-hot leaves of a random forest, training rows by out-of-bag trees alone.
+
+    Two rows are near where many trees put them into one leaf. A training row is described only by the trees that were
+    grown without it, a new row by all trees, so that both look alike; a row identical to a training row counts as that
+    row, and equal rows are one row to the forest. The n x n proximity matrix is never made.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Components kept; None for 2.
+    n_estimators : int, default=100
+        Trees.
+    min_samples_leaf : int, default=5
+        Rows a leaf holds at least.
+    max_rows : int, default=5000
+        The forest is grown on at most so many distinct rows, drawn at random; the others are new rows to it.
+    random_state : int, RandomState instance or None, default=0
+
+    Attributes
+    ----------
+    forest_ : RandomForestRegressor
+        Fitted to the label indicators; on 0/1 labels its criterion is the Gini index averaged over labels.
+    projection_ : PCA
+        Fitted to the leaves of the training rows.
+    n_rows_ : int
+        Distinct rows that the forest was grown on.
+    n_components_ : int
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, fewer than two distinct rows, or more components than the leaves have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals import ForestProximity
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> ForestProximity(n_estimators=20).fit_transform(X, X[:, 0] > 0).shape
+    (80, 2)
+    """
+
+    def __init__(
+        self, n_components=None, *, n_estimators=100, min_samples_leaf=5, max_rows=FOREST_ROWS, random_state=0
+    ):
+        self.n_components = n_components
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Grow the forest and project its leaves.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets); rows with unknown labels are left out, with a warning
+
+        Returns
+        -------
+        self
+        """
+        from sklearn.ensemble import RandomForestRegressor
+
+        self._check()
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, labels = known_labels(self, X, y)
+        random = check_random_state(self.random_state)
+        X, T = _distinct(X, labels.Y)
+        if X.shape[0] < 2:
+            raise ValueError(f"ForestProximity needs at least 2 distinct rows; got {X.shape[0]} sample.")
+        if X.shape[0] > self.max_rows:
+            chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+            X, T = X[chosen], T[chosen]
+        forest = RandomForestRegressor(
+            self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features="sqrt",
+            random_state=random.randint(2**31 - 1),
+        )
+        self.forest_ = forest.fit(_for_trees(X), T if T.shape[1] > 1 else T[:, 0])
+        self.n_rows_, self._seen = X.shape[0], SeenRows(X)
+        self._offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_)])
+        unseen = np.ones((X.shape[0], self.n_estimators), dtype=bool)
+        for tree, drawn in enumerate(forest.estimators_samples_):
+            unseen[drawn, tree] = False
+        leaves = self._leaves(X, unseen)
+        self.projection_ = PCA(n_components=2 if self.n_components is None else self.n_components)
+        self._own = self.projection_.fit_transform(leaves)
+        self._own[~unseen.any(axis=1)] = 0.0  # known to every tree: at the centre, where nothing is said
+        self.n_components_ = self.projection_.n_components_
+        return self
+
+    def _check(self) -> None:
+        for name, least in (("n_estimators", 1), ("min_samples_leaf", 1), ("max_rows", 2), ("n_components", 1)):
+            value = getattr(self, name)
+            if name == "n_components" and value is None:
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+
+    def _leaves(self, X, used=None) -> sp.csr_array:
+        """One-hot leaves (m, nodes of all trees), each row over the trees ``used`` for it and summing to 1 (or to 0,
+        where no tree may be used)."""
+        nodes = self.forest_.apply(_for_trees(X)) + self._offsets[:-1]
+        used = np.ones(nodes.shape, dtype=bool) if used is None else used
+        number = used.sum(axis=1)
+        values = np.repeat(1.0 / np.maximum(number, 1), number)
+        return sp.csr_array(
+            (values, nodes[used], np.concatenate([[0], np.cumsum(number)])), shape=(len(nodes), self._offsets[-1])
+        )
+
+    def transform(self, X):
+        """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, n_components_)
+        """
+        check_is_fitted(self, "projection_")
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        Z = self.projection_.transform(self._leaves(X))
+        seen = self._seen.find(X)
+        Z[seen >= 0] = self._own[seen[seen >= 0]]
+        return Z
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _distinct(X, Y):
+    """The distinct rows of X in order of appearance, with the mean labels of equal rows."""
+    first, row = np.unique(SeenRows(X).find(X), return_inverse=True)
+    member = sp.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(len(first), len(row)))
+    T = (member @ sp.csr_array(Y)).toarray() / np.bincount(row)[:, None]
+    return X[first], T
+
+
+def _for_trees(X):
+    """X as scikit-learn's trees take it: 32-bit indices where it is sparse."""
+    if not sp.issparse(X):
+        return X
+    X = sp.csr_matrix(X)
+    return sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def umap_installed() -> bool:
+    """Whether umap-learn can be imported; nothing is imported to find out.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.rivals import umap_installed
+    >>> umap_installed() in (True, False)
+    True
+    """
+    return find_spec("umap") is not None
+
+
+class SupervisedUMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
+
+    Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP
+    gave them knowing their labels: only held-out rows show what it is worth.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        None for 2.
+    n_neighbors : int, default=15
+    random_state : int or None, default=0
+
+    Attributes
+    ----------
+    umap_ : umap.UMAP
+    n_components_ : int
+
+    Raises
+    ------
+    ImportError
+        umap-learn is not installed.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.rivals import SupervisedUMAP
+    >>> SupervisedUMAP(5).n_neighbors
+    15
+    """
+
+    def __init__(self, n_components=None, *, n_neighbors=15, random_state=0):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form. Returns self."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X, y):
+        """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
+        if not umap_installed():
+            raise ImportError("SupervisedUMAP needs umap-learn; install it (pip install umap-learn).")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        known, labels = known_labels(self, X, y)
+        one_class = labels.one_hot
+        self.n_components_ = 2 if self.n_components is None else self.n_components
+        self.umap_ = import_module("umap").UMAP(
+            n_components=self.n_components_,
+            n_neighbors=min(self.n_neighbors, known.shape[0] - 1),
+            target_metric="categorical" if one_class else "jaccard",
+            random_state=self.random_state,
+            n_jobs=1,
+        )
+        target = labels.Y.argmax(axis=1) if one_class else labels.Y.toarray()
+        Z = self.umap_.fit_transform(known, np.asarray(target))
+        return np.asarray(Z) if known.shape[0] == X.shape[0] else self.transform(X)
+
+    def transform(self, X):
+        """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
+        check_is_fitted(self, "umap_")
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return np.asarray(self.umap_.transform(X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,336 @@
+"""One arm on one split: features scaled by the training part, one fit for all sizes, the read-outs and their measures.
+
+Arms share the scaled features, the inner folds and, of the measures, everything that does not depend on the embedding.
+"""
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from proxembed.classify.ridge import chosen_penalty, ridge_fit
+from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
+from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.model import scaling_kind
+
+from .arms import Arm
+from .budget import Budget
+from .calibration import calibration_error, log_loss, platt_apply, platt_fit
+from .decisions import hamming_loss, macro_f1, micro_f1
+from .logistic import logistic_probabilities
+from .metrics import jaccard_at_k, macro_average_precision
+from .neighbors import cosine_neighbors, neighbor_scores
+from .results import (
+    AVERAGE_PRECISION,
+    CALIBRATION,
+    HAMMING,
+    JACCARD,
+    LOG_LOSS,
+    LOGISTIC,
+    MACRO_F1,
+    MICRO_F1,
+    NEIGHBORS,
+    RIDGE,
+    worst_value,
+)
+from .splits import Split
+
+INNER_FOLDS = 5
+Value = tuple[float, int]
+Scores = dict[tuple[str, str], Value]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One split with its features scaled by the training rows; what all arms share."""
+
+    name: str
+    scaling: str
+    X: Any
+    y: Any
+    known: np.ndarray
+    Y: Any
+    inner: np.ndarray
+    X_held_out: Any
+    Y_held_out: Any
+    rows: np.ndarray
+
+    @property
+    def sizes(self) -> dict:
+        """Numbers of rows, as plain data."""
+        return {"train": self.X.shape[0], "held_out": len(self.rows)}
+
+
+@dataclass
+class Outcome:
+    """What one arm did on one split."""
+
+    rows: list[dict] = field(default_factory=list)
+    predictions: dict = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    bounded: bool = False
+    seconds: float = 0.0
+
+
+def rows_known(dataset) -> np.ndarray:
+    """Mask of the rows all of whose labels are known."""
+    if dataset.unknown is None:
+        return np.ones(dataset.X.shape[0], dtype=bool)
+    return np.asarray(dataset.unknown.sum(axis=1)).ravel() == 0
+
+
+def prepare(dataset, split: Split, seed: int = 0) -> Part:
+    """Scale the features by the training rows alone, and set apart the rows whose labels are known.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+    split : Split
+        Held-out rows with an unknown label are left out: they cannot be scored.
+    seed : int, default=0
+        Seed of the inner folds on which thresholds and probabilities are tuned.
+
+    Returns
+    -------
+    Part
+
+    Raises
+    ------
+    ValueError
+        Fewer than two training rows, or no held-out row, with known labels.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.scoring import prepare
+    >>> from proxembed.evaluate.splits import stratified_folds
+    >>> data = digits()
+    >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
+    {'train': 1206, 'held_out': 591}
+    """
+    known, Y = rows_known(dataset), sp.csr_array(dataset.Y)
+    train, held_out = split.train, split.held_out[known[split.held_out]]
+    index = np.flatnonzero(known[train])
+    if len(index) < 2 or len(held_out) == 0:
+        raise ValueError(
+            f"fold {split.name} has {len(index)} training and {len(held_out)} held-out rows with known labels; "
+            "it needs 2 and 1. Take fewer folds, or label more rows."
+        )
+    X = dataset.X[train]
+    kind = scaling_kind(X)
+    state = scaling_fit(kind, X)
+    inner = np.random.default_rng(seed).permutation(len(index)) % min(INNER_FOLDS, len(index))
+    labels = Y[train]
+    return Part(
+        split.name,
+        kind,
+        scaling_apply(state, X),
+        labels if dataset.unknown is None else _with_unknown(labels, sp.csr_array(dataset.unknown)[train]),
+        index,
+        labels[index],
+        inner,
+        scaling_apply(state, dataset.X[held_out]),
+        Y[held_out],
+        held_out,
+    )
+
+
+def _with_unknown(Y, unknown) -> np.ndarray:
+    y = Y.toarray().astype(np.float64)
+    y[unknown.toarray().astype(bool)] = np.nan
+    return y
+
+
+def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tuple[Any, Any, bool]:
+    """Fit one arm for all sizes at once, at the largest size that it can have; True where that is its natural one.
+
+    A supervised method whose bound is below the largest size is fitted at its natural number, an unsupervised one,
+    whose natural number says little, at the largest size that works.
+    """
+    if arm.estimator is None:
+        return part.X, part.X_held_out, False
+    limit = min(max(sizes), part.X.shape[1], part.X.shape[0] - 1)
+    if natural:
+        return *_fit_at(arm, None, part), True
+    try:
+        return *_fit_at(arm, limit, part), False
+    except ValueError:
+        found = _fit_at(arm, None, part)
+    if getattr(arm.estimator, "label_kind", None) is not None:
+        return *found, True
+    for k in sorted(sizes, reverse=True):
+        if found[0].shape[1] < k < limit:
+            try:
+                return *_fit_at(arm, k, part), False
+            except ValueError:
+                continue
+    return *found, False
+
+
+def _fit_at(arm: Arm, k: int | None, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    estimator = clone(arm.estimator).set_params(n_components=k)
+    Z = np.asarray(estimator.fit_transform(part.X, part.y), dtype=np.float64)
+    Z_held_out = np.asarray(estimator.transform(part.X_held_out), dtype=np.float64)
+    if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
+        raise FloatingPointError("the embedding holds NaN or infinity")
+    return Z, Z_held_out
+
+
+def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge scores of the held-out rows, and cross-fitted ones of the training rows, at one penalty.
+
+    Parameters
+    ----------
+    Z : array or sparse array of shape (n, k)
+    Y : boolean array of shape (n, c)
+    inner : int array of shape (n,)
+        Inner fold of each training row.
+    Z_held_out : array or sparse array of shape (m, k)
+
+    Returns
+    -------
+    (held-out scores (m, c), cross-fitted scores (n, c))
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.scoring import ridge_scores
+    >>> Z = np.arange(8.0)[:, None]
+    >>> held_out, own = ridge_scores(Z, Z > 3, np.arange(8) % 2, np.array([[0.0], [7.0]]))
+    >>> (held_out > 0).ravel().tolist(), own.shape
+    ([False, True], (8, 1))
+    """
+    T = 2.0 * Y - 1.0
+    penalty = chosen_penalty("auto", Z, T)
+    coef, intercept = ridge_fit(Z, T, penalty)
+    own = np.empty(T.shape)
+    for fold in range(inner.max() + 1):
+        out = inner == fold
+        part_coef, part_intercept = ridge_fit(Z[~out], T[~out], penalty)
+        own[out] = Z[out] @ part_coef + part_intercept
+    return Z_held_out @ coef + intercept, own
+
+
+def score(Z, Z_held_out, part: Part, protocol) -> tuple[Scores, np.ndarray]:
+    """Measure one embedding by the read-outs that every arm has.
+
+    Parameters
+    ----------
+    Z, Z_held_out : arrays or sparse arrays of shapes (n, k) and (m, k)
+        All training rows, and the held-out rows.
+    part : Part
+    protocol : Protocol
+        Its ``n_neighbors`` and ``min_positives`` are used.
+
+    Returns
+    -------
+    ({(measure, read-out): (value, number of labels it rests on)}, ridge scores of the held-out rows)
+    """
+    Z, truth, c = Z[part.known], part.Y_held_out, part.Y.shape[1]
+    Y = part.Y.toarray().astype(bool)
+    S, own = ridge_scores(Z, Y, part.inner, Z_held_out)
+    decided = apply_thresholds(S, tune_thresholds(own, Y))
+    probable = platt_apply(S, platt_fit(own, Y))
+    near = cosine_neighbors(Z_held_out, Z, protocol.n_neighbors)
+    least = protocol.min_positives
+    found = {
+        (AVERAGE_PRECISION, RIDGE): macro_average_precision(truth, S, min_positives=least),
+        (AVERAGE_PRECISION, NEIGHBORS): macro_average_precision(
+            truth, neighbor_scores(near, part.Y), min_positives=least
+        ),
+        (JACCARD.format(protocol.n_neighbors), NEIGHBORS): (jaccard_at_k(truth, part.Y, near), c),
+        (MACRO_F1, RIDGE): _with_labels(macro_f1(truth, decided), c),
+        (MICRO_F1, RIDGE): (micro_f1(truth, decided), c),
+        (HAMMING, RIDGE): (hamming_loss(truth, decided), c),
+        (LOG_LOSS, RIDGE): _with_labels(log_loss(truth, probable), c),
+        (CALIBRATION, RIDGE): (calibration_error(truth, probable), c),
+    }
+    return found, S
+
+
+def score_logistic(part: Part, protocol) -> Scores:
+    """Measure logistic regression on all features: its scores, and its own probabilities."""
+    truth, c = part.Y_held_out, part.Y.shape[1]
+    P = logistic_probabilities(part.X[part.known], part.Y, part.X_held_out)
+    return {
+        (AVERAGE_PRECISION, LOGISTIC): macro_average_precision(truth, P, min_positives=protocol.min_positives),
+        (LOG_LOSS, LOGISTIC): _with_labels(log_loss(truth, P), c),
+        (CALIBRATION, LOGISTIC): (calibration_error(truth, P), c),
+    }
+
+
+def _with_labels(value, c: int) -> Value:
+    """A mean over labels comes with their number; a plain number rests on all of them."""
+    return tuple(value) if isinstance(value, tuple) else (value, c)
+
+
+def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
+    """All rows of one arm on one split; whatever it raises, or costs above its budget, is the worst value."""
+    started, outcome = time.perf_counter(), Outcome()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _fit_and_score(arm, part, protocol, natural, outcome)
+    outcome.notes = [f"{arm.name}: {' '.join(str(warning.message).split())}" for warning in caught]
+    outcome.seconds = time.perf_counter() - started
+    return outcome
+
+
+def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outcome) -> None:
+    sizes = (None,) if arm.estimator is None else protocol.sizes
+    budget, started = Budget(protocol.max_seconds), time.perf_counter()
+    try:
+        with budget.limit():
+            Z, Z_held_out, outcome.bounded = fit_arm(arm, protocol.sizes, part, natural)
+    except Exception as error:
+        outcome.rows = lost(arm, part, protocol, _reason(error), time.perf_counter() - started).rows
+        return
+    fitting, known = time.perf_counter() - started, {}
+    pairs = [*protocol.measures, *protocol.further_measures]
+    for k in sizes:
+        width = Z.shape[1] if k is None else min(k, Z.shape[1])
+        if width not in known:
+            known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol)
+        found, spent, failure = known[width]
+        values, S = found or ({}, None)
+        outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure)
+        if protocol.keep_predictions and S is not None:
+            outcome.predictions[arm.name, k, part.name] = S.astype(np.float32)
+    if arm.estimator is None:
+        found, seconds, failure = _timed(budget, score_logistic, part, protocol)
+        pairs = protocol.logistic_measures
+        outcome.rows += _rows(arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure)
+
+
+def lost(arm: Arm, part: Part, protocol, reason: str, seconds: float = 0.0) -> Outcome:
+    """The worst value of every measure, with the reason."""
+    sizes, pairs = (None,) if arm.estimator is None else protocol.sizes, protocol.measures_of(arm)
+    return Outcome([row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason)])
+
+
+def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
+    """What a task returns (None if it raises), its seconds, and the reason of a failure."""
+    started = time.perf_counter()
+    try:
+        with budget.limit():
+            found, failure = task(*args), None
+    except Exception as error:
+        found, failure = None, _reason(error)
+    return found, time.perf_counter() - started, failure
+
+
+def _rows(arm: Arm, k, components: int, part: Part, pairs, values: Scores, seconds: float, failure: str | None):
+    rows = []
+    for measure, readout in pairs:
+        value, labels = values.get((measure, readout), (worst_value(measure), part.Y.shape[1]))
+        row = {"arm": arm.name, "rival": arm.rival, "k": k, "components": components, "fold": part.name}
+        row |= {"readout": readout, "measure": measure, "value": float(value), "labels": int(labels)}
+        rows.append({**row, "seconds": seconds, "failure": failure})
+    return rows
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

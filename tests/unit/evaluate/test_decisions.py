@@ -1,0 +1,119 @@
+"""Measures of predicted label sets: scikit-learn where it has them, the stated conventions by hand."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import metrics as oracle
+
+from proxembed.evaluate import decisions
+from proxembed.evaluate.decisions import (
+    accuracy,
+    hamming_loss,
+    instance_accuracy,
+    instance_f1,
+    instance_precision,
+    instance_recall,
+    label_f1,
+    macro_f1,
+    micro_f1,
+    subset_accuracy,
+)
+
+
+@pytest.fixture(params=[0.15, 0.5])
+def pair(request):
+    rng = np.random.default_rng(7)
+    Y, Yh = (rng.random((80, 6)) < request.param for _ in range(2))
+    Y[0], Yh[0] = True, True
+    return Y, Yh
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix])
+def test_measures_equal_scikit_learn(pair, form):
+    Y, Yh = pair
+    y, yh = form(Y.astype(int)), form(Yh.astype(float))
+    assert hamming_loss(y, yh) == pytest.approx(oracle.hamming_loss(Y, Yh), rel=1e-12)
+    assert subset_accuracy(y, yh) == pytest.approx(oracle.accuracy_score(Y, Yh), rel=1e-12)
+    assert micro_f1(y, yh) == pytest.approx(oracle.f1_score(Y, Yh, average="micro"), rel=1e-12)
+    np.testing.assert_allclose(label_f1(y, yh), oracle.f1_score(Y, Yh, average=None), rtol=1e-12)
+    assert macro_f1(y, yh).value == pytest.approx(oracle.f1_score(Y, Yh, average="macro"), rel=1e-12)
+
+
+def test_measures_of_rows_equal_scikit_learn_where_both_sets_are_not_empty(pair):
+    Y, Yh = pair
+    Y, Yh = (part[Y.any(axis=1) & Yh.any(axis=1)] for part in (Y, Yh))
+    options = {"average": "samples"}
+    assert instance_accuracy(Y, Yh) == pytest.approx(oracle.jaccard_score(Y, Yh, **options), rel=1e-12)
+    assert instance_precision(Y, Yh) == pytest.approx(oracle.precision_score(Y, Yh, **options), rel=1e-12)
+    assert instance_recall(Y, Yh) == pytest.approx(oracle.recall_score(Y, Yh, **options), rel=1e-12)
+    assert instance_f1(Y, Yh) == pytest.approx(oracle.f1_score(Y, Yh, **options), rel=1e-12)
+
+
+def test_empty_sets_of_rows_by_hand():
+    Y = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]])
+    Yh = np.array([[1, 0, 1], [0, 0, 0], [0, 0, 0], [0, 1, 0]])
+    assert instance_accuracy(Y, Yh) == pytest.approx((1 / 3 + 1 + 0 + 0) / 4)
+    assert instance_precision(Y, Yh) == pytest.approx((1 / 2 + 1 + 0 + 0) / 4)
+    assert instance_recall(Y, Yh) == pytest.approx((1 / 2 + 1 + 0 + 0) / 4)
+    assert instance_f1(Y, Yh) == pytest.approx((2 / 4 + 1 + 0 + 0) / 4)
+    assert subset_accuracy(Y, Yh) == 1 / 4
+    assert hamming_loss(Y, Yh) == pytest.approx(4 / 12)
+
+
+def test_instance_f1_is_not_the_harmonic_mean_of_the_means():
+    Y, Yh = np.array([[1, 0, 0], [1, 1, 1]]), np.array([[1, 1, 1], [1, 0, 0]])
+    precision, recall = instance_precision(Y, Yh), instance_recall(Y, Yh)
+    assert instance_f1(Y, Yh) == 0.5 and 2 * precision * recall / (precision + recall) == pytest.approx(2 / 3)
+
+
+def test_absent_labels_by_every_rule():
+    Y = np.array([[1, 0, 0], [1, 0, 0]])
+    Yh = np.array([[1, 1, 0], [1, 0, 0]])
+    np.testing.assert_array_equal(label_f1(Y, Yh), [1, 0, np.nan])
+    assert macro_f1(Y, Yh) == (pytest.approx(1 / 3), 3)
+    assert macro_f1(Y, Yh, absent="one") == (pytest.approx(2 / 3), 3)
+    assert macro_f1(Y, Yh, absent="skip") == (1.0, 1)
+    value, n_labels = macro_f1(np.zeros((2, 2)), np.zeros((2, 2)), absent="skip")
+    assert np.isnan(value) and n_labels == 0
+    assert macro_f1(np.zeros((2, 2)), np.zeros((2, 2))) == (0.0, 2)
+    assert micro_f1(np.zeros((2, 2)), np.zeros((2, 2))) == 0
+    assert oracle.f1_score(Y, Yh, average="macro", zero_division=0) == macro_f1(Y, Yh).value
+
+
+def test_accuracy_of_classes():
+    y, yh = np.array([0, 1, 2, 2]), np.array([0, 2, 2, 2])
+    assert accuracy(y, yh) == oracle.accuracy_score(y, yh) == 0.75
+    for first, second in ((np.eye(2), np.eye(2)), ([1], [1, 2]), ([], [])):
+        with pytest.raises(ValueError, match="1-D classes of one length"):
+            accuracy(first, second)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hamming_loss",
+        "label_f1",
+        "macro_f1",
+        "micro_f1",
+        "instance_accuracy",
+        "instance_precision",
+        "instance_recall",
+        "instance_f1",
+        "subset_accuracy",
+    ],
+)
+def test_every_measure_refuses_what_it_cannot_measure(name):
+    measure = getattr(decisions, name)
+    with pytest.raises(ValueError, match="one shape"):
+        measure(np.eye(2), np.eye(3))
+    with pytest.raises(ValueError, match="only 0 and 1"):
+        measure(np.eye(2), np.full((2, 2), 0.5))
+    with pytest.raises(ValueError, match="only 0 and 1"):
+        measure(np.full((2, 2), np.nan), np.eye(2))
+    with pytest.raises(ValueError, match="at least one row"):
+        measure(np.zeros((0, 2)), np.zeros((0, 2)))
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match="absent='nan' is unknown; use 'zero', 'one' or 'skip'"):
+        macro_f1(np.eye(2), np.eye(2), absent="nan")

@@ -1,0 +1,246 @@
+"""Diagnosis: shuffled labels give chance, leaks and memory are caught, losses and unstable components are named."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import StandardScaler
+
+from proxembed import FDA, OPLS, PCA, Kernelized
+from proxembed.evaluate.diagnose import _shuffled, diagnose
+from proxembed.evaluate.folds import Split
+from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds
+from proxembed.model import embedding_pipeline
+from proxembed.seen import SeenRows
+
+N = 150
+
+
+def made(seed=0, n=N, d=8):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, :3] + 0.5 * rng.normal(size=(n, 3)) > 0.4).astype(int)
+
+
+def noise(seed=0, n=N, d=8):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), (rng.random((n, 3)) < 0.4).astype(int)
+
+
+class Memory(TransformerMixin, BaseEstimator):
+    """A leaky estimator: rows seen in fit become their own labels, other rows noise."""
+
+    def fit(self, X, y):
+        self.seen_, self.Y_ = SeenRows(X), np.asarray(y, dtype=float)
+        return self
+
+    def transform(self, X):
+        found = self.seen_.find(X)
+        Z = np.random.default_rng(len(X)).normal(size=(len(X), self.Y_.shape[1]))
+        return np.where(found[:, None] >= 0, self.Y_[found], Z)
+
+
+class First(TransformerMixin, BaseEstimator):
+    """The first column alone: whatever the rows, the same component; with a second one that is drawn anew."""
+
+    def __init__(self, with_noise=False):
+        self.with_noise = with_noise
+
+    def fit(self, X, y=None):
+        self.w_ = np.random.default_rng(int(1e6 * abs(X.sum()))).normal(size=X.shape[1] - 1)
+        return self
+
+    def transform(self, X):
+        return np.column_stack([X[:, 0], X[:, 1:] @ self.w_])[:, : 2 if self.with_noise else 1]
+
+
+def test_a_relation_passes_and_shuffled_labels_are_at_chance():
+    X, Y = made()
+    found = diagnose(OPLS(), X, Y, n_resamples=2)
+    assert found.passed and found.p == 1 / 21 and len(found.null) == 20
+    assert found.held_out > max(found.null) + 0.2
+    assert found.held_out > random_scores(Y, 400).max() + 0.2
+
+
+def random_scores(Y, n_draws):
+    """Macro average precision of scores drawn at random on the folds of ``diagnose``: chance (not prevalence)."""
+    rng, folds = np.random.default_rng(0), list(StratifiedFolds(3).split(Y, Y))
+    draws = [
+        [macro_average_precision(Y[part], rng.normal(size=Y[part].shape)).value for _, part in folds]
+        for _ in range(n_draws)
+    ]
+    return np.mean(draws, axis=1)
+
+
+@pytest.mark.parametrize("estimator", [OPLS(ridge=1e-3), Kernelized(OPLS()), PCA(n_components=3)])
+def test_permuted_labels_give_chance_on_held_out_rows(estimator):
+    """Over permutations, and not for each: a single one may be related to X by chance."""
+    X, Y = made(n=180)
+    permuted = [Y[np.random.default_rng(seed).permutation(len(Y))] for seed in range(16)]
+    found = [diagnose(estimator, X, P, n_shuffles=1, n_resamples=1) for P in permuted]
+    chance = random_scores(Y, 400)
+    for values in ([each.held_out for each in found], [each.null[0] for each in found]):
+        error = np.hypot(np.std(values, ddof=1) / np.sqrt(len(values)), np.std(chance) / np.sqrt(len(chance)))
+        assert abs(np.mean(values) - chance.mean()) < 3 * error
+
+
+def test_p_is_uniform_enough_where_there_is_nothing():
+    passed = [diagnose(OPLS(), *noise(seed, n=60), n_shuffles=9, n_resamples=1).p for seed in range(20)]
+    assert np.mean(np.array(passed) <= 0.1) <= 0.35 and np.mean(np.array(passed) > 0.5) >= 0.2
+
+
+def test_a_leaky_estimator_is_caught():
+    X, Y = made()
+    found = diagnose(Memory(), X, Y, n_resamples=2)
+    assert found.own_rows > 0.99 and found.optimism > 0.4
+    chance = random_scores(Y, 400)
+    assert not found.passed and chance.min() < found.held_out < chance.max()
+    assert found.raw > found.held_out + 0.2 and len(found.worse_labels) == 3
+    assert max(found.stability) < 0.3
+
+
+def test_optimism_is_own_rows_less_held_out_ones():
+    X, Y = noise(d=60)
+    found = diagnose(OPLS(ridge=1e-3), X, Y, n_shuffles=1, n_resamples=1)
+    assert found.optimism == found.own_rows - found.held_out > 0.3
+
+
+def test_labels_that_got_worse_are_named_with_what_they_lost():
+    X, Y = made()
+    found = diagnose(First(), X, Y, n_shuffles=1, n_resamples=1)
+    assert {row["label"] for row in found.worse_labels} == {"1", "2"}
+    losses = [row["raw"] - row["embedded"] for row in found.worse_labels]
+    assert losses == sorted(losses, reverse=True) and min(losses) > 0.2
+    assert all(row["n"] == Y[:, int(row["label"])].sum() for row in found.worse_labels)
+
+
+def test_stability_tells_components_that_are_found_again_from_those_that_are_not():
+    X, Y = made(d=30)
+    found = diagnose(First(with_noise=True), X, Y, n_shuffles=1)
+    assert found.stability[0] > 0.999 and found.stability[1] < 0.5
+    assert len(found.angles) == 2 and found.angles[0] < 5 < 45 < found.angles[1]
+
+
+def test_stability_ignores_a_rotation_inside_the_subspace():
+    X, Y = made()
+
+    class Rotated(First):
+        def transform(self, X):
+            angle = self.w_[0]
+            return X[:, :2] @ [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+
+    found = diagnose(Rotated(), X, Y, n_shuffles=1)
+    np.testing.assert_allclose(found.stability, 1.0, atol=1e-10)
+    np.testing.assert_allclose(found.angles, 0.0, atol=1e-4)
+
+
+def test_a_half_that_cannot_be_fitted_counts_as_unstable():
+    X, Y = made(n=60)
+    Y = np.column_stack([Y, np.zeros(60, dtype=int)])
+    Y[:3, 3] = 1
+
+    class Needs(First):
+        def fit(self, X, y):
+            if len(X) <= 30:
+                raise ValueError("too few rows")
+            return super().fit(X, y)
+
+    found = diagnose(Needs(), X, Y, n_shuffles=1, n_resamples=4)
+    assert found.failed_resamples == 4 and found.stability == (0.0,) and found.angles == (90.0,)
+
+
+def test_shuffles_stay_inside_held_out_parts_and_leave_unknown_rows():
+    known = np.ones(12, dtype=bool)
+    known[[2, 9]] = False
+    parts = [np.array([0, 1, 4, 5]), np.array([3, 6, 7]), np.array([8, 10, 11])]
+    splits = [Split(str(i), np.setdiff1d(np.arange(12), part), part) for i, part in enumerate(parts)]
+    order = _shuffled(known, splits, np.random.default_rng(0))
+    for part in parts:
+        assert set(order[part]) == set(part)
+    assert order[2] == 2 and order[9] == 9 and (order != np.arange(12)).any()
+
+
+def test_unknown_rows_are_trained_on_and_never_scored():
+    X, Y = made()
+    holes = Y.astype(float)
+    holes[:30] = np.nan
+    far = X.copy()
+    far[:30] += 1000.0
+
+    class Counting(First):
+        def fit(self, X, y):
+            assert np.isnan(np.asarray(y, dtype=float)).any() and (X > 500).any()
+            return super().fit(X, y)
+
+        def transform(self, X):
+            return np.clip(super().transform(X), -5, 5)
+
+    class Spy:
+        seen: list[int] = []
+
+        def __call__(self, Y, S):
+            self.seen.append(len(S))
+            return 0.5
+
+    spy = Spy()
+    found = diagnose(Counting(), far, holes, n_shuffles=1, n_resamples=1, measure=spy)
+    assert found.measure == "Spy" and found.n == N
+    assert sum(spy.seen[:6:2]) == N - 30  # held-out rows of the three folds
+    assert sum(spy.seen[1:6:2]) == 2 * (N - 30)  # the own rows that the read-out was fitted on
+
+
+def test_groups_and_pipelines_and_forms_of_y():
+    X, Y = made()
+    splits = [Split("1", *pair) for pair in GroupFolds(3).split(X, Y, np.arange(N) % 12)]
+    assert diagnose(OPLS(), X, Y, n_shuffles=2, n_resamples=1, cv=splits).passed
+    model = embedding_pipeline(OPLS(n_components=2), X)
+    without = embedding_pipeline(OPLS(n_components=2), X, readout=False)
+    assert diagnose(model, X, Y, 1, n_resamples=2) == diagnose(without, X, Y, 1, n_resamples=2)
+    classes = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    assert diagnose(FDA(), X, classes, n_shuffles=3, n_resamples=1).passed
+    sets = [{str(j) for j in np.flatnonzero(row)} for row in Y]
+    values = [
+        diagnose(OPLS(n_components=2), A, y, n_shuffles=1, n_resamples=1).held_out
+        for A, y in ((X, Y), (X, sets), (X, sp.csr_array(Y)))
+    ]
+    np.testing.assert_allclose(values, values[0], rtol=1e-10)
+    assert diagnose(StandardScaler(), sp.csr_array(X).toarray(), Y, 1, n_resamples=1).held_out > 0.7
+
+
+def test_the_seed_decides_and_processes_do_not():
+    X, Y = made(n=80)
+    one, again, parallel, other = (
+        diagnose(OPLS(n_components=2), X, Y, n_shuffles=3, n_resamples=2, seed=seed, n_jobs=jobs)
+        for seed, jobs in ((0, 1), (0, 1), (0, 2), (1, 1))
+    )
+    assert one == again == parallel and one.null != other.null
+
+
+def test_findings_are_plain_data():
+    X, Y = made(n=80)
+    found = diagnose(OPLS(n_components=2), X, Y, n_shuffles=2, n_resamples=2, crossfit=True)
+    plain = json.loads(json.dumps(found.describe(), allow_nan=False))
+    assert plain["value"] == plain["held_out"] and plain["n_shuffles"] == 2 and plain["n"] == 80
+    assert set(plain) >= {"measure", "raw", "null", "p", "passed", "own_rows", "optimism", "worse_labels", "stability"}
+    assert found.embedding.shape == (80, 2) and "embedding" not in plain
+    assert diagnose(OPLS(), X, Y, 1, n_resamples=1).embedding is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_shuffles": 0}, "n_shuffles=0 must be"),
+        ({"n_resamples": 0}, "n_resamples=0 must be"),
+        ({"n_folds": 1}, "n_folds=1 must be"),
+        ({"measure": "F7"}, "measure='F7' is unknown; use 'macro average precision'"),
+        ({"cv": []}, "gives no split"),
+    ],
+)
+def test_bad_use_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        diagnose(OPLS(), *made(n=40), **options)
+    with pytest.raises(TypeError, match="only predicts"):
+        diagnose(StratifiedFolds(), *made(n=40))

@@ -1,0 +1,69 @@
+"""The budget: what it stops, what it leaves in peace."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from proxembed.evaluate.budget import Budget, OutOfBudget
+
+
+def nap():
+    for _ in range(500):
+        time.sleep(0.01)
+
+
+def test_work_is_stopped_in_the_main_thread():
+    started = time.monotonic()
+    with pytest.raises(OutOfBudget, match="the budget of 0.1 seconds"), Budget(0.1).limit():
+        nap()
+    assert time.monotonic() - started < 2
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_elsewhere_work_that_ended_too_late_does_not_count():
+    found = []
+
+    def work():
+        try:
+            with Budget(0.05).limit():
+                time.sleep(0.2)
+                found.append("ran to its end")
+        except OutOfBudget:
+            found.append("too late")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == ["ran to its end", "too late"]
+
+
+def test_the_clock_goes_on_between_blocks():
+    budget = Budget(0.2)
+    with budget.limit():
+        time.sleep(0.15)
+    with pytest.raises(OutOfBudget), budget.limit():
+        nap()
+    with pytest.raises(OutOfBudget), budget.limit():
+        raise AssertionError("not entered")
+
+
+def test_no_limit_and_enough_time_change_nothing():
+    for seconds in (None, 60):
+        with Budget(seconds).limit():
+            done = sum(range(10))
+        assert done == 45
+    with pytest.raises(ZeroDivisionError), Budget(60).limit():
+        1 / 0  # noqa: B018
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_alarm_of_somebody_else_is_left_alone():
+    mine = lambda *_: None  # noqa: E731
+    signal.signal(signal.SIGALRM, mine)
+    try:
+        with Budget(0.05).limit():
+            assert signal.getsignal(signal.SIGALRM) is mine
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)

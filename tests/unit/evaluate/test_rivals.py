@@ -1,0 +1,161 @@
+"""Rivals: forest proximity is honest on its own rows; supervised UMAP asks for what is not installed."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from proxembed.classify import MultiOutputRidge
+from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.rivals import ForestProximity, SupervisedUMAP, umap_installed
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 6))
+    return X, np.column_stack([X[:, 0] ** 2 > 0.5, X[:, 1] > 0.3, X[:, 0] * X[:, 1] > 0]).astype(int)
+
+
+def value(Z, Y, Z_new, Y_new):
+    ridge = MultiOutputRidge("auto").fit(Z, Y)
+    return macro_average_precision(Y_new, ridge.decision_function(Z_new)).value
+
+
+@parametrize_with_checks([ForestProximity(n_estimators=15)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_it_finds_what_a_line_cannot(data):
+    X, Y = data
+    forest = ForestProximity(4).fit(X[:160], Y[:160])
+    Z, Z_new = forest.transform(X[:160]), forest.transform(X[160:])
+    assert value(Z, Y[:160], Z_new, Y[160:]) > value(X[:160], Y[:160], X[160:], Y[160:]) + 0.1
+
+
+def test_training_rows_do_not_know_their_own_labels():
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(300, 10)), rng.integers(0, 2, size=(300, 2))
+    forest = ForestProximity(2, min_samples_leaf=1).fit(X, Y)
+    Z = forest.transform(X)
+    all_trees = forest.projection_.transform(forest._leaves(X))
+    chance = [value(draw, Y, draw, Y) for draw in rng.normal(size=(200, 300, 2))]
+    mean, sd = np.mean(chance), np.std(chance)
+    assert value(all_trees, Y, all_trees, Y) > mean + 5 * sd  # what leaves that hold a row's own label would give
+    assert abs(value(Z, Y, Z, Y) - mean) < 3 * sd
+
+
+def test_a_training_row_is_described_by_the_trees_grown_without_it(data):
+    X, Y = data
+    forest = ForestProximity(2, n_estimators=12, random_state=3).fit(X, Y)
+    nodes, row = forest.forest_.apply(X), 17
+    drawn = [row in samples for samples in forest.forest_.estimators_samples_]
+    assert 0 < sum(drawn) < 12
+    described = np.zeros((1, forest._offsets[-1]))
+    for tree in range(12):
+        if not drawn[tree]:
+            described[0, forest._offsets[tree] + nodes[row, tree]] = 1 / (12 - sum(drawn))
+    np.testing.assert_allclose(forest.transform(X)[row], forest.projection_.transform(described)[0], atol=1e-12)
+
+
+def test_rows_known_to_every_tree_are_at_the_centre(data):
+    X, Y = data
+    forest = ForestProximity(2, n_estimators=1).fit(X, Y)
+    drawn = np.unique(forest.forest_.estimators_samples_[0])
+    assert np.all(forest.transform(X)[drawn] == 0) and np.any(forest.transform(X) != 0)
+
+
+def test_equal_rows_are_one_row(data):
+    X, Y = data
+    twice = ForestProximity(2, n_estimators=10).fit(np.vstack([X, X[:50]]), np.vstack([Y, Y[:50]]))
+    once = ForestProximity(2, n_estimators=10).fit(X, Y)
+    assert twice.n_rows_ == once.n_rows_ == 240
+    np.testing.assert_allclose(twice.transform(X), once.transform(X), atol=1e-12)
+
+
+def test_a_bounded_forest_embeds_every_row(data):
+    X, Y = data
+    forest = ForestProximity(3, n_estimators=10, max_rows=60)
+    assert forest.fit_transform(X, Y).shape == (240, 3)
+    assert forest.n_rows_ == 60 and max(map(max, forest.forest_.estimators_samples_)) < 60
+
+
+def test_sparse_equals_dense_and_unknown_rows_are_left_out(data):
+    X, Y = data
+    X = X * (np.abs(X) > 0.5)
+    Z = ForestProximity(2, n_estimators=10).fit(X, Y).transform(X)
+    sparse = ForestProximity(2, n_estimators=10).fit(sp.csr_array(X), sp.csc_array(Y)).transform(sp.csr_array(X))
+    np.testing.assert_allclose(sparse, Z, atol=1e-10)
+    holes = np.vstack([Y[:200].astype(float), np.full((40, 3), np.nan)])
+    with pytest.warns(UserWarning, match="leaves out 40 rows"):
+        part = ForestProximity(2, n_estimators=10).fit(X, holes)
+    whole = ForestProximity(2, n_estimators=10).fit(X[:200], Y[:200])
+    np.testing.assert_array_equal(part.transform(X), whole.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 0}, "n_components=0 must be"),
+        ({"n_components": 500}, "n_components=500 is more than"),
+        ({"n_estimators": 0}, "n_estimators=0 must be"),
+        ({"max_rows": 1}, "max_rows=1 must be"),
+        ({"min_samples_leaf": 0.5}, "min_samples_leaf=0.5 must be"),
+    ],
+)
+def test_bad_parameters_are_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        ForestProximity(**options).fit(*data)
+
+
+@pytest.fixture
+def umap(monkeypatch):
+    """A module in place of umap-learn, which places rows at their first two columns and keeps what it was told."""
+
+    class UMAP:
+        def __init__(self, **options):
+            self.options = options
+
+        def fit_transform(self, X, y):
+            self.y = y
+            return self.transform(X)
+
+        def transform(self, X):
+            return X[:, : self.options["n_components"]]
+
+    module = ModuleType("umap")
+    module.UMAP = UMAP
+    monkeypatch.setitem(sys.modules, "umap", module)
+    monkeypatch.setattr("proxembed.evaluate.rivals.umap_installed", lambda: True)
+
+
+def test_umap_gets_categories_for_classes_and_sets_for_labels(data, umap):
+    X, Y = data
+    several = SupervisedUMAP(3).fit(X, Y)
+    assert several.umap_.options["target_metric"] == "jaccard" and several.umap_.y.shape == (240, 3)
+    classes = np.array(["b", "a"])[Y[:, 0]]
+    one = SupervisedUMAP(n_neighbors=400).fit(X, classes)
+    assert one.umap_.options["target_metric"] == "categorical" and one.umap_.options["n_neighbors"] == 239
+    np.testing.assert_array_equal(one.umap_.y, 1 - Y[:, 0])
+    np.testing.assert_array_equal(one.transform(X), X[:, :2])
+    assert list(several.get_feature_names_out()) == ["supervisedumap0", "supervisedumap1", "supervisedumap2"]
+
+
+def test_umap_places_rows_with_unknown_labels_as_new_ones(data, umap):
+    X, Y = data
+    holes = Y.astype(float)
+    holes[:5] = np.nan
+    with pytest.warns(UserWarning, match="leaves out 5 rows"):
+        Z = SupervisedUMAP().fit_transform(X, holes)
+    assert Z.shape == (240, 2)
+
+
+def test_without_umap_the_error_names_it(data, monkeypatch):
+    monkeypatch.setattr("proxembed.evaluate.rivals.find_spec", lambda name: None)
+    assert not umap_installed()
+    with pytest.raises(ImportError, match="needs umap-learn; install it"):
+        SupervisedUMAP().fit(*data)
