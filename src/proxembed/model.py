@@ -1,0 +1,166 @@
+"""What a model is: scaling, an embedding and a read-out in one scikit-learn pipeline, and the labels to fit it on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from .methods.relation import Scaling
+
+
+def scaling_kind(X: Any) -> str:
+    """Which scaling suits the features: "standard" (dense), "tfidf" (sparse counts), "none" (other sparse).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Sparse entries that are whole, not negative and not all 0 or 1 count as counts.
+
+    Returns
+    -------
+    str
+        A kind of ``Scaling``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.model import scaling_kind
+    >>> scaling_kind(np.eye(2))
+    'standard'
+    """
+    if not sp.issparse(X):
+        return "standard"
+    counts = X.data.size > 0 and X.data.min() >= 0 and X.data.max() > 1 and bool(np.all(X.data == np.rint(X.data)))
+    return "tfidf" if counts else "none"
+
+
+def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline:
+    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out.
+
+    Parameters
+    ----------
+    method : transformer
+        Any embedding; it is cloned, so that fitting the pipeline leaves it as it is.
+    X : array or sparse matrix of shape (n, d)
+        The features to be fitted; only their kind matters, see ``scaling_kind``. A method that takes kernel values
+        (a pairwise one) gets them unscaled.
+    readout : bool, default=True
+        Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
+        predicts; the embedding itself comes from ``embedding_part``.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        With the steps ``scaling``, ``embedding`` and, with ``readout``, ``readout``.
+
+    Raises
+    ------
+    TypeError
+        ``method`` is not a transformer.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.model import embedding_pipeline
+    >>> data = digits()
+    >>> model = embedding_pipeline(OPLS(n_components=3), data.X, readout=False).fit(data.X, data.Y)
+    >>> model.transform(data.X[:2]).shape
+    (2, 3)
+    """
+    if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "transform")):
+        raise TypeError(
+            f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
+        )
+    kind = "none" if get_tags(method).input_tags.pairwise else scaling_kind(X)
+    steps: list[tuple[str, Any]] = [("scaling", Scaling(kind)), ("embedding", clone(method))]
+    if readout:
+        from .classify import Thresholded
+
+        steps.append(("readout", Thresholded()))
+    return Pipeline(steps)
+
+
+def embedding_part(model: Any) -> Any:
+    """The part of a model that embeds rows: the model itself, or a pipeline without its final classifier.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    estimator with ``transform``
+
+    Raises
+    ------
+    TypeError
+        The model embeds nothing: it only predicts.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.model import embedding_part
+    >>> embedding_part(OPLS())
+    OPLS()
+    """
+    part = model
+    if isinstance(model, Pipeline) and len(model) > 1 and not hasattr(model[-1], "transform"):
+        part = model[:-1]
+    if not hasattr(part, "transform"):
+        raise TypeError(f"{type(model).__name__} only predicts and has no embedding; use predict.")
+    return part
+
+
+def training_labels(dataset: Any) -> Any:
+    """Labels of a data set in the form in which a model learns most from them.
+
+    One class a row becomes class names (so that exactly one is predicted), other labels stay an indicator, with NaN
+    where a cell is unknown.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+
+    Returns
+    -------
+    array of str of shape (n,), or indicator of shape (n, c)
+
+    Examples
+    --------
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.model import training_labels
+    >>> training_labels(Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"])).tolist()
+    ['b', 'a', 'b']
+    """
+    if not dataset.single_label:
+        return dataset.y
+    return np.asarray(dataset.label_names, dtype=str)[dataset.Y.tocsr().indices]
+
+
+def source_of(dataset: Any) -> dict:
+    """What a saved model must know to read new rows and to name its predictions: pass it to ``persist.save``.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+
+    Returns
+    -------
+    dict
+        The data set's own ``source`` (of data without one, the names of the features), with ``label_names``.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.model import source_of
+    >>> source_of(digits())["label_names"][:2]
+    ['even', 'prime']
+    """
+    features = {"n_features": dataset.X.shape[1], "names": list(dataset.feature_names)}
+    return {**(dataset.source or features), "label_names": list(dataset.label_names)}

@@ -1,0 +1,114 @@
+"""The model card: what a saved model is, what it learned from, how well it did, how to use and cite it."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+CARD_MARK = "<!-- proxembed model card -->"
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
+USE = """## Use
+- `proxembed transform NAME.skops NEW -o z.csv` embeds new rows; `proxembed predict` gives their labels, where the model
+  has a read-out.
+- In Python: `proxembed.persist.load("NAME.skops")`. Loading runs no code of the file."""
+LIMITS = """## Limits
+- New rows need the same features, measured alike. What was learned on other rows need not hold.
+- The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
+
+
+def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, command: str | None = None) -> str:
+    """The model card in Markdown: what the model is, what it learned from, how well it did, how to use and cite it.
+
+    Names from data files are escaped, so that they stay text.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Or one with ``best_estimator_``, such as a search.
+    dataset : proxembed.data.Dataset, optional
+        What it was fitted on.
+    summary : mapping, optional
+        A comparison as plain data (``report.summarise``); without it the card says that nothing was evaluated.
+    command : str, optional
+        The command that made the model.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.persist import model_card
+    >>> data = digits()
+    >>> print(model_card(OPLS(n_components=2).fit(data.X, data.Y), data).splitlines()[1])
+    # OPLS: 64 features to 2 components
+    """
+    chosen = getattr(model, "best_estimator_", model)
+    steps = [step for _, step in chosen.steps] if isinstance(chosen, Pipeline) else [chosen]
+    embedding = next((step for step in steps if hasattr(step, "n_components_")), steps[-1])
+    size = f"{getattr(chosen, 'n_features_in_', '?')} features"
+    if hasattr(embedding, "n_components_"):
+        size += f" to {embedding.n_components_} components"
+    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    sections = [
+        f"{CARD_MARK}\n# {type(embedding).__name__}: {size}",
+        f"Saved by proxembed {version('proxembed')} (Python {platform.python_version()}, {versions}) on "
+        f"{datetime.now(UTC).date().isoformat()}.",
+        "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
+        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset)),
+        "## Evidence\n" + _evidence(summary),
+        USE,
+        LIMITS,
+    ]
+    if command is not None:
+        sections.append(f"## Made by\n{_code(command)}")
+    cited = [part.citation() for part in (embedding, getattr(embedding, "method_", None)) if hasattr(part, "citation")]
+    if cited:
+        entries = "\n".join(text.strip() for text in cited)
+        sections.append(f"## Cite\n~~~bibtex\n{entries}\n~~~")
+    return "\n\n".join(sections) + "\n"
+
+
+def _data_lines(dataset: Any) -> str:
+    facts = dataset.describe()
+    lines = [
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
+        f"{facts['cardinality']:.2f} labels a row, {facts['unknown_cells']} unknown cells",
+        f"- labels: {', '.join(map(_plain, dataset.label_names[:50]))}"
+        + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
+        f"- licence: {_plain(facts['licence'] or 'not stated')}",
+    ]
+    return "\n".join(lines)
+
+
+def _evidence(summary: Mapping | None) -> str:
+    if summary is None:
+        return "Not evaluated: compare it with honest rivals before use (`proxembed compare`)."
+    verdict, names = summary["verdict"], summary["measures"]
+    head = "| arm | k | " + " | ".join(map(_plain, names)) + " |\n|" + "---|" * (2 + len(names))
+    lines = [f"**{_plain(verdict['headline'])}**: {_plain(verdict['text'])}", "", head]
+    for entry in summary["best"]:
+        scores = [f"{entry['scores'][name]['mean']:.3f}" for name in names]
+        lines.append("| " + " | ".join([_plain(entry["arm"]), str(entry["k"] or "-"), *scores]) + " |")
+    return "\n".join(lines)
+
+
+def _plain(text: Any) -> str:
+    """Text that Markdown shows as it is: one line, marks escaped, invisible characters spelled out."""
+    shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(str(text).split()))
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&])", r"\\\1", shown)
+
+
+def _code(text: str) -> str:
+    """Text as a code span that no backtick inside it can end."""
+    shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
+    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    return f"{fence} {shown} {fence}"

@@ -1,0 +1,294 @@
+"""One .skops file a model: arrays and numbers, no code, checked before anything in it is built."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import platform
+import warnings
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from .card import CARD_MARK, LIBRARIES
+from .whole import write_whole
+
+FORMAT = 1
+FACTS = "proxembed.json"
+# What fitted estimators hold beside arrays, numbers, text and each other.
+STATE = (
+    "proxembed.features.scaling.ScalingState",
+    "proxembed.labels.LabelMatrix",
+    "proxembed.seen.SeenRows",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csc.csc_matrix",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)
+
+
+def save(model: Any, path: str | Path, *, source: Mapping | None = None, card: str | None = None) -> Path:
+    """Save a fitted model as a .skops file: arrays and numbers, no code.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of proxembed, scikit-learn, or a registered method of your own; also a pipeline of these.
+    path : str or Path
+        ``NAME.skops`` in an existing folder. An earlier file is replaced whole or not at all.
+    source : mapping, optional
+        How the columns of the training file were read (``Dataset.source``), as plain data; see ``load_source``.
+    card : str, optional
+        Markdown, written beside the model as ``NAME.md``; see ``model_card``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        The name does not end in .skops, the model is not fitted or holds objects of classes that ``load`` would
+        refuse (a function of yours as a kernel, for example), ``source`` is not plain data, or ``NAME.md`` is another
+        document.
+    TypeError
+        ``model`` is not an estimator.
+    OSError
+        The files cannot be written; earlier ones stay as they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.persist import load, save
+    >>> data = digits()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = save(OPLS(n_components=2).fit(data.X, data.Y), Path(folder) / "digits.skops")
+    ...     load(file)
+    OPLS(n_components=2)
+    """
+    path = Path(path)
+    _check_model(model, path)
+    content = _packed(model, _facts(source))
+    _refuse_foreign(content, path)
+    files = {path: content}
+    if card is not None:
+        beside = path.with_suffix(".md")
+        _check_card(beside)
+        files[beside] = card.encode("utf-8")
+    write_whole(files)
+    return path
+
+
+def load(path: str | Path) -> Any:
+    """Load a model that ``save`` wrote; no class is touched before all of them are known to be ours.
+
+    Allowed are the public estimators of proxembed and the registered methods, what they hold, and what skops trusts of
+    scikit-learn, NumPy and SciPy.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    fitted estimator
+
+    Raises
+    ------
+    ValueError
+        The file is not a saved model, is damaged, has a newer format, or holds foreign classes (they are named).
+    OSError
+        The file cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        Another version of proxembed saved the model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from proxembed import PCA, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load(save(PCA(n_components=2).fit(np.eye(4)), Path(folder) / "model.skops")).n_components_
+    2
+    """
+    from skops import io as skops_io
+
+    path = Path(path)
+    content = path.read_bytes()
+    facts = _read_facts(content, path)
+    _refuse_foreign(content, path)
+    ours, theirs = version("proxembed"), facts["proxembed"]
+    if ours != theirs:
+        warnings.warn(
+            f"{path} was saved by proxembed {theirs}, and this is {ours}; results may differ. Fit and save it again, "
+            f"or install proxembed {theirs}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    try:
+        model = skops_io.loads(content, trusted=sorted(trusted_names()))
+        check_is_fitted(model)
+    except (MemoryError, Warning):
+        raise
+    except Exception as error:  # whatever a damaged file makes the libraries raise
+        raise _damaged(path, error) from error
+    return model
+
+
+def load_source(path: str | Path) -> dict | None:
+    """How the training rows of a saved model were read; None where ``save`` was not told.
+
+    Nothing but the plain facts of the file is read.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    dict or None
+
+    Raises
+    ------
+    ValueError
+        The file is not a saved model, is damaged, or has a newer format.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from proxembed import PCA
+    >>> from proxembed.persist import load_source, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_source(save(PCA().fit(np.eye(4)), Path(folder) / "model.skops", source={"drop": ["id"]}))
+    {'drop': ['id']}
+    """
+    path = Path(path)
+    return _read_facts(path.read_bytes(), path)["source"]
+
+
+def trusted_names() -> set[str]:
+    """Dotted names of the classes that ``load`` builds beside those that skops trusts by itself.
+
+    Examples
+    --------
+    >>> from proxembed.persist import trusted_names
+    >>> "proxembed.methods.dependence.OPLS" in trusted_names(), "builtins.eval" in trusted_names()
+    (True, False)
+    """
+    import proxembed
+    from proxembed import classify
+    from proxembed.base import registry
+
+    public = [getattr(proxembed, name) for name in proxembed.__all__]  # imports every room, which fills the registry
+    public += [getattr(classify, name) for name in classify.__all__]
+    classes = [cls for cls in public if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
+    return {f"{cls.__module__}.{cls.__qualname__}" for cls in [*classes, *registry().values()]} | set(STATE)
+
+
+def _check_model(model: Any, path: Path) -> None:
+    if path.suffix != ".skops":
+        raise ValueError(f"path={str(path)!r} must end in .skops; a model is saved in that format alone.")
+    if isinstance(model, type) or not isinstance(model, BaseEstimator):
+        raise TypeError(f"model={model!r} is not an estimator; pass a fitted one, such as OPLS().fit(X, y).")
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ValueError(f"model={model!r} is not fitted; call fit first.") from error
+
+
+def _check_card(path: Path) -> None:
+    if not path.exists():
+        return
+    with open(path, "rb") as file:
+        if file.read(len(CARD_MARK)) != CARD_MARK.encode():
+            raise ValueError(f"{path} exists and is no model card; give the model another name.")
+
+
+def _facts(source: Mapping | None) -> str:
+    facts = {"format": FORMAT, "proxembed": version("proxembed"), "source": None if source is None else dict(source)}
+    libraries = {name: version(name) for name in LIBRARIES}
+    try:
+        return json.dumps({**facts, "python": platform.python_version(), **libraries}, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"source must be plain data (text, numbers, lists, dicts), but {error}.") from error
+
+
+def _packed(model: Any, facts: str) -> bytes:
+    from skops import io as skops_io
+
+    buffer = io.BytesIO()
+    try:
+        skops_io.dump(model, buffer)
+    except (TypeError, AttributeError, NotImplementedError) as error:
+        raise ValueError(f"{type(model).__name__} holds what a .skops file cannot: {error}.") from error
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr(FACTS, facts)
+    return buffer.getvalue()
+
+
+def _read_facts(content: bytes, path: Path) -> dict:
+    """The plain facts of a saved model, checked; the version rule is the format number."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+            facts = json.loads(archive.read(FACTS)) if FACTS in names else None
+    except zipfile.BadZipFile as error:
+        raise ValueError(
+            f"{path} is not a saved model, or was cut short; give a .skops file of proxembed.persist.save."
+        ) from error
+    except Exception as error:
+        raise _damaged(path, error) from error
+    if not isinstance(facts, dict) or "schema.json" not in names:
+        raise ValueError(f"{path} is not a model that proxembed saved; give a .skops file of proxembed.persist.save.")
+    found, saved_by = facts.get("format"), facts.get("proxembed")
+    told = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)
+    if type(found) is not int or not told:
+        raise _damaged(path, ValueError(f"{FACTS} lacks its facts"))
+    if found != FORMAT:
+        raise ValueError(
+            f"{path} has format {found} (proxembed {saved_by}), and proxembed {version('proxembed')} reads format "
+            f"{FORMAT}; install proxembed {saved_by}, or fit and save the model again."
+        )
+    return facts
+
+
+def _refuse_foreign(content: bytes, path: Path) -> None:
+    """Raise where the model holds classes or functions beyond the trusted ones; none of them is imported."""
+    from skops import io as skops_io
+
+    try:
+        foreign = sorted(set(skops_io.get_untrusted_types(data=content)) - trusted_names())
+    except (MemoryError, Warning):
+        raise
+    except Exception as error:
+        raise _damaged(path, error) from error
+    if foreign:
+        more = "" if len(foreign) <= 5 else f" and {len(foreign) - 5} more"
+        raise ValueError(
+            f"{path}: the model holds {', '.join(map(ascii, foreign[:5]))}{more}, which is not proxembed's nor trusted "
+            "of scikit-learn; name a built-in kind instead of a function, or import the module that registers the "
+            "method first."
+        )
+
+
+def _damaged(path: Path, error: Exception) -> ValueError:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return ValueError(f"{path} is damaged and cannot be loaded ({reason[:200]}); save the model again.")

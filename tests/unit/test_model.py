@@ -1,0 +1,109 @@
+"""Models: which scaling suits X, the pipeline of scaling, embedding and read-out, and the labels to fit it on."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+import strategies
+from proxembed import MESD, OPLS, PCA, Kernelized, MultiOutputRidge
+from proxembed.classify import Thresholded
+from proxembed.data import Dataset
+from proxembed.model import embedding_part, embedding_pipeline, scaling_kind, source_of, training_labels
+
+N, D = 60, 7
+Y = strategies.labels_multi(N, 3, 1).astype(int)
+X = strategies.told_by_labels(strategies.features_dense(N, D, 1), Y, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (sp.csr_array([[0, 3.0], [1.0, 0]]), "tfidf"),
+        (sp.csr_array([[0, 1.0], [1.0, 0]]), "none"),
+        (sp.csr_array([[0, 2.5], [1.0, 0]]), "none"),
+        (sp.csr_array([[0, -3.0], [1.0, 0]]), "none"),
+        (sp.csr_array((2, 2)), "none"),
+        (sp.csc_matrix([[0, 3.0], [1.0, 0]]), "tfidf"),
+        (np.array([[0, 3.0], [1.0, 0]]), "standard"),
+    ],
+)
+def test_scaling_follows_the_features(values, kind):
+    assert scaling_kind(values) == kind
+    assert embedding_pipeline(PCA(), values)["scaling"].kind == kind
+
+
+def test_the_pipeline_embeds_and_predicts():
+    model = embedding_pipeline(OPLS(n_components=2), X).fit(X, Y)
+    assert [name for name, _ in model.steps] == ["scaling", "embedding", "readout"]
+    assert isinstance(model["readout"], Thresholded)
+    Z = embedding_part(model).transform(X)
+    standard = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    np.testing.assert_allclose(Z, OPLS(n_components=2).fit(standard, Y).transform(standard), atol=1e-9)
+    assert (model.predict(X) == Y).mean() > 0.8
+
+
+def test_without_a_readout_the_pipeline_is_the_embedding():
+    model = embedding_pipeline(OPLS(), X, readout=False).fit(X, Y)
+    assert embedding_part(model) is model and not hasattr(model, "predict")
+
+
+def test_fitting_leaves_the_method_as_it_was():
+    method = OPLS(n_components=2)
+    embedding_pipeline(method, X).fit(X, Y)
+    assert not hasattr(method, "components_")
+
+
+def test_kernel_values_are_not_scaled():
+    K = X @ X.T
+    model = embedding_pipeline(Kernelized(PCA(), kernel="precomputed"), K, readout=False)
+    assert model["scaling"].kind == "none"
+    np.testing.assert_allclose(
+        model.fit_transform(K, None), Kernelized(PCA(), kernel="precomputed").fit_transform(K), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("method", [OPLS, "opls", None, MultiOutputRidge()])
+def test_what_is_no_transformer_is_refused(method):
+    with pytest.raises(TypeError, match="is not a transformer; pass an embedding"):
+        embedding_pipeline(method, X)
+
+
+def test_a_mere_classifier_has_no_embedding():
+    with pytest.raises(TypeError, match="MultiOutputRidge only predicts"):
+        embedding_part(MultiOutputRidge())
+
+
+def test_a_search_is_its_own_embedding():
+    class Search(BaseEstimator):
+        def transform(self, X):
+            return X
+
+    search = Search()
+    assert embedding_part(search) is search
+
+
+def test_one_class_a_row_becomes_names_and_exactly_one_is_predicted():
+    classes = strategies.labels_classes(N, 3, 1)
+    rows = strategies.told_by_labels(strategies.features_dense(N, D, 1), strategies.one_hot(classes), 1)
+    names = ("Zoë", "a b", "<i>")
+    data = Dataset.from_classes(rows, classes, names)
+    y = training_labels(data)
+    assert y.tolist() == [names[j] for j in classes]
+    found = embedding_pipeline(MESD(n_components=2), rows).fit(rows, y).predict(rows)
+    assert set(found) <= set(names) and (found == y).mean() > 0.8
+
+
+def test_other_labels_stay_an_indicator_with_the_unknown():
+    assert training_labels(Dataset(X, Y)).toarray().tolist() == Y.tolist()
+    unknown = np.zeros((N, 3), dtype=bool)
+    unknown[4, 1] = True
+    y = training_labels(Dataset(X, np.where(unknown, 0, Y), unknown=unknown))
+    assert np.isnan(y[4, 1]) and np.isnan(y).sum() == 1
+
+
+def test_the_source_tells_how_rows_were_read_and_names_the_labels():
+    data = Dataset(X, Y, label_names=["a", "b", "c"], source={"format": "table"})
+    assert source_of(data) == {"format": "table", "label_names": ["a", "b", "c"]}
+    plain = source_of(Dataset(X, Y, feature_names=list("stuvwxy"), label_names=["a", "b", "c"]))
+    assert plain == {"n_features": D, "names": list("stuvwxy"), "label_names": ["a", "b", "c"]}
