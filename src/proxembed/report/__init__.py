@@ -1,7 +1,24 @@
 """The report room: results in, plain data, files and one self-contained page out."""
 
+from .card import data_card
 from .files import leaderboard_csv, write_atomic
-from .page import data_card, page_html, score_text, versions
+from .page import page_html
+from .record import make_record, read_record, versions
+from .sections import component_section, label_section, map_section
 from .summarise import summarise
+from .views import score_text
 
-__all__ = ["data_card", "leaderboard_csv", "page_html", "score_text", "summarise", "versions", "write_atomic"]
+__all__ = [
+    "component_section",
+    "data_card",
+    "label_section",
+    "leaderboard_csv",
+    "make_record",
+    "map_section",
+    "page_html",
+    "read_record",
+    "score_text",
+    "summarise",
+    "versions",
+    "write_atomic",
+]

@@ -1,6 +1,7 @@
 """Static figures as SVG text: the k-curve, drawn once for wide and once for narrow screens."""
 
 import io
+import re
 from typing import Any
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
@@ -39,7 +40,7 @@ def _arms(summary: dict) -> list[tuple[str, bool]]:
 
 def _size(n_arms: int, narrow: bool) -> tuple[float, float]:
     """Inches, with room for a legend of this many lines (two columns on narrow screens)."""
-    return (4.0, 4.1 + 0.11 * n_arms) if narrow else (9.2, max(4.4, 0.5 + 0.21 * n_arms))
+    return (4.0, 4.1 + 0.11 * n_arms) if narrow else (9.2, max(3.9, 0.5 + 0.21 * n_arms))
 
 
 def _caption(axes: Any, summary: dict, name: str) -> None:
@@ -50,22 +51,30 @@ def _caption(axes: Any, summary: dict, name: str) -> None:
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
 
 
-def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict) -> None:
+def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict, stem: str) -> list[str]:
+    """One line an arm, in a group whose id ends with -arm and its number, for the page to light up; returns the ids."""
+    ids = []
     looks, ticks = _looks(arms), sorted({k for points in curve.values() for k, _, _ in points if k is not None})
-    for arm, _ in arms:
+    for number, (arm, _) in enumerate(arms):
         points, look = curve.get(arm, []), looks[arm]
         if not points:
             continue
         if points[0][0] is None:
-            axes.axhline(points[0][1], color="#333333", linewidth=1.6, linestyle=":", label=f"{arm} (no k)")
+            look = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}
+            axes.axhline(points[0][1], **look, label=f"{arm} (no k)", gid=f"{stem}-arm{number}")
+            ids.append(f"{stem}-name-arm{number}")
             continue
         ks, means, errors = zip(*points, strict=True)
         bars = [error or 0.0 for error in errors]
-        axes.errorbar(ks, means, yerr=bars, label=arm, linewidth=1.6, markersize=5.5, elinewidth=0.9, **look)
+        drawn = axes.errorbar(ks, means, yerr=bars, label=arm, linewidth=1.6, markersize=5.5, elinewidth=0.9, **look)
+        for part, artist in enumerate((drawn.lines[0], *drawn.lines[2])):
+            artist.set_gid(f"{stem}-{'bar' * part}-arm{number}")
+        ids.append(f"{stem}-name-arm{number}")
     if ticks:
         axes.set_xscale("log")
         axes.set_xticks(ticks, [str(k) for k in ticks])
         axes.minorticks_off()
+    return ids
 
 
 def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
@@ -108,10 +117,14 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=_size(len(summary["best"]), narrow), layout="constrained")
         axes = figure.add_subplot()
-        _draw(axes, _arms(summary), summary["curves"][name])
+        stem = re.sub(r"\W+", "-", f"{name} {'narrow' if narrow else 'wide'}")
+        ids = _draw(axes, _arms(summary), summary["curves"][name], stem)
         _caption(axes, summary, name)
         columns = 2 if narrow else 1
-        figure.legend(loc="outside lower center" if narrow else "outside right upper", ncols=columns, frameon=False)
+        place: Any = "outside lower center" if narrow else "outside right upper"
+        legend = figure.legend(loc=place, ncols=columns, frameon=False)
+        for text, identifier in zip(legend.get_texts(), ids, strict=False):
+            text.set_gid(identifier)
         FigureCanvasSVG(figure)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -1,86 +1,27 @@
-"""One self-contained page: verdict, k-curves, leaderboard, data card, how it was measured, how to repeat it."""
+"""One self-contained page from a record: verdict first, evidence after it, nothing fetched from elsewhere."""
 
-import platform
-from importlib import metadata
+import base64
+import hashlib
+import json
+from typing import Any
 
+from proxembed.evaluate.results import LOSSES
+
+from . import views
+from .card import data_card, leak_warnings
 from .figures import k_curve
 
-PACKAGES = ("proxembed", "numpy", "scipy", "scikit-learn")
 
+def page_html(record: dict) -> str:
+    """Write the page of a run as HTML text: all names escaped, no network, readable without its script.
 
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that the numbers rest on.
-
-    Examples
-    --------
-    >>> from proxembed.report.page import versions
-    >>> "numpy" in versions()
-    True
-    """
-    found = {"Python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
-
-
-def data_card(facts: dict) -> list[tuple[str, str]]:
-    """Facts of a data set as pairs of words, for the page and the terminal.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.report.page import data_card
-    >>> data_card(digits().describe())[1]
-    ('rows x features', '1,797 x 64 (dense)')
-    """
-    kind = "sparse" if facts["sparse"] else "dense"
-    rows = [
-        ("name", facts["name"]),
-        ("rows x features", f"{facts['n']:,} x {facts['d']:,} ({kind})"),
-        ("labels", f"{facts['labels']:,}" + (" classes, one a row" if facts["single_label"] else "")),
-        ("labels a row (cardinality)", f"{facts['cardinality']:.3f}"),
-        ("label density", f"{facts['density']:.3f}"),
-        ("distinct label sets", f"{facts['label_sets']:,}"),
-        ("rows without a label", f"{facts['rows_without_label']:,}"),
-        ("cells with unknown label", f"{facts['unknown_cells']:,}"),
-        ("labels without a row", f"{facts['labels_without_row']:,}"),
-        ("all-zero feature rows", f"{facts['zero_rows']:,}"),
-        ("duplicate rows (may leak between folds)", f"{facts['duplicate_rows']:,}"),
-        ("constant features", f"{facts['constant_features']:,}"),
-        ("share of nonzero features", f"{facts['nonzero_share']:.3f}"),
-    ]
-    if facts["train"] is not None and facts["test"] is not None:
-        rows.append(("standard split, train / test", f"{facts['train']:,} / {facts['test']:,}"))
-    if facts["licence"]:
-        rows.append(("licence", facts["licence"]))
-    return rows
-
-
-def score_text(score: dict) -> str:
-    """A mean with its standard error, as in the tables.
-
-    Examples
-    --------
-    >>> from proxembed.report.page import score_text
-    >>> score_text({"mean": 0.5, "standard_error": 0.01})
-    '0.500 ± 0.010'
-    """
-    error = "" if score["standard_error"] is None else f" ± {score['standard_error']:.3f}"
-    return f"{score['mean']:.3f}{error}"
-
-
-def page_html(summary: dict, command: str) -> str:
-    """Write the page of a comparison as HTML text, with all names escaped and nothing fetched from elsewhere.
+    The parts come in a fixed order: verdict, k-curves, held-out map, labels, components, leaderboard, data card, how to
+    repeat it, folded details. Parts that the record does not have are left out.
 
     Parameters
     ----------
-    summary : dict
-        From ``summarise``.
-    command : str
-        The command that repeats the run.
+    record : dict
+        From ``make_record`` or ``read_record``.
 
     Returns
     -------
@@ -91,27 +32,88 @@ def page_html(summary: dict, command: str) -> str:
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.arms import Arm
     >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.report import page_html, summarise
-    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), n_folds=2)
-    >>> page_html(summarise(run(protocol, digits())), "proxembed demo")[:15]
+    >>> from proxembed.report import make_record, page_html, summarise
+    >>> results = run(Protocol((Arm("all features", None, rival=True),), sizes=(2,)), digits().take(range(200)))
+    >>> record = make_record("compare", summarise(results), results.rows, "proxembed demo", seed=0)
+    >>> page_html(record)[:15]
     '<!doctype html>'
     """
     import jinja2
     from markupsafe import Markup
 
+    loader = jinja2.PackageLoader("proxembed.report", "html")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("proxembed.report", "html"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    primary, neighbors = summary["measures"][0], summary["measures"][-1]
-    curves = [(name, k_curve(summary, name), k_curve(summary, name, narrow=True)) for name in (primary, neighbors)]
-    return environment.get_template("page.html").render(
-        s=summary,
-        curves=[(name, Markup(wide), Markup(narrow)) for name, wide, narrow in curves],
-        card=data_card(summary["dataset"]),
-        command=command,
-        versions=versions(),
-        score=score_text,
-        short=lambda name: name.replace("average precision", "AP"),
-        tested=any(entry["scores"][primary]["test"] is not None for entry in summary["leaderboard"]),
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    script, style = (loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
+    figures = [
+        (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
+        for name in _drawn(record["summary"])
+    ]
+    page = environment.get_template("page.html").render(
+        **_context(record),
+        curves=figures,
+        style=Markup(style),
+        script=Markup(script),
+        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+    )
+    return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
+
+
+def _drawn(summary: dict) -> list[str]:
+    """The primary measure and that of neighbours."""
+    names = summary["measures"]
+    neighbors = [name for name in names[1:] if name.startswith("Jaccard")]
+    return [names[0], *(neighbors or names[1:])[:1]]
+
+
+def _context(record: dict) -> dict[str, Any]:
+    """Everything of the template that is neither figure nor script."""
+    summary = record["summary"]
+    drawn = _drawn(summary)
+    scored = [entry["scores"] for entry in summary["leaderboard"]]
+    further = [name for name in summary.get("further_measures", []) if any(name in scores for scores in scored)]
+    return {
+        "record": record,
+        "s": summary,
+        "primary": drawn[0],
+        "shown": drawn,
+        "every": [*summary["measures"], *further],
+        "tiles": views.tiles(record),
+        "null": views.null_view(record.get("diagnosis")),
+        "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
+        "labels": views.label_view(record.get("label_table")),
+        "parts": views.component_view(record.get("components")),
+        "board": views.board_view(summary["best"], drawn[0]),
+        "trials": views.trials_view(record.get("search")),
+        "card": data_card(summary["dataset"]),
+        "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
+        "splitting": _splitting(summary["protocol"]),
+        "tested": any(scores[drawn[0]]["test"] is not None for scores in scored),
+        "score": views.score_text,
+        "number": views.number,
+        "gain": views.gain_text,
+        "bars": views.bars,
+        "seconds": views.seconds_text,
+        "words": lambda value: "–" if value is None else json.dumps(value, ensure_ascii=False),
+        "short": _heading,
+    }
+
+
+def _heading(name: str) -> str:
+    """A measure as a column's heading, with an arrow where lower is better."""
+    short = name.replace("macro average precision", "macro AP")
+    return f"↓ {short}" if name.rpartition(" (")[0] in LOSSES else short
+
+
+def _splitting(protocol: dict) -> str:
+    """The folds in words."""
+    splitting = protocol.get("splitting")
+    splitting = splitting if isinstance(splitting, dict) else {}
+    words = {
+        "groups": "folds that keep the rows of a group together",
+        "time": "folds in time order, trained on earlier rows",
+    }
+    kind = words.get(splitting.get("kind", ""), "multi-label stratified folds")
+    repeats = splitting.get("n_repeats") or 1
+    return f"{protocol['n_folds']} {kind}" + (f", repeated {repeats} times" if repeats > 1 else "")

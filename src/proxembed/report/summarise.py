@@ -5,24 +5,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from proxembed.evaluate.protocol import Results
+from proxembed.evaluate.results import TEST, Results, measure_name
 
 from .verdict import judge
 
-TEST = "test"
 FACTS = ("dataset", "protocol", "preprocessing", "notes", "seconds", "interrupted")
-
-
-def measure_name(measure: str, readout: str) -> str:
-    """Name a measure with its read-out, as in tables and file columns.
-
-    Examples
-    --------
-    >>> from proxembed.report.summarise import measure_name
-    >>> measure_name("macro average precision", "ridge")
-    'macro average precision (ridge)'
-    """
-    return f"{measure} ({readout})"
 
 
 def _complete_folds(results: Results) -> list[str]:
@@ -43,9 +30,11 @@ def _entry(rows: list[dict], folds: list[str]) -> dict:
             values[name][row["fold"]] = row["value"]
     scores = {}
     for name, by_fold in values.items():
-        of_folds = np.array([by_fold[fold] for fold in folds])
-        error = float(of_folds.std(ddof=1) / math.sqrt(len(folds))) if len(folds) > 1 else None
-        scores[name] = {"mean": float(of_folds.mean()), "standard_error": error, "by_fold": of_folds.tolist()}
+        of_folds = np.array([by_fold.get(fold, math.nan) for fold in folds])
+        known = of_folds[np.isfinite(of_folds)]  # a fold without a positive row has no average precision
+        error = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else None
+        mean = float(known.mean()) if len(known) else math.nan
+        scores[name] = {"mean": mean, "standard_error": error, "by_fold": of_folds.tolist()}
         scores[name]["test"] = test.get(name)
     first, failures = rows[0], sorted({row["failure"] for row in rows if row["failure"]})
     each_fold = {row["fold"]: row["seconds"] for row in rows}
@@ -78,6 +67,8 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]
         if row["fold"] in folds or (row["fold"] == TEST and TEST in results.folds):
             groups[row["arm"], row["k"]].append(row)
     entries = [_entry(rows, folds) for rows in groups.values()]
+    if any(math.isnan(entry["scores"][primary]["mean"]) for entry in entries):
+        raise ValueError(f"{primary} is not defined on any fold: no held-out row has a label; label more rows.")
     return sorted(entries, key=lambda entry: (-entry["scores"][primary]["mean"], entry["k"] or 0))
 
 
@@ -92,13 +83,14 @@ def summarise(results: Results) -> dict:
     Returns
     -------
     dict
-        ``measures`` (primary first), ``leaderboard`` (one entry for each arm and k, best primary mean first),
-        ``best`` (of these the best k of each arm), ``curves``, ``verdict``, ``failures``, and the facts of the run.
+        ``measures`` (primary first), ``further_measures``, ``leaderboard`` (one entry for each arm and k, best primary
+        mean first), ``best`` (of these the best k of each arm), ``curves``, ``verdict``, ``failures``, and the facts of
+        the run.
 
     Raises
     ------
     ValueError
-        There is not one finished arm.
+        There is not one finished arm, or the primary measure is defined on no fold.
 
     Examples
     --------
@@ -106,14 +98,16 @@ def summarise(results: Results) -> dict:
     >>> from proxembed.evaluate.arms import Arm
     >>> from proxembed.evaluate.protocol import Protocol, run
     >>> from proxembed.report.summarise import summarise
-    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), n_folds=2)
-    >>> summarise(run(protocol, digits()))["best"][0]["arm"]
+    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,))
+    >>> summarise(run(protocol, digits().take(range(200))))["best"][0]["arm"]
     'all features'
     """
     folds = _complete_folds(results)
     if not folds:
         raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")
     names = [measure_name(*pair) for pair in results.protocol["measures"]]
+    pairs = (pair for key in ("further_measures", "logistic_measures") for pair in results.protocol.get(key, ()))
+    further = [measure_name(*pair) for pair in pairs]
     entries = _leaderboard(results, folds, names[0])
     best: dict[str, dict] = {}
     for entry in entries:
@@ -122,6 +116,7 @@ def summarise(results: Results) -> dict:
     return {
         **{key: getattr(results, key) for key in FACTS},
         "measures": names,
+        "further_measures": further,
         "folds": folds,
         "fold_sizes": results.folds,
         "leaderboard": entries,

@@ -1,12 +1,9 @@
 """The verdict in words: does any embedding beat all features, and by how much?"""
 
-import math
-from collections.abc import Sequence
-
 import numpy as np
-from scipy.special import stdtrit
 
 from proxembed.evaluate.arms import ALL_FEATURES
+from proxembed.evaluate.compare import chosen_elsewhere, nadeau_bengio
 
 HEADLINES = {
     "embed": "Embed",
@@ -16,46 +13,10 @@ HEADLINES = {
 }
 
 
-def corrected_interval(
-    differences: Sequence[float] | np.ndarray, train: float, held_out: float, level: float = 0.95
-) -> tuple[float, float] | None:
-    """Interval of a mean difference over folds, with the variance corrected for overlapping training parts.
-
-    The variance of the mean is s^2 (1/J + held_out/train) instead of s^2/J.  [nadeau2003inference]
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One difference a fold.
-    train, held_out : float
-        Mean sizes of the two parts.
-    level : float, default=0.95
-
-    Returns
-    -------
-    (low, high), or None for fewer than two folds
-
-    Examples
-    --------
-    >>> from proxembed.report.verdict import corrected_interval
-    >>> [round(end, 3) for end in corrected_interval([0.01, 0.02, 0.03], train=80, held_out=20)]
-    [-0.013, 0.053]
-    """
-    differences = np.asarray(differences, dtype=float)
-    J = len(differences)
-    if J < 2:
-        return None
-    half = stdtrit(J - 1, 0.5 + level / 2) * differences.std(ddof=1) * math.sqrt(1 / J + held_out / train)
-    return float(differences.mean() - half), float(differences.mean() + half)
-
-
-def _chosen_elsewhere(entries: list[dict], name: str) -> np.ndarray:
-    """Value on each fold of the entry that is best on the other folds: an estimate free of the choice's optimism."""
-    table = np.array([entry["scores"][name]["by_fold"] for entry in entries])
-    if table.shape[1] == 1:
-        return table.max(axis=0)
-    others = table.sum(axis=1, keepdims=True) - table
-    return table[others.argmax(axis=0), np.arange(table.shape[1])]
+def _by_fold(entries: list[dict], name: str) -> np.ndarray:
+    """(entries, folds): values of a measure, on the folds where it is defined."""
+    table = np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
+    return table[:, ~np.isnan(table).all(axis=0)]
 
 
 def _label(entry: dict) -> str:
@@ -67,9 +28,10 @@ def _number(value: float, sign: bool = False) -> str:
 
 
 def _against(entries: list[dict], rivals: list[dict], name: str, sizes: list[dict]) -> dict:
-    gain = _chosen_elsewhere(entries, name) - _chosen_elsewhere(rivals, name)
+    """Gain over rivals with arm and k of both sides chosen on the other folds, and its interval."""
+    gain = chosen_elsewhere(_by_fold(entries, name)) - chosen_elsewhere(_by_fold(rivals, name))
     parts = [(size["train"], size["held_out"]) for size in sizes]
-    interval = corrected_interval(gain, *np.mean(parts, axis=0)) if parts else None
+    interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts else None
     return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval)}
 
 
@@ -122,7 +84,7 @@ def judge(entries: list[dict], names: list[str], sizes: list[dict]) -> dict:
     -------
     dict
         ``decision`` ("embed", "unclear", "do not embed" or "no comparison"), ``headline``, ``text``, ``arm``, ``k``,
-        ``gain``, ``interval``.
+        ``gain``, ``interval`` (over all features) and ``rival`` (the same over the best rival embedding, or None).
 
     Examples
     --------
@@ -140,11 +102,14 @@ def judge(entries: list[dict], names: list[str], sizes: list[dict]) -> dict:
     decision, text = _sentence(name, best, raw, versus)
     sentences = [text]
     rivals = [entry for entry in entries if entry["rival"] and entry is not raw]
+    over_rival = None
     if rivals:
-        sentences.append(_rival_sentence(name, best, _top(rivals, name)))
+        top = _top(rivals, name)
+        over_rival = {"arm": top["arm"], "k": top["k"], **_against(methods, rivals, name, sizes)}
+        sentences.append(_rival_sentence(name, best, top))
     if best["scores"][name]["test"] is not None and raw["scores"][name]["test"] is not None:
         ours, theirs = best["scores"][name]["test"], raw["scores"][name]["test"]
         sentences.append(f"On the test rows, looked at once: {_number(ours)}, all features {_number(theirs)}.")
     sentences.append(_neighbor_sentence(names[-1], methods, raw))
     words = {"decision": decision, "headline": HEADLINES[decision], "text": " ".join(sentences)}
-    return {**words, "arm": best["arm"], "k": best["k"], **versus}
+    return {**words, "arm": best["arm"], "k": best["k"], **versus, "rival": over_rival}

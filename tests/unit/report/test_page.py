@@ -1,61 +1,99 @@
 """The page and the files: hostile names stay text, nothing is fetched, figures parse, files are whole or absent."""
 
+import base64
+import hashlib
+import json
 import os
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from sklearn.decomposition import PCA
 
-from proxembed.data import Dataset
-from proxembed.evaluate import LabelScores
-from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol, run
-from proxembed.report import page_html, summarise, write_atomic
+from proxembed.report import page_html, write_atomic
+from proxembed.report.card import leak_warnings
 from proxembed.report.figures import COLOURS, k_curve
-
-HOSTILE = ("<script>alert(1)</script>", "\"quoted\" & 'single'", "$\\frac{1}{2}$ {{ 7 * 7 }}")
-
-
-@pytest.fixture(scope="module")
-def summary():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    data = Dataset(X, (X[:, :3] > 0).astype(int), label_names=HOSTILE, name="<b>made</b>", licence="<i>none</i>")
-    arms = Arm("all features", None, rival=True), Arm("PCA", PCA()), Arm("label scores", LabelScores(), rival=True)
-    return summarise(run(Protocol(arms, sizes=(1, 2, 3), n_folds=3), data))
+from proxembed.report.record import SECTIONS
+from unit.report.synthetic import HOSTILE, made_record
 
 
 @pytest.fixture(scope="module")
-def page(summary):
-    return page_html(summary, "proxembed compare '<made>.npz'")
+def record():
+    return made_record()
+
+
+@pytest.fixture(scope="module")
+def page(record):
+    return page_html(record)
+
+
+@pytest.fixture(scope="module")
+def summary(record):
+    return record["summary"]
 
 
 class Tags(HTMLParser):
     def __init__(self, page):
         super().__init__()
-        self.tags, self.text = [], []
+        self.tags, self.text, self.scripts, self.placed = [], [], [], []
+        self.open: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "input", "wbr", "br"):
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
+        if self.cdata_elem == "script":
+            self.scripts[-1] += data
         self.text.append(data)
+        self.placed.append((self.open[-1] if self.open else "", data))
 
 
 def test_hostile_names_stay_text(page):
     parsed = Tags(page)
-    assert not {"script", "b", "i"} & {tag for tag, _ in parsed.tags}
+    tags = [tag for tag, _ in parsed.tags]
+    assert tags.count("script") == 2 and "img" not in tags and "rows" not in tags
+    assert not [key for _, attrs in parsed.tags for key in attrs if key.startswith("on")]
     text = "".join(parsed.text)
-    assert all(name in text for name in HOSTILE)
-    assert "<b>made</b>" in text and "<i>none</i>" in text and "'<made>.npz'" in text
+    assert all(name in text for name in HOSTILE) and "made <rows>" in text and "a warning with <b>markup</b>" in text
+    data = next(script for script in parsed.scripts if script.startswith("{"))
+    assert set(HOSTILE) <= set(json.loads(data)["labels"]) and "<" not in data
+
+
+def test_names_cannot_turn_the_text_around_them(page):
+    """Right-to-left marks stay inside an isolated element, wherever a name stands in running text."""
+    name = HOSTILE[3]
+    inside = [tag for tag, text in Tags(page).placed if name in text and tag not in ("script", "style")]
+    assert len(inside) > 5 and set(inside) <= {"bdi", "text"}
+    assert re.search(r"\.arrow text \{[^}]*unicode-bidi: isolate", page)
+
+
+def test_only_the_script_of_the_page_may_run(page):
+    ours = Tags(page).scripts[-1]
+    digest = base64.b64encode(hashlib.sha256(ours.encode()).digest()).decode()
+    policy = next(attrs["content"] for tag, attrs in Tags(page).tags if attrs.get("http-equiv"))
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert "innerHTML" not in ours and "eval" not in ours and "fetch" not in ours
+
+
+def test_a_name_that_no_file_can_hold_does_not_stop_the_page():
+    record = made_record(60, 3, hostile=False)
+    record["label_table"][0]["label"] = "half \ud800 a pair"
+    assert "half ? a pair" in page_html(record).encode().decode()
 
 
 def test_nothing_is_fetched_and_the_page_is_small(page):
-    assert len(page.encode()) < 500_000
+    assert len(page.encode()) < 400_000
     links = [
         value for _, attrs in Tags(page).tags for key, value in attrs.items() if key in ("src", "href", "xlink:href")
     ]
@@ -63,24 +101,68 @@ def test_nothing_is_fetched_and_the_page_is_small(page):
     assert "@import" not in page and not re.search(r"url\((?!['\"]?#)", page)
 
 
-def test_the_page_holds_every_part(page, summary):
-    for part in (
-        "Measures against size",
-        "Leaderboard",
-        "Data card",
-        "How it was measured",
-        "How to repeat it",
-        "numpy 2",
-    ):
-        assert part in page
-    assert summary["verdict"]["headline"] in page and page.count("<svg") == 4
+def test_50_000_rows_are_shown_as_density_in_less_than_2_MB():
+    page = page_html(made_record(50_000, 20, hostile=False))
+    assert len(page.encode()) < 2_000_000
+    data = json.loads(next(script for script in Tags(page).scripts if script.startswith("{")))
+    assert len(base64.b64decode(data["cells"][0])) == len(base64.b64decode(data["set"])) == 2 * 50_000
+    assert len(data["members"]) == 5000 and 'value="density"' in page
+
+
+def test_the_parts_stand_in_order(page, summary):
+    parts = [
+        summary["verdict"]["headline"], "Measures against size", "Held-out rows on the map", "Beside chance",
+        "Label by label", "What the components are made of", "Leaderboard: each arm", "Contrasts declared", "Data card",
+        "How to repeat it", "How it was measured", "<h2>Details", "Trials of the search",
+    ]  # fmt: skip
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "7 rows have the features of an earlier row" in page and "numpy 2" in page and "sha256:aaa" in page
+
+
+def test_parts_that_a_record_lacks_are_left_out():
+    record = made_record(sections=False)
+    assert [record[key] for key in SECTIONS] == [None] * len(SECTIONS)
+    page = page_html(record)
+    for part in ("map", "chance", "labels", "components"):
+        assert f'id="{part}"' not in page and f'href="#{part}"' not in page
+    assert "<details><summary>Labels (8)</summary>" in page and page.count("<svg") == 4
+
+
+def test_without_its_script_the_page_shows_the_map_and_hides_the_switches(page, record):
+    drawn = re.findall(r'<g class="dots">(.*?)</g>', page)
+    assert [len(re.findall(r"M\d+ \d+h0", paths)) for paths in drawn] == [400] * 3
+    assert ".scripted { display: none; }" in page
+    assert page.count('class="arrow"') == 3 and page.count('class="arrow off"') == 5
+
+
+def test_worse_labels_are_told_in_words_too(page, record):
+    worse = sum(row["worse"] for row in record["label_table"])
+    assert worse and f"▼ {worse} are served worse" in page
+    assert len(re.findall(r"▼ -0\.\d{3}", page)) == worse
+
+
+def test_a_null_that_is_not_beaten_is_said_beside_the_verdict(record):
+    failed = {**record, "diagnosis": {**record["diagnosis"], "passed": False, "p": 0.4}}
+    page = page_html(failed)
+    assert "Not better than on shuffled labels" in page[: page.index("Measures against size")]
+
+
+def test_leak_warnings_name_their_cause(summary):
+    facts = {**summary["dataset"], "duplicate_rows": 1, "groups": 9, "time_order": True, "zero_rows": 2}
+    words = " ".join(leak_warnings(facts, {}))
+    for part in ("1 row has the features", "Rows have groups", "Rows have a time", "2 rows have no feature"):
+        assert part in words
+    assert leak_warnings({**facts, "duplicate_rows": 0, "zero_rows": 0}, {"splitting": {"kind": "groups"}}) == [
+        "Rows have a time, but the folds did not follow it: later rows may have helped to score earlier ones."
+    ]
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_figures_parse_and_keep_their_text(summary, narrow):
     root = ElementTree.fromstring(k_curve(summary, summary["measures"][0], narrow=narrow))
     words = " ".join("".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text"))
-    for word in ("number of components k", "n = 60 rows", "all features (no k)", "label scores", "PCA", "(0 to 1)"):
+    for word in ("number of components k", "n = 400 rows", "all features (no k)", "label scores", "PCA", "(0 to 1)"):
         assert word in words
     assert len(set(COLOURS)) == len(COLOURS)
 

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from proxembed.evaluate.protocol import Results
+from proxembed.evaluate.results import Results
 from proxembed.report import leaderboard_csv, summarise
-from proxembed.report.verdict import corrected_interval
 
 MEASURES = [["macro average precision", "ridge"], ["Jaccard@10", "cosine kNN"]]
 FACTS = {"name": "made", "n": 100, "d": 5, "labels": 3}
@@ -99,11 +98,32 @@ def test_failures_are_listed_once():
     assert len(summary["failures"]) == 3
 
 
-def test_corrected_interval_by_hand():
-    low, high = corrected_interval([0.1, 0.2, 0.3], train=80, held_out=20)
-    half = 4.302652729911275 * 0.1 * np.sqrt(1 / 3 + 0.25)
-    assert (low, high) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))
-    assert corrected_interval([0.1], 80, 20) is None
+def test_the_gain_over_the_best_rival_has_an_interval_too():
+    table = {**GOOD, ("label scores", True, 2): [0.55] * 3, ("PCA", True, 2): [0.4] * 3}
+    rival = summarise(results(table))["verdict"]["rival"]
+    assert (rival["arm"], rival["k"], rival["gain"]) == ("label scores", 2, pytest.approx(0.15))
+    assert rival["interval"][0] < 0.15 < rival["interval"][1]
+    assert summarise(results(GOOD))["verdict"]["rival"] is None
+
+
+def test_a_measure_of_one_arm_alone_and_a_fold_without_value():
+    found = results(GOOD)
+    found.protocol["logistic_measures"] = [["macro average precision", "logistic"]]
+    raw = [row for row in found.rows if row["arm"] == "all features" and row["readout"] == "ridge"]
+    found.rows += [{**row, "readout": "logistic", "value": float("nan") if row["fold"] == "2" else 0.5} for row in raw]
+    summary = summarise(found)
+    name = "macro average precision (logistic)"
+    assert summary["further_measures"] == [name]
+    scored = {
+        entry["arm"]: entry["scores"][name]["mean"] for entry in summary["leaderboard"] if name in entry["scores"]
+    }
+    assert scored == {"all features": 0.5}
+    assert "all features,rival,,5,logistic,macro average precision,0.5" in leaderboard_csv(summary)
+
+
+def test_a_primary_measure_without_any_value_is_refused():
+    with pytest.raises(ValueError, match="is not defined on any fold"):
+        summarise(results({key: [float("nan")] * 3 for key in GOOD}))
 
 
 def test_the_file_has_a_line_for_each_arm_size_and_measure():

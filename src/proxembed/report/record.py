@@ -1,0 +1,250 @@
+"""The record of a run: plain data in results.json, from which the page and the files are made again."""
+
+import json
+import math
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+FILE = "results.json"
+KINDS = ("compare", "search", "demo")
+SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search")
+NUMBER = (int, float)
+TEXT_OR_NONE = (str, type(None))
+PACKAGES = ("proxembed", "numpy", "scipy", "scikit-learn")
+
+# What a record must hold for the page to be made: a dict of keys, [shape] for a list of such, or the types allowed.
+_SCORE = {"mean": (*NUMBER, type(None)), "test": (*NUMBER, type(None)), "by_fold": list}
+_ENTRY = {
+    "arm": str, "rival": bool, "k": (int, type(None)), "components": int, "labels": int, "seconds": NUMBER,
+    "failures": [str], "scores": dict,
+}  # fmt: skip
+_DATASET = {key: int for key in ("n", "d", "labels", "label_sets", "duplicate_rows", "rows_without_label")}
+_SUMMARY = {
+    "dataset": {"name": str, "sparse": bool, "single_label": bool, "label_counts": [list], **_DATASET},
+    "protocol": {"n_folds": int, "seed": int, "min_positives": int, "n_neighbors": int},
+    "preprocessing": str, "notes": [str], "seconds": NUMBER, "interrupted": bool, "measures": [str], "folds": [str],
+    "fold_sizes": dict, "leaderboard": [_ENTRY], "best": [_ENTRY], "curves": dict, "failures": [list],
+    "verdict": {"decision": str, "headline": str, "text": str},
+}  # fmt: skip
+_MAP = {
+    "labels": [str], "members": [list], "shown": int, "held_out": int,
+    "panels": [{"title": str, "x": list, "y": list, "directions": [{"label": str, "x": NUMBER, "y": NUMBER}]}],
+}  # fmt: skip
+_DIAGNOSIS = {"measure": str, "value": NUMBER, "null": [NUMBER], "p": NUMBER, "passed": bool}
+_RECORD = {
+    "format": int, "kind": str, "command": str, "created": str, "seed": (int, type(None)), "versions": dict,
+    "data_hash": TEXT_OR_NONE, "summary": _SUMMARY, "rows": [dict],
+}  # fmt: skip
+_OPTIONAL: dict[str, Any] = {
+    "contrasts": [{"a": str, "b": str, "measure": str}],
+    "map": _MAP,
+    "diagnosis": _DIAGNOSIS,
+    "label_table": [{"label": str, "n": int, "worse": bool}],
+    "components": [{"component": int, "features": [list], "labels": [list]}],
+    "search": dict,
+}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that the numbers rest on.
+
+    Examples
+    --------
+    >>> from proxembed.report import versions
+    >>> "numpy" in versions()
+    True
+    """
+    found = {"Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, text, lists and dicts of JSON; what is not finite becomes None."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def make_record(
+    kind: str, summary: dict, rows: list[dict], command: str, *, seed: int | None, data_hash: str | None = None,
+    contrasts: list[dict] | None = None, map: dict | None = None, diagnosis: dict | None = None,
+    label_table: list[dict] | None = None, components: list[dict] | None = None, search: dict | None = None,
+) -> dict:  # fmt: skip
+    """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``.
+
+    Parameters
+    ----------
+    kind : {"compare", "search", "demo"}
+    summary : dict
+        From ``summarise``.
+    rows : list of dict
+        ``Results.rows``.
+    command : str
+        The command that repeats the run.
+    seed : int or None
+    data_hash : str, optional
+        Hash of the data file.
+    contrasts, map, diagnosis, label_table, components, search : optional
+        Sections of the page; None leaves one out.
+
+    Returns
+    -------
+    dict
+        NaN and infinity, which JSON does not have, are None.
+
+    Raises
+    ------
+    ValueError
+        ``kind`` is not one of the three, or a part has not the form that the page needs.
+
+    Examples
+    --------
+    >>> from proxembed.report import make_record
+    >>> make_record("party", {}, [], "proxembed demo", seed=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: kind='party' is not allowed; it must be compare, search or demo.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r} is not allowed; it must be {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+    sections = contrasts, map, diagnosis, label_table, components, search
+    record = {
+        "format": FORMAT,
+        "kind": kind,
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seed": seed,
+        "versions": versions(),
+        "data_hash": data_hash,
+        "summary": summary,
+        "rows": rows,
+        **dict(zip(SECTIONS, sections, strict=True)),
+    }
+    record = _plain(record)
+    if problem := _problem(record):
+        raise ValueError(f"the record is not complete: {problem}; give the parts as the report room makes them.")
+    return record
+
+
+def read_record(folder: str | Path) -> dict:
+    """Read the record that a run has left in its folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder, with its ``results.json``.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    OSError
+        There is no such file, or it cannot be read.
+    ValueError
+        The file is not a record, is damaged, or is of another format; the message says where.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.report import read_record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "results.json").write_text("[]")
+    ...     read_record(folder)
+    Traceback (most recent call last):
+    ...
+    ValueError: ...results.json is not a record of proxembed: it must be an object, not list; ...
+    """
+    path = Path(folder) / FILE
+    remedy = "run `compare` or `search` again"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON: {error}; {remedy}.") from error
+    if isinstance(record, dict) and isinstance(record.get("format"), int) and record["format"] != FORMAT:
+        found = f"{path} has format {record['format']}, but this version reads format {FORMAT}"
+        raise ValueError(f"{found}; use the version that wrote it ({_writer(record)}), or {remedy}.")
+    if problem := _problem(record):
+        raise ValueError(f"{path} is not a record of proxembed: {problem}; {remedy}.")
+    return record
+
+
+def _writer(record: dict) -> str:
+    found = record.get("versions")
+    return f"proxembed {found['proxembed']}" if isinstance(found, dict) and "proxembed" in found else "not named in it"
+
+
+def _problem(record: Any) -> str | None:
+    """The first thing that keeps the page from being made, in words."""
+    if problem := _misfit(record, _RECORD, ""):
+        return problem
+    for key in SECTIONS:
+        if record.get(key) is not None and (problem := _misfit(record[key], _OPTIONAL[key], key)):
+            return problem
+    return _unmatched(record)
+
+
+def _misfit(value: Any, shape: Any, where: str) -> str | None:
+    """How a value differs from its shape, and where; None where it fits."""
+    wanted: Any
+    if isinstance(shape, list):
+        wanted, found = list, [(f"{where}[{i}]", shape[0], item) for i, item in enumerate(_items(value, list))]
+    elif isinstance(shape, dict):
+        wanted, given = dict, _items(value, dict)
+        if missing := [key for key in shape if key not in given]:
+            if isinstance(value, dict):
+                return f"{where}{'.' if where else ''}{missing[0]} is missing"
+        found = [(f"{where}{'.' if where else ''}{key}", part, given.get(key)) for key, part in shape.items()]
+    else:
+        wanted, found = shape, []
+    whole_number = isinstance(value, bool) and bool not in (wanted if isinstance(wanted, tuple) else (wanted,))
+    if not isinstance(value, wanted) or whole_number:
+        return f"{where or 'it'} must be {_words(wanted)}, not {type(value).__name__}"
+    return next((problem for at, part, item in found if (problem := _misfit(item, part, at))), None)
+
+
+def _items(value: Any, kind: type) -> Any:
+    return value if isinstance(value, kind) else kind()
+
+
+def _words(kinds: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "text", int: "a whole number", float: "a number", bool: "a truth"}
+    given = dict.fromkeys(names.get(kind, "null") for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
+    return " or ".join(given)
+
+
+def _unmatched(record: dict) -> str | None:
+    """Parts that have the right types but do not belong to each other."""
+    summary = record["summary"]
+    if not summary["measures"] or not summary["leaderboard"] or not summary["best"]:
+        return "summary has no measure or no arm"
+    primary = summary["measures"][0]
+    for number, entry in enumerate([*summary["leaderboard"], *summary["best"]]):
+        if primary not in entry["scores"]:
+            return f"arm {number + 1} of the leaderboard has no {primary}"
+        for score in entry["scores"].values():
+            if problem := _misfit(score, _SCORE, f"arm {number + 1} of the leaderboard: score"):
+                return problem
+    if missing := [name for name in summary["measures"] if name not in summary["curves"]]:
+        return f"summary.curves has no {missing[0]}"
+    found = record.get("map")
+    if found is not None:
+        lengths = {len(panel[axis]) for panel in found["panels"] for axis in "xy"} | {len(found["members"])}
+        if len(lengths) > 1:
+            return "map.panels and map.members differ in length"
+    return None

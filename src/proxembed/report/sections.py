@@ -1,0 +1,296 @@
+"""Sections of the record as plain data: the held-out map, the table of labels, the components."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+MAP_LABELS = 200  # labels that get a switch, the most frequent first
+MAP_ARROWS = 40  # directions kept a panel, the longest first
+DENSITY_ROWS = 60_000  # rows that the density counts; above it an even sample
+HEXAGONS = 44  # hexagons across a panel
+EDGE = 0.0125  # where rows outside the window are put, so that their marks are whole
+SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
+
+Panel = tuple[str, Any, float | None, Any]
+
+
+def _rounded(values: Any, digits: int = 5) -> list:
+    return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]
+
+
+def _sample(n: int, size: int) -> np.ndarray:
+    """Rows spread evenly over the file, the same every time."""
+    return np.arange(n) if n <= size else np.sort(np.random.default_rng(0).choice(n, size, replace=False))
+
+
+def _plane(title: str, Z: Any, m: int) -> np.ndarray:
+    """The first two columns of Z; a single component gets a second axis of zeros."""
+    Z = np.asarray(Z, dtype=np.float64)
+    if Z.ndim != 2 or len(Z) != m or Z.shape[1] == 0:
+        raise ValueError(
+            f"panels: {title!r} has shape {Z.shape}; give an array of ({m}, 2 or more), a row a label row."
+        )
+    if not np.isfinite(Z[:, :2]).all():
+        raise ValueError(f"panels: {title!r} holds NaN or infinity; leave the panel out.")
+    return Z[:, :2] if Z.shape[1] > 1 else np.column_stack([Z[:, 0], np.zeros(m)])
+
+
+def _window(Z: np.ndarray) -> list[float]:
+    """Centre and half width of the square that is shown: nearly all rows, both axes on one scale."""
+    low, high = np.percentile(Z, [(100 - SPREAD) / 2, (100 + SPREAD) / 2], axis=0)
+    middle, half = (low + high) / 2, float((high - low).max()) / 2 * 1.08
+    return _rounded([*middle, half if half > 0 else 1.0])
+
+
+def unit_square(x: Any, y: Any, window: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates from 0 to 1 inside the window of a panel, y upwards; rows outside are put on its edge.
+
+    Examples
+    --------
+    >>> from proxembed.report.sections import unit_square
+    >>> u, v = unit_square([0.0, 9.0], [0.0, -1.0], [0.0, 0.0, 2.0])
+    >>> u.tolist(), v.tolist()
+    ([0.5, 0.9875], [0.5, 0.25])
+    """
+    x_middle, y_middle, half = window
+    u = (np.asarray(x, dtype=np.float64) - x_middle) / (2 * half) + 0.5
+    v = (np.asarray(y, dtype=np.float64) - y_middle) / (2 * half) + 0.5
+    return np.clip(u, EDGE, 1 - EDGE), np.clip(v, EDGE, 1 - EDGE)
+
+
+def hexagon_of(u: np.ndarray, v: np.ndarray, across: int = HEXAGONS) -> np.ndarray:
+    """Number of the hexagon that holds each point of the unit square: row * (across + 1) + column.
+
+    The centres are two shifted rectangular lattices: even rows at whole columns, odd rows half a column on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.report.sections import hexagon_of
+    >>> hexagon_of(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.0, 0.0]), across=2).tolist()
+    [0, 1, 2]
+    """
+    height = math.sqrt(3) / 2
+    x, y = u * across, v * across / height
+    even_column, even_row = np.rint(x), 2 * np.rint(y / 2)
+    odd_column, odd_row = np.clip(np.floor(x), 0, across - 1), 2 * np.floor(y / 2) + 1
+    to_even = (x - even_column) ** 2 + ((y - even_row) * height) ** 2
+    to_odd = (x - odd_column - 0.5) ** 2 + ((y - odd_row) * height) ** 2
+    odd = to_odd < to_even
+    return (np.where(odd, odd_row, even_row) * (across + 1) + np.where(odd, odd_column, even_column)).astype(np.intp)
+
+
+def _members(Y: sp.csr_array) -> list[list[int]]:
+    Y.sort_indices()
+    return [Y.indices[a:b].tolist() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)]
+
+
+def _directions(directions: Any, names: dict[str, None]) -> list[dict]:
+    """The longest arrows of labels that have a switch."""
+    arrows = []
+    for arrow in directions or ():
+        x, y = float(arrow["x"]), float(arrow["y"])
+        if arrow["label"] in names and math.isfinite(x) and math.isfinite(y) and (x or y):
+            arrows.append({"label": str(arrow["label"]), "x": _rounded([x])[0], "y": _rounded([y])[0]})
+    return sorted(arrows, key=lambda arrow: -math.hypot(arrow["x"], arrow["y"]))[:MAP_ARROWS]
+
+
+def _density(planes: list[np.ndarray], windows: list[list[float]], Y: sp.csr_array) -> dict:
+    rows = _sample(Y.shape[0], DENSITY_ROWS)
+    sets: dict[tuple[int, ...], int] = {}
+    of_row = [sets.setdefault(tuple(labels), len(sets)) for labels in _members(Y[rows])]
+    cells = [hexagon_of(*unit_square(Z[rows, 0], Z[rows, 1], w)) for Z, w in zip(planes, windows, strict=True)]
+    return {
+        "rows": len(rows),
+        "across": HEXAGONS,
+        "panels": [cell.tolist() for cell in cells],
+        "sets": [list(labels) for labels in sets],
+        "set": of_row,
+    }
+
+
+def map_section(
+    panels: Sequence[Panel], Y: Any, label_names: Sequence[str], ids: Sequence[str] | None = None, limit: int = 5000
+) -> dict:
+    """The held-out map: the same held-out rows in several planes, with the labels of each row.
+
+    Parameters
+    ----------
+    panels : sequence of (title, Z, score, directions)
+        Z of shape (m, k): held-out rows, of which the first two components are shown. ``score`` is a number or None;
+        ``directions`` a list of ``{"label", "x", "y"}`` in the units of Z, or None.
+    Y : array or sparse matrix of shape (m, c)
+        Labels of these rows.
+    label_names : sequence of str
+        The 200 most frequent labels get a switch.
+    ids : sequence of str, optional
+        Names of the rows; None numbers them.
+    limit : int, default=5000
+        Points drawn one by one. Above it the map shows the density of all rows, and ``limit`` of them as a sample.
+
+    Returns
+    -------
+    dict
+        ``panels``, ``labels``, ``counts``, ``members``, ``ids``, ``shown``, ``held_out`` and ``density`` (or None).
+
+    Raises
+    ------
+    ValueError
+        Shapes do not fit, or an embedding is not finite.
+
+    Examples
+    --------
+    >>> from proxembed.report import map_section
+    >>> found = map_section([("ours", [[0.0, 1.0], [1.0, 0.0]], 0.5, None)], [[1, 0], [1, 1]], ["a", "b"])
+    >>> found["members"], found["labels"], found["held_out"]
+    ([[0], [0, 1]], ['a', 'b'], 2)
+    """
+    Y = sp.csr_array(Y)
+    m, c = Y.shape
+    if len(label_names) != c or (ids is not None and len(ids) != m):
+        given = f"{len(label_names)} label_names and {'no' if ids is None else len(ids)} ids"
+        raise ValueError(f"Y has shape {Y.shape}, but there are {given}; give one name a column and one id a row.")
+    if limit < 1:
+        raise ValueError(f"limit={limit} is not allowed; it must be at least 1.")
+    counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
+    chosen = np.argsort(-counts, kind="stable")[:MAP_LABELS]
+    chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
+    names = [str(label_names[j]) for j in chosen]
+    planes = [_plane(title, Z, m) for title, Z, _, _ in panels]
+    windows, rows = [_window(Z) for Z in planes], _sample(m, limit)
+    shown = [
+        {
+            "title": str(title),
+            "x": _rounded(Z[rows, 0]),
+            "y": _rounded(Z[rows, 1]),
+            "window": window,
+            "score": None if score is None else float(score),
+            "directions": _directions(directions, dict.fromkeys(names)),
+        }
+        for (title, _, score, directions), Z, window in zip(panels, planes, windows, strict=True)
+    ]
+    return {
+        "panels": shown,
+        "labels": names,
+        "counts": counts[chosen].tolist(),
+        "members": _members(Y[rows]),
+        "ids": [f"row {row}" for row in rows] if ids is None else [str(ids[row]) for row in rows],
+        "shown": len(rows),
+        "held_out": m,
+        "density": _density(planes, windows, Y) if m > limit else None,
+    }
+
+
+def _cell(values: Any, j: int) -> float | None:
+    """A finite number or None."""
+    if values is None or values[j] is None or not math.isfinite(values[j]):
+        return None
+    return float(values[j])
+
+
+def label_section(
+    label_names: Sequence[str], counts: Sequence[int], ap_raw: Any, ap_embedded: Any, thresholds: Any = None,
+    calibration: Any = None,
+) -> list[dict]:  # fmt: skip
+    """The table of labels, most frequent first, with those that the embedding serves worse.
+
+    Parameters
+    ----------
+    label_names : sequence of str
+    counts : sequence of int
+        Rows with each label.
+    ap_raw, ap_embedded : sequence of float
+        Average precision on held-out rows from all features and from the embedding; NaN or None: unknown.
+    thresholds, calibration : sequence of float, optional
+        Cut and calibration error of each label.
+
+    Returns
+    -------
+    list of dict
+        ``label, n, ap_raw, ap_embedded, threshold, calibration, worse``.
+
+    Raises
+    ------
+    ValueError
+        The parts differ in length.
+
+    Examples
+    --------
+    >>> from proxembed.report import label_section
+    >>> [row["label"] for row in label_section(["rare", "common"], [3, 90], [0.5, 0.5], [0.2, 0.6]) if row["worse"]]
+    ['rare']
+    """
+    parts = {"counts": counts, "ap_raw": ap_raw, "ap_embedded": ap_embedded, "thresholds": thresholds}
+    for name, part in {**parts, "calibration": calibration}.items():
+        if part is not None and len(part) != len(label_names):
+            raise ValueError(f"{name} has {len(part)} values for {len(label_names)} labels; give one a label.")
+    rows = []
+    for j in sorted(range(len(label_names)), key=lambda j: -int(counts[j])):
+        raw, embedded = _cell(ap_raw, j), _cell(ap_embedded, j)
+        rows.append(
+            {
+                "label": str(label_names[j]),
+                "n": int(counts[j]),
+                "ap_raw": raw,
+                "ap_embedded": embedded,
+                "threshold": _cell(thresholds, j),
+                "calibration": _cell(calibration, j),
+                "worse": raw is not None and embedded is not None and embedded < raw,
+            }
+        )
+    return rows
+
+
+def component_section(
+    estimator: Any, stability: Sequence[float] | None = None, n_features: int = 8,
+    feature_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None,
+) -> list[dict] | None:  # fmt: skip
+    """What each component is made of and which labels it serves.
+
+    Parameters
+    ----------
+    estimator : fitted embedder, or Pipeline with a step "embedding"
+    stability : sequence of float, optional
+        From 0 to 1, one a component.
+    n_features : int, default=8
+        Features kept a component, strongest first.
+    feature_names, label_names : sequence of str, optional
+        Names, where the estimator was fitted on arrays without names.
+
+    Returns
+    -------
+    list of dict, or None for an estimator without linear components
+        ``component`` (from 1), ``eigenvalue``, ``features``, ``labels``, ``stability``.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.report import component_section
+    >>> data = digits()
+    >>> first = component_section(OPLS(n_components=2).fit(data.X, data.Y), label_names=data.label_names)[0]
+    >>> first["component"], len(first["features"]), first["labels"][0][0] in data.label_names
+    (1, 8, True)
+    """
+    steps = getattr(estimator, "named_steps", {})
+    estimator = steps.get("embedding", estimator)
+    if not hasattr(estimator, "components_") or not hasattr(estimator, "explain"):
+        return None
+    features = {} if feature_names is None else {f"x{j}": str(name) for j, name in enumerate(feature_names)}
+    labels = {} if label_names is None else {str(j): str(name) for j, name in enumerate(label_names)}
+    values, found = getattr(estimator, "eigenvalues_", None), []
+    for j in range(estimator.n_components_):
+        told = estimator.explain(j, n_features)
+        found.append(
+            {
+                "component": j + 1,
+                "eigenvalue": _cell(values, j),
+                "features": [[features.get(name, name), weight] for name, weight in told.features],
+                "labels": [[labels.get(name, name), loading] for name, loading in told.labels],
+                "stability": _cell(stability, j) if stability is not None and j < len(stability) else None,
+            }
+        )
+    return found

@@ -1,0 +1,331 @@
+"""What the page shows of a record, prepared for its template: positions, colours and words, no markup."""
+
+import base64
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from .sections import unit_square
+
+LABEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+SEVERAL, OTHER = "#1a1a1a", "#c6ced6"
+RAMP = ("#dbe7f1", "#bdd5e8", "#93bbd9", "#629cc8", "#337cb2", "#135c96", "#083a66")
+SIDE = 1000  # units across a panel
+LABEL_ROWS = 1000
+NAME_LENGTH = 80
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+
+
+def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
+    """A number of the tables, or a dash.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import number
+    >>> number(0.12345), number(None), number(0.1, sign=True)
+    ('0.123', '–', '+0.100')
+    """
+    return "–" if value is None else f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def score_text(score: dict) -> str:
+    """A mean with its standard error, as in the tables.
+
+    Examples
+    --------
+    >>> from proxembed.report import score_text
+    >>> score_text({"mean": 0.5, "standard_error": 0.01})
+    '0.500 ± 0.010'
+    """
+    error = "" if score.get("standard_error") is None else f" ± {score['standard_error']:.3f}"
+    return number(score["mean"]) + error
+
+
+def gain_text(versus: dict) -> str:
+    """A gain with its interval."""
+    gain = number(versus.get("gain"), sign=True)
+    if not versus.get("interval"):
+        return gain
+    low, high = versus["interval"]
+    return f"{gain} ({number(low, sign=True)} to {number(high, sign=True)})"
+
+
+def tiles(record: dict) -> list[dict]:
+    """The facts beside the verdict: model, score, gains, null, time."""
+    summary, verdict, diagnosis = record["summary"], record["summary"]["verdict"], record.get("diagnosis")
+    primary, found = summary["measures"][0], []
+    best = next((e for e in summary["best"] if e["arm"] == verdict.get("arm") and e["k"] == verdict.get("k")), None)
+    if best:
+        k = "all" if best["k"] is None else str(best["k"])
+        found.append({"what": "Best embedding", "value": best["arm"], "note": f"k = {k} components"})
+        test = best["scores"][primary]["test"]
+        note = "" if test is None else f"; {number(test)} on the test rows"
+        found.append({"what": primary, "value": score_text(best["scores"][primary]), "note": f"held-out folds{note}"})
+        found.append({"what": "Over all features", "value": number(verdict["gain"], sign=True), "note": _ends(verdict)})
+    if rival := verdict.get("rival"):
+        k = "" if rival["k"] is None else f", k = {rival['k']}"
+        value = number(rival["gain"], sign=True)
+        found.append(
+            {"what": f"Over {rival['arm']}{k}", "value": value, "note": _ends(rival) or "best rival embedding"}
+        )
+    if diagnosis:
+        shuffles = len(diagnosis["null"])
+        value = "beaten" if diagnosis["passed"] else "not beaten"
+        found.append(
+            {"what": "Shuffled labels", "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} shuffles"}
+        )
+    found.append({"what": "Time", "value": seconds_text(summary["seconds"]), "note": f"{len(summary['folds'])} folds"})
+    return found
+
+
+def _ends(versus: dict) -> str:
+    if not versus.get("interval"):
+        return ""
+    low, high = versus["interval"]
+    return f"95 % interval {number(low, sign=True)} to {number(high, sign=True)}"
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration in the unit that suits it.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import seconds_text
+    >>> seconds_text(2.34), seconds_text(300)
+    ('2.3 s', '5 min 0 s')
+    """
+    return f"{seconds:.1f} s" if seconds < 100 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def _scale(values: list[float]) -> tuple[float, float]:
+    """A little more than the range of the values."""
+    low, high = min(values), max(values)
+    margin = 0.06 * (high - low) or 0.05
+    return low - margin, high + margin
+
+
+def _place(value: float | None, low: float, high: float) -> float | None:
+    return None if value is None else round(100 * (value - low) / (high - low), 2)
+
+
+def null_view(diagnosis: dict | None) -> dict | None:
+    """The score beside those on shuffled labels, as percentages of a line."""
+    if not diagnosis or not diagnosis["null"]:
+        return None
+    marks = {key: diagnosis.get(key) for key in ("value", "raw")}
+    low, high = _scale([*diagnosis["null"], *(mark for mark in marks.values() if mark is not None)])
+    places = {key: _place(mark, low, high) for key, mark in marks.items()}
+    return {**places, "null": [_place(value, low, high) for value in diagnosis["null"]], "low": low, "high": high}
+
+
+def board_view(entries: list[dict], primary: str) -> list[dict]:
+    """Entries of the leaderboard with their places on one line: mean, one standard error each way, test."""
+    spans = []
+    for entry in entries:
+        score = entry["scores"][primary]
+        error = score.get("standard_error") or 0.0
+        spans.append([score["mean"] - error, score["mean"] + error, score["mean"], score["test"]])
+    low, high = _scale([value for span in spans for value in span if value is not None])
+    names = ("from", "to", "mean", "test")
+    places = [dict(zip(names, (_place(value, low, high) for value in span), strict=True)) for span in spans]
+    return [{**entry, "place": place} for entry, place in zip(entries, places, strict=True)]
+
+
+def label_view(table: list[dict] | None) -> dict | None:
+    """The table of labels, at most 1,000 of them, with how many are served better and worse."""
+    if table is None:
+        return None
+    both = [row for row in table if row.get("ap_raw") is not None and row.get("ap_embedded") is not None]
+    worse = [row["label"] for row in both if row["worse"]]
+    points = [
+        {"x": math.log10(max(row["n"], 1)), "gain": row["ap_embedded"] - row["ap_raw"], "row": row} for row in both
+    ]
+    return {
+        "rows": table[:LABEL_ROWS],
+        "left_out": max(0, len(table) - LABEL_ROWS),
+        "worse": len(worse),
+        "compared": len(both),
+        "threshold": any(row.get("threshold") is not None for row in table),
+        "calibration": any(row.get("calibration") is not None for row in table),
+        "gains": _gain_plot(points[:LABEL_ROWS]) if len(points) > 2 else None,
+    }
+
+
+def _gain_plot(points: list[dict]) -> dict:
+    """Gain of each label against its rows: places in percent, ticks in whole powers of ten."""
+    reach = max(0.02, max(abs(point["gain"]) for point in points)) * 1.08
+    first, last = math.floor(min(point["x"] for point in points)), math.ceil(max(point["x"] for point in points) + 1e-9)
+    last = max(last, first + 1)
+    dots = [
+        {
+            "left": _place(point["x"], first, last),
+            "top": _place(-point["gain"], -reach, reach),
+            "worse": point["row"]["worse"],
+            "title": f"{_short(point['row']['label'])}: {point['row']['n']:,} rows, {point['gain']:+.3f}",
+        }
+        for point in points
+    ]
+    ticks = [{"left": _place(power, first, last), "text": f"{10**power:,}"} for power in range(first, last + 1)]
+    return {"dots": dots, "ticks": ticks, "reach": reach / 1.08}
+
+
+def component_view(components: list[dict] | None) -> dict | None:
+    """Components with bars, and the spectrum as heights in percent."""
+    if not components:
+        return None
+    values = [part.get("eigenvalue") for part in components]
+    top = max((abs(value) for value in values if value is not None), default=0.0)
+    heights = [{"k": part["component"], "value": value, "height": round(100 * abs(value) / top, 1)}
+               for part, value in zip(components, values, strict=True) if value is not None and top > 0]  # fmt: skip
+    return {"first": components[:6], "more": components[6:40], "all": len(components), "spectrum": heights}
+
+
+def bars(pairs: list[list]) -> list[dict]:
+    """Signed weights with the length of each bar in percent of the strongest."""
+    top = max((abs(weight) for _, weight in pairs), default=0.0) or 1.0
+    return [
+        {
+            "name": _short(str(name)),
+            "short": middle_cut(str(name)),
+            "weight": weight,
+            "length": round(100 * abs(weight) / top, 1),
+        }
+        for name, weight in pairs
+    ]
+
+
+def middle_cut(name: str, width: int = 22) -> str:
+    """A long name without its middle, since names of one file often begin alike.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import middle_cut
+    >>> middle_cut("Mean_Acc1298_Mean_Mem40_MFCC_3"), middle_cut("age")
+    ('Mean_Acc…em40_MFCC_3', 'age')
+    """
+    return name if len(name) <= width else f"{name[: width - 14]}…{name[-11:]}"
+
+
+def trials_view(search: dict | None) -> list[dict]:
+    """The trials of a search, best first, with parameters as words."""
+    trials = search.get("trials") if search else None
+    rows = []
+    for trial in trials if isinstance(trials, list) else []:
+        scores = trial.get("scores")
+        scores = list(scores.values()) if isinstance(scores, dict) else scores if isinstance(scores, list) else [scores]
+        known = [score for score in scores if isinstance(score, int | float)]
+        parameters = trial.get("params") or {}
+        words = (
+            ", ".join(f"{key} = {value}" for key, value in parameters.items()) if isinstance(parameters, dict) else ""
+        )
+        best = max(known, default=None)
+        rows.append({"method": str(trial.get("method")), "params": _short(words), "score": best,
+                     "seconds": trial.get("seconds"), "failure": trial.get("failure")})  # fmt: skip
+    return sorted(rows, key=lambda row: -math.inf if row["score"] is None else row["score"], reverse=True)[:300]
+
+
+def map_view(found: dict | None, single_label: bool) -> dict | None:
+    """The map for the page: data for its script, and the same picture as paths for readers without one."""
+    if not found or not found["panels"]:
+        return None
+    density = found.get("density")
+    start = [] if density else list(range(min(len(found["labels"]), 6 if single_label else 3)))
+    places = [_places(panel) for panel in found["panels"]]
+    data: dict[str, Any] = {
+        "members": found["members"],
+        "ids": [_short(name) for name in found.get("ids") or [f"row {i}" for i in range(found["shown"])]],
+        "labels": [_short(name) for name in found["labels"]],
+        "start": start,
+        "colours": [*LABEL_COLOURS, SEVERAL, OTHER],
+        "ramp": list(RAMP),
+        "panels": [{"x": x, "y": y} for x, y in places],
+    }
+    if density:
+        data |= {"across": density["across"], "sets": density["sets"], "set": _packed(density["set"])}
+        data["cells"] = [_packed(cells) for cells in density["panels"]]
+    panels = []
+    for i, panel in enumerate(found["panels"]):
+        paths = _hexagons(density, i) if density else _dots(places[i], found["members"], start)
+        panels.append({"title": panel["title"], "score": panel.get("score"), "paths": paths,
+                       "arrows": _arrows(panel, found["labels"], start)})  # fmt: skip
+    counts = found.get("counts") or _counts(found)
+    labels = [{"name": _short(name), "count": counts[j], "on": j in start} for j, name in enumerate(found["labels"])]
+    colours = [LABEL_COLOURS[j] for j in start]
+    return {"data": data, "panels": panels, "labels": labels, "density": bool(density), "colours": colours}
+
+
+def _counts(found: dict) -> list[int]:
+    counts = Counter(label for row in found["members"] for label in row)
+    return [counts[j] for j in range(len(found["labels"]))]
+
+
+def _window(panel: dict) -> list[float]:
+    if panel.get("window"):
+        return panel["window"]
+    middles = [(max(panel[axis]) + min(panel[axis])) / 2 for axis in "xy"]
+    half = max(max(panel[axis]) - min(panel[axis]) for axis in "xy") / 2
+    return [*middles, half or 1.0]
+
+
+def _places(panel: dict) -> tuple[list[int], list[int]]:
+    """Whole units in the panel, y downwards."""
+    if not panel["x"]:
+        return [], []
+    u, v = unit_square(panel["x"], panel["y"], _window(panel))
+    return np.rint(SIDE * u).astype(int).tolist(), np.rint(SIDE * (1 - v)).astype(int).tolist()
+
+
+def _packed(values: list[int]) -> str:
+    """Whole numbers below 65,536 as base64, two bytes each."""
+    return base64.b64encode(np.asarray(values, dtype="<u2").tobytes()).decode("ascii")
+
+
+def _dots(places: tuple[list[int], list[int]], members: list[list[int]], start: list[int]) -> list[dict]:
+    """One path a colour; a dot is a line of no length with a round end."""
+    paths: dict[str, list[str]] = {colour: [] for colour in (OTHER, *LABEL_COLOURS, SEVERAL)}
+    for x, y, labels in zip(*places, members, strict=True):
+        hits = [j for j in labels if j in start]
+        colour = OTHER if not hits else SEVERAL if len(hits) > 1 else LABEL_COLOURS[start.index(hits[0])]
+        paths[colour].append(f"M{x} {y}h0")
+    return [{"fill": "none", "stroke": colour, "d": "".join(parts)} for colour, parts in paths.items() if parts]
+
+
+def _hexagons(density: dict, panel: int) -> list[dict]:
+    """One path a shade; hexagons are shaded by the square root of their rows."""
+    across, counts = density["across"], Counter(density["panels"][panel])
+    width, top = SIDE / across, max(counts.values())
+    side = width / math.sqrt(3)
+    half = f"{width / 2:.1f}"
+    shape = f"l{half} {side / 2:.1f}v{side:.1f}l-{half} {side / 2:.1f}-{half}-{side / 2:.1f}v-{side:.1f}z"
+    paths: dict[int, list[str]] = {}
+    for cell, count in counts.items():
+        row, column = divmod(cell, across + 1)
+        x, y = (column + row % 2 / 2) * width, SIDE - row * width * math.sqrt(3) / 2
+        shade = min(len(RAMP) - 1, int(len(RAMP) * math.sqrt(count / top)))
+        paths.setdefault(shade, []).append(f"M{x:.1f} {y - side:.1f}{shape}")
+    return [{"fill": RAMP[shade], "stroke": "none", "d": "".join(paths[shade])} for shade in sorted(paths)]
+
+
+def _arrows(panel: dict, labels: list[str], start: list[int]) -> list[dict]:
+    """Directions of labels from the origin, scaled together so that all stay inside the panel."""
+    given = [arrow for arrow in panel.get("directions") or () if arrow["label"] in labels]
+    origin = unit_square([0.0], [0.0], _window(panel))
+    x0, y0 = float(np.clip(origin[0][0], 0.25, 0.75)), float(np.clip(origin[1][0], 0.25, 0.75))
+    room = [
+        (1 - at if step > 0 else at) / abs(step)
+        for arrow in given for at, step in ((x0, arrow["x"]), (y0, arrow["y"])) if step
+    ]  # fmt: skip
+    scale, arrows = 0.82 * min(room, default=1.0), []
+    for arrow in given:
+        x, y = x0 + scale * arrow["x"], y0 + scale * arrow["y"]
+        j = labels.index(arrow["label"])
+        ends = {"x1": x0, "y1": 1 - y0, "x2": x, "y2": 1 - y, "tx": x, "ty": 1 - y + (0.035 if y < y0 else -0.012)}
+        places = {key: round(SIDE * value) for key, value in ends.items()}
+        anchor = "end" if x > 0.6 else "start" if x < 0.4 else "middle"
+        arrows.append({**places, "label": j, "text": arrow["label"][:28], "anchor": anchor, "on": j in start})
+    return arrows
