@@ -4,19 +4,27 @@ from pathlib import Path
 
 import typer
 
+from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
 from .refusal import refusals
 
 
 def data(
-    file: Path = typer.Argument(help="A labelled file: .npz, svmlight or Mulan ARFF (with its XML)."),
-    labels: Path = typer.Option(None, "--labels", help="XML list of the labels of an ARFF file."),
+    file: str = typer.Argument(
+        metavar="DATA", help="A labelled file: CSV, Parquet, .npz, .npy, svmlight, ARFF; or openml:NAME."
+    ),
+    labels: list[str] = LABELS,
+    text: str = TEXT,
+    id: str = ID,
+    groups: str = GROUPS,
+    time: str = TIME,
+    drop: list[str] = DROP,
+    separator: str = SEPARATOR,
+    test: Path = typer.Option(None, "--test", help="Test file of the same columns."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """Describe a labelled data file: sizes, labels, and rows and columns to be wary of."""
     with refusals():
-        from proxembed.data import read
-
-        facts = read(file, labels=labels).describe()
+        facts = dataset_from(file, labels, text, id, groups, time, drop, separator, test).describe()
         if json_output:
             import json
 

@@ -8,7 +8,8 @@ from .refusal import refusals
 
 
 def demo(
-    seed: int = typer.Option(0, "--seed", help="Seed of folds and random projection.", min=0),
+    seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
+    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one a core."),
     out: Path = typer.Option(Path("demo"), "--out", "-o", help="Folder of the results."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
@@ -16,6 +17,6 @@ def demo(
     with refusals():
         from proxembed.data import digits
 
-        from .job import run_job
+        from .job import Job, run_job
 
-        run_job(digits(), None, None, 5, False, seed, out, json_output)
+        run_job(Job("demo", out, seed=seed, jobs=jobs, quiet=json_output), digits())

@@ -4,18 +4,55 @@ import json
 import shlex
 import sys
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
+from sklearn.base import clone
 
-from proxembed.evaluate.arms import Arm, default_methods, method_arms, method_names, rival_arms
+from proxembed.engine.evidence import held_out_evidence
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, default_methods, method_arms, method_names, rival_arms
+from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
+from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, Results, run
-from proxembed.report import leaderboard_csv, page_html, summarise, write_atomic
+from proxembed.evaluate.splits import Split, Splitting, make_splits, standard_split
+from proxembed.model import embedding_pipeline, training_labels
+from proxembed.report import make_record, summarise
 
+from .outputs import file_hash, sections, write_evidence
 from .terminal import print_summary, progress_bar
 
-RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores"}
+RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores", "forestproximity", "forest"}
 SIZES = (2, 5, 10, 20, 50, 100)
+PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
+
+
+@dataclass(frozen=True)
+class Job:
+    """The options of a comparison; ``kind`` is the verb.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.cli.job import Job
+    >>> Job("demo", Path("demo")).folds
+    5
+    """
+
+    kind: str
+    folder: Path
+    file: Path | None = None
+    methods: str | None = None
+    sizes: str | None = None
+    folds: int = 5
+    repeats: int = 1
+    standard: bool = False
+    min_positives: int = 1
+    max_seconds: float | None = None
+    pairs: tuple[str, ...] = ()
+    seed: int = 0
+    jobs: int = -1
+    quiet: bool = False
 
 
 def parse_sizes(text: str | None, n_labels: int) -> tuple[int, ...]:
@@ -57,36 +94,94 @@ def writable_folder(folder: Path) -> Path:
         return folder
 
 
-def write_outputs(summary: dict, results: Results, folder: Path, command: str) -> list[Path]:
-    """Write leaderboard.csv, results.json and index.html, each whole or not at all."""
-    plain = {"command": command, "summary": summary, "rows": results.rows}
-    return [
-        write_atomic(folder / "leaderboard.csv", leaderboard_csv(summary)),
-        write_atomic(folder / "results.json", json.dumps(plain, indent=1)),
-        write_atomic(folder / "index.html", page_html(summary, command)),
-    ]
+def parse_contrasts(texts: tuple[str, ...], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
+    """Read --contrast A:B; each side is an arm, "raw", "best method" or "best rival", in any case.
+
+    Examples
+    --------
+    >>> from proxembed.cli.job import parse_contrasts
+    >>> from proxembed.evaluate.arms import method_arms
+    >>> parse_contrasts(("opls:raw",), method_arms(["opls"]))
+    (('OPLS', 'all features'),)
+    """
+    known = {name.lower(): name for name in (*(arm.name for arm in arms), *SIDES)} | {"raw": ALL_FEATURES}
+    pairs = []
+    for text in texts:
+        sides = [side.strip().lower() for side in text.split(":")]
+        if len(sides) != 2 or not set(sides) <= set(known) or sides[0] == sides[1]:
+            raise ValueError(
+                f"--contrast {text!r} must be two of them as A:B; the sides are {', '.join(known.values())}."
+            )
+        pairs.append((known[sides[0]], known[sides[1]]))
+    return tuple(pairs) or PAIRS
 
 
-def run_job(dataset, methods, sizes, folds: int, standard: bool, seed: int, folder: Path, json_output: bool) -> None:
+def protocol_of(job: Job, dataset) -> Protocol:
+    """The protocol that the options ask for."""
+    arms = parse_arms(job.methods, dataset, job.seed)
+    return Protocol(
+        arms,
+        parse_sizes(job.sizes, dataset.Y.shape[1]),
+        splitting=Splitting(n_folds=job.folds, n_repeats=job.repeats, seed=job.seed),
+        standard=job.standard,
+        min_positives=job.min_positives,
+        seed=job.seed,
+        n_jobs=job.jobs,
+        max_seconds=job.max_seconds,
+        contrasts=parse_contrasts(job.pairs, arms),
+    )
+
+
+def run_job(job: Job, dataset) -> None:
     """Do the whole job; after Ctrl-C, write what is finished and leave with exit code 130."""
-    arms = parse_arms(methods, dataset, seed)
-    ks = parse_sizes(sizes, dataset.Y.shape[1])
-    protocol = Protocol(arms, ks, n_folds=folds, standard=standard, seed=seed)
-    writable_folder(folder)
-    with progress_bar(quiet=json_output) as progress:
+    protocol = protocol_of(job, dataset)
+    writable_folder(job.folder)
+    with progress_bar(quiet=job.quiet) as progress:
         results = run(protocol, dataset, progress)
-    if not results.rows:
-        typer.echo("proxembed: interrupted before the first arm was finished; nothing was written.", err=True)
-        raise typer.Exit(130)
-    summary = summarise(results)
+        if not results.rows:
+            typer.echo("proxembed: interrupted before the first arm was finished; nothing was written.", err=True)
+            raise typer.Exit(130)
+        summary = summarise(results)
+        tested = contrasts(summary, protocol.contrasts)
+        found = shown_sections(protocol, dataset, summary, results, progress)
     command = shlex.join(["proxembed", *sys.argv[1:]])
-    written = write_outputs(summary, results, folder, command)
-    if json_output:
-        typer.echo(json.dumps(summary, indent=2))
+    data_hash = None if job.file is None else file_hash(job.file)
+    options = {"seed": job.seed, "data_hash": data_hash, "contrasts": tested}
+    record = make_record(job.kind, summary, results.rows, command, **options, **found)
+    written = write_evidence(record, results, job.folder)
+    if job.quiet:
+        typer.echo(json.dumps(record["summary"] | {"contrasts": record["contrasts"]}, indent=2))
     else:
-        print_summary(summary, written)
+        print_summary(record["summary"], written, tested)
     if results.interrupted:
-        done = len([fold for fold in summary["folds"] if fold in results.folds])
-        line = f"proxembed: interrupted; kept {done} complete folds of {folds} (partial leaderboard in {folder})."
+        done, of = len([fold for fold in summary["folds"] if fold in results.folds]), job.folds * job.repeats
+        line = f"proxembed: interrupted; kept {done} complete folds of {of} (partial leaderboard in {job.folder})."
         typer.echo(line, err=True)
         raise typer.Exit(130)
+
+
+def shown_sections(protocol: Protocol, dataset, summary: dict, results: Results, progress) -> dict:
+    """Map, labels and components of the best method, on rows that it has not seen; {} where there is none."""
+    best = next((entry for entry in summary["best"] if not entry["rival"] and not entry["failures"]), None)
+    if best is None or results.interrupted:
+        return {}
+    arm = next(arm for arm in protocol.arms if arm.name == best["arm"])
+    method = clone(arm.estimator).set_params(n_components=best["components"])
+    split = shown_split(protocol, dataset)
+    try:
+        progress(0, 2, f"held-out map of {arm.name}")
+        evidence = held_out_evidence(method, dataset, split, seed=protocol.seed)
+        progress(1, 2, f"components of {arm.name}")
+        train = dataset.take(split.train)
+        model = embedding_pipeline(method, train.X, readout=False).fit(train.X, training_labels(train))
+    except KeyboardInterrupt:
+        results.interrupted = summary["interrupted"] = True
+        return {}
+    raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None)
+    embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
+    return sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset, model, None)
+
+
+def shown_split(protocol: Protocol, dataset) -> Split:
+    """The split whose held-out rows the map shows: the test rows where they are scored, else the first fold."""
+    return standard_split(dataset) if protocol.standard else make_splits(dataset, protocol.splitting)[0]

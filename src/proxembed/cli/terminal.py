@@ -1,6 +1,6 @@
 """What the terminal shows of a job: progress on standard error, the table, and last the verdict."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def progress_bar(quiet: bool) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Bar(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
         task = bar.add_task("starting", total=None)
 
@@ -64,8 +64,29 @@ def leaderboard_table(summary: dict):
     return table
 
 
-def print_summary(summary: dict, written: list[Path]) -> None:
-    """Print the table, failures, the files and, last, the verdict."""
+def contrast_text(entry: dict) -> str:
+    """A tested contrast as one line.
+
+    Examples
+    --------
+    >>> from proxembed.cli.terminal import contrast_text
+    >>> entry = {"a": "OPLS", "b": "PCA", "difference": 0.1, "interval": [0.05, 0.15], "p_holm": 0.004}
+    >>> contrast_text({**entry, "bayes": {"worse": 0.0, "rope": 0.02, "better": 0.98}})
+    'OPLS - PCA: +0.100 (95 % interval +0.050 to +0.150), p = 0.004 (Holm), probability of better 0.98, no matter 0.02'
+    """
+    text = f"{entry['a']} - {entry['b']}: {entry['difference']:+.3f}"
+    if entry["interval"]:
+        low, high = entry["interval"]
+        text += f" (95 % interval {low:+.3f} to {high:+.3f})"
+    if entry["p_holm"] is not None:
+        text += f", p = {entry['p_holm']:.3f} (Holm)" if entry["p_holm"] >= 0.0005 else ", p < 0.001 (Holm)"
+    if entry["bayes"]:
+        text += f", probability of better {entry['bayes']['better']:.2f}, no matter {entry['bayes']['rope']:.2f}"
+    return text
+
+
+def print_summary(summary: dict, written: list[Path], tested: Sequence[dict] = ()) -> None:
+    """Print the table, failures, contrasts, the files and, last, the verdict."""
     from rich.console import Console
     from rich.text import Text
 
@@ -73,6 +94,8 @@ def print_summary(summary: dict, written: list[Path]) -> None:
     console.print(leaderboard_table(summary))
     for arm, k, reason in summary["failures"]:
         console.print(Text(f"failed, counted as 0: {arm}{'' if k is None else f' at k = {k}'}: {reason}"))
+    for entry in tested:
+        console.print(Text(contrast_text(entry)))
     if summary["notes"]:
         console.print(Text(f"{len(summary['notes'])} warnings of the methods are listed on the page."))
     console.print(Text("written: " + ", ".join(str(path) for path in written)))

@@ -35,11 +35,12 @@ def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "index.html",
         "leaderboard.csv",
+        "predictions.npz",
         "results.json",
     ]
     with open(tmp_path / "out" / "leaderboard.csv", newline="") as lines:
         arms = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
-    rivals = dict.fromkeys(["all features", "PCA", "random projection", "label scores"], "rival")
+    rivals = dict.fromkeys(["all features", "PCA", "random projection", "label scores", "forest proximity"], "rival")
     assert arms == {"OPLS": "method", **rivals}
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())

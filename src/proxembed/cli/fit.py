@@ -1,0 +1,162 @@
+"""`proxembed fit`: one method on one labelled file, saved as a model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from .refusal import refusals
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Show each warning once, as one line on standard error, when the work is done.
+
+    Examples
+    --------
+    >>> from proxembed.cli.fit import notes
+    >>> with notes():
+    ...     pass
+    """
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for line in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        typer.echo(f"proxembed: note: {line}", err=True)
+
+
+def setting(text: str) -> tuple[str, object]:
+    """One --set NAME=VALUE; a value that is JSON (a number, true, null) is read as such, any other is text.
+
+    Examples
+    --------
+    >>> from proxembed.cli.fit import setting
+    >>> setting("ridge=0.1"), setting("kernel=cosine")
+    (('ridge', 0.1), ('kernel', 'cosine'))
+    """
+    import json
+
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"--set {text!r} must be NAME=VALUE, such as ridge=0.1.")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def build(method: str, size: int | None, settings: list[str], seed: int, several_labels: bool):
+    """The unfitted estimator of a method's name, with its options.
+
+    Examples
+    --------
+    >>> from proxembed.cli.fit import build
+    >>> build("opls", 2, ["ridge=0.1"], 0, several_labels=True)
+    OPLS(n_components=2, ridge=0.1)
+    """
+    from proxembed.evaluate.arms import method_arms
+
+    if method.strip().lower() == "all":
+        raise ValueError("--method 'all' is not one method; compare methods with `proxembed compare`.")
+    estimator = method_arms([method], several_labels=several_labels)[0].estimator
+    known = estimator.get_params(deep=False)
+    if "random_state" in known:
+        estimator.set_params(random_state=seed)
+    if known.get("method", estimator) is None:
+        estimator.set_params(method=estimator.default_method())
+    options = dict(map(setting, settings))
+    if size is not None:
+        options["n_components"] = size
+    return estimator.set_params(**options)
+
+
+def training_rows(dataset):
+    """The training rows of a file that names a standard split."""
+    if dataset.train_idx is None:
+        raise ValueError(f"{dataset.name} names no standard split; leave --standard-split out.")
+    return dataset.take(dataset.train_idx)
+
+
+def fit(
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
+    method: str = typer.Option("opls", "--method", "-m", help="A name that `proxembed methods` lists."),
+    size: int = typer.Option(None, "-k", help="Number of components; without it the method's own.", min=1),
+    settings: list[str] = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    labels: list[str] = LABELS,
+    text: str = TEXT,
+    id: str = ID,
+    groups: str = GROUPS,
+    time: str = TIME,
+    drop: list[str] = DROP,
+    separator: str = SEPARATOR,
+    standard: bool = typer.Option(False, "--standard-split", help="Fit the file's standard training rows only."),
+    seed: int = typer.Option(0, "--seed", help="Seed of a method that draws.", min=0),
+    out: Path = typer.Option(None, "--out", "-o", help="The model, a .skops file; without it NAME.skops."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+) -> None:
+    """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
+    with refusals():
+        from proxembed.persist import check_writable
+
+        if out is not None:
+            check_writable(check_suffix(out))
+        dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, None)
+        path = check_writable(out or Path(f"{dataset.name}.skops"))
+        dataset = training_rows(dataset) if standard else dataset
+        estimator = build(method, size, settings or [], seed, not dataset.single_label)
+        show(fit_and_save(dataset, estimator, path, quiet=json_output), json_output)
+
+
+def check_suffix(path: Path) -> Path:
+    """The path of a model, whose name ends in .skops."""
+    if path.suffix != ".skops":
+        raise ValueError(f"-o {str(path)!r} must end in .skops; a model is saved in that format alone.")
+    return path
+
+
+def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
+    """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
+    import shlex
+    import sys
+    from time import perf_counter
+
+    from rich.console import Console
+
+    from proxembed.evaluate.arms import title_of
+    from proxembed.model import embedding_pipeline, source_of, training_labels
+    from proxembed.persist import model_card, save
+
+    started, title = perf_counter(), title_of(estimator)
+    model = embedding_pipeline(estimator, dataset.X)
+    with notes(), Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
+        model.fit(dataset.X, training_labels(dataset))
+    seconds = perf_counter() - started
+    command = shlex.join(["proxembed", *sys.argv[1:]])
+    save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))
+    rows, features = dataset.X.shape
+    return {
+        "method": title,
+        "scaling": model["scaling"].kind,
+        "rows": rows,
+        "features": features,
+        "labels": len(dataset.label_names),
+        "components": int(model["embedding"].n_components_),
+        "seconds": seconds,
+        "written": [str(path), str(path.with_suffix(".md"))],
+    }
+
+
+def show(done: dict, json_output: bool) -> None:
+    """Say what was fitted and written."""
+    if json_output:
+        import json
+
+        typer.echo(json.dumps(done, indent=2))
+        return
+    size = f"{done['rows']:,} rows, {done['features']:,} features, {done['labels']} labels"
+    typer.echo(f"{done['method']}: {done['components']} components of {size} in {done['seconds']:.1f} s")
+    typer.echo(f"written: {', '.join(done['written'])}")

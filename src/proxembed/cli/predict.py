@@ -1,0 +1,49 @@
+"""`proxembed predict`: labels of new rows by a saved model."""
+
+from pathlib import Path
+
+import typer
+
+from .fit import notes
+from .refusal import refusals
+from .transform import model_and_rows, plain_stem, report, table_path, write_table
+
+
+def predict(
+    model: Path = typer.Argument(metavar="MODEL", help="A .skops file of `fit` or `search`."),
+    file: Path = typer.Argument(metavar="NEW", help="Rows with the features of the training file; labels not needed."),
+    out: Path = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-labels.csv."),
+    scores: bool = typer.Option(False, "--scores", help="Write the score of each label, not the decision."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+) -> None:
+    """Predict the labels of the rows of a file: 0 or 1 a label, or the class where each row has one."""
+    with refusals():
+        target = table_path(out or Path(f"{plain_stem(file)}-labels.csv"), [model, file])
+        with notes():
+            fitted, X, ids, source = model_and_rows(model, file)
+            columns, arrays = decisions(fitted, X, model, source, scores)
+        write_table(target, columns, ids, arrays)
+        report({"rows": X.shape[0], "columns": len(columns), "written": str(target)}, json_output)
+
+
+def decisions(fitted, X, path: Path, source: dict, scores: bool) -> tuple[dict, dict]:
+    """Predictions (or scores) as named columns for a table, and as arrays for .npz."""
+    import numpy as np
+
+    wanted = "decision_function" if scores else "predict"
+    if not hasattr(fitted, wanted):
+        raise ValueError(f"{path}: {type(fitted).__name__} has no {wanted}; fit a model with a read-out first.")
+    found = getattr(fitted, wanted)(X)
+    classes = np.asarray(getattr(getattr(fitted, "best_estimator_", fitted), "classes_", ()))
+    if isinstance(found, list):  # sets of labels
+        found = np.array([[name in row for name in classes] for row in found], dtype=np.uint8)
+    found = np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+    known = list(source.get("label_names", ()))
+    if found.ndim == 1 and not scores and len(known) != 1:
+        return {"class": found}, {"y": found}
+    # Classes that are text are their own names; numbers are places in the label names of the training file.
+    names = [str(name) for name in classes] if classes.dtype.kind in "USO" or not known else known
+    if found.ndim == 1:
+        found, names = found[:, None], names[-1:]
+    found = found if scores else found.astype(np.uint8)
+    return dict(zip(names, found.T, strict=True)), {"scores" if scores else "Y": found, "label_names": names}

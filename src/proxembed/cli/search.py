@@ -1,0 +1,247 @@
+"""`proxembed search`: the main job: a labelled file in, the embedding that serves its labels best out."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+
+from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from .refusal import refusals
+
+INNER_FOLDS = 3
+LEADERS = 3
+TEST_SHARE = 0.25
+KERNEL_DIAGNOSIS, DIAGNOSIS = 1000, 5000
+
+
+def search(
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
+    labels: list[str] = LABELS,
+    text: str = TEXT,
+    id: str = ID,
+    groups: str = GROUPS,
+    time: str = TIME,
+    drop: list[str] = DROP,
+    separator: str = SEPARATOR,
+    test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
+    methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas [default: all]."),
+    sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
+    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the search; scoring comes after it."),
+    max_trials: int = typer.Option(None, "--max-trials", help="Most configurations; makes the search repeatable."),
+    folds: int = typer.Option(5, "--folds", help="Folds of the comparison with the rivals.", min=2),
+    shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels in the diagnosis; 0 for none.", min=0),
+    seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
+    jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one a core."),
+    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results [default: NAME-search]."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
+) -> None:
+    """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
+    with refusals():
+        dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, test)
+        names = None if methods is None else [name.strip() for name in methods.split(",")]
+        folder = out or Path(f"{dataset.name}-search")
+        job = Job(Path(file), names, sizes, max_seconds, max_trials, folds, shuffles, seed, jobs, folder, json_output)
+        run_search(job, dataset)
+
+
+@dataclass(frozen=True)
+class Job:
+    """The options of a search."""
+
+    file: Path
+    methods: list[str] | None
+    sizes: str | None
+    max_seconds: float
+    max_trials: int | None
+    folds: int
+    shuffles: int
+    seed: int
+    jobs: int
+    folder: Path
+    quiet: bool
+
+
+def run_search(job: Job, dataset) -> None:
+    """Do the whole job; after Ctrl-C, write what is finished and leave with exit code 130."""
+    from .fit import notes
+    from .job import writable_folder
+    from .terminal import progress_bar
+
+    dataset, split = with_test_rows(dataset, job.seed)
+    writable_folder(job.folder)
+    with notes(), progress_bar(quiet=job.quiet) as progress:
+        searched = searching(job, dataset, split, progress)
+        if searched.interrupted_:
+            kept(job, dataset, searched)
+        results = scored(job, dataset, searched, progress)
+        if not results.rows:
+            kept(job, dataset, searched)
+        written, summary = concluded(job, dataset, split, searched, results, progress)
+    shown(job, summary, written)
+    if results.interrupted:
+        typer.echo(f"proxembed: interrupted; the results in {job.folder} rest on what was done by then.", err=True)
+        raise typer.Exit(130)
+
+
+def with_test_rows(dataset, seed: int):
+    """The data set with a split into training and test rows: its own, else a quarter of the rows held out."""
+    from proxembed.evaluate.splits import holdout_split, standard_split
+
+    if dataset.train_idx is None or dataset.test_idx is None:
+        split = holdout_split(dataset, TEST_SHARE, seed)
+        dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out)
+    return dataset, standard_split(dataset)
+
+
+def searching(job: Job, dataset, split, progress):
+    """The search on the training rows; groups and time are respected by its folds."""
+    from proxembed.engine import EmbeddingSearch
+    from proxembed.evaluate.splits import Splitting, make_splits
+    from proxembed.model import training_labels
+
+    from .job import parse_sizes
+
+    train = dataset.take(split.train)
+    return EmbeddingSearch(
+        job.methods,
+        parse_sizes(job.sizes, dataset.Y.shape[1]),
+        job.max_seconds,
+        make_splits(train, Splitting(n_folds=INNER_FOLDS, seed=job.seed)),
+        random_state=job.seed,
+        n_jobs=job.jobs,
+        max_trials=job.max_trials,
+        progress=progress,
+    ).fit(train.X, training_labels(train))
+
+
+def scored(job: Job, dataset, searched, progress):
+    """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
+    from proxembed.evaluate.arms import Arm, rival_arms, title_of
+    from proxembed.evaluate.protocol import Protocol, run
+    from proxembed.evaluate.splits import Splitting
+
+    from .job import parse_sizes
+
+    arms = [Arm(title_of(method), method) for method in searched.leaders_[:LEADERS]]
+    rivals = rival_arms(dataset.X, seed=job.seed)
+    taken = {arm.name for arm in rivals}
+    protocol = Protocol(
+        (*(arm for arm in arms if arm.name not in taken), *rivals),
+        parse_sizes(job.sizes, dataset.Y.shape[1]),
+        splitting=Splitting(n_folds=job.folds, seed=job.seed + 1),
+        standard=True,
+        seed=job.seed,
+        n_jobs=job.jobs,
+    )
+    return run(protocol, dataset, progress)
+
+
+def concluded(job: Job, dataset, split, searched, results, progress):
+    """Choose by the folds, look at the test rows, diagnose, fit on all rows, write the folder."""
+    from proxembed.engine.evidence import held_out_evidence
+    from proxembed.model import embedding_pipeline, training_labels
+    from proxembed.report import summarise
+
+    from .outputs import all_or_none, named_labels, search_record, sections, told_trials, write_evidence, write_model
+
+    summary = summarise(results)
+    method = chosen(summary, searched)
+    evidence = diagnosis = None
+    if not results.interrupted:
+        try:
+            progress(0, 3, "the test rows")
+            evidence = held_out_evidence(method, dataset, split, seed=job.seed)
+            diagnosis = diagnosed(job, method, dataset.take(split.train), progress)
+        except KeyboardInterrupt:
+            results.interrupted = summary["interrupted"] = True
+    progress(2, 3, "the last fit, on all rows")
+    model = embedding_pipeline(method, dataset.X).fit(dataset.X, training_labels(dataset))
+    found = sections(evidence, dataset, model, diagnosis)
+    found["diagnosis"] = None if diagnosis is None else named_labels(diagnosis.describe(), dataset)
+    found["search"] = {
+        "trials": told_trials(searched.trials_),
+        "seconds": sum(trial["seconds"] for trial in searched.trials_),
+        "chosen": searched.best_params_ if method is searched.leaders_[0] else chosen_params(method),
+    }
+    pairs = results.protocol["contrasts"]
+    record = search_record(job.file, job.seed, command(), dataset, summary, results, pairs, found)
+    with all_or_none(job.folder) as place:
+        written = write_model(model, dataset, place, summary, command()) + write_evidence(record, results, place)
+    return [job.folder / path.name for path in written], summary
+
+
+def chosen(summary: dict, searched):
+    """The method and size that did best on the folds of the comparison."""
+    from sklearn.base import clone
+
+    from proxembed.evaluate.arms import title_of
+
+    leaders = {title_of(method): method for method in searched.leaders_[:LEADERS]}
+    for entry in summary["best"]:
+        if entry["arm"] in leaders and entry["components"] and not entry["failures"]:
+            return clone(leaders[entry["arm"]]).set_params(n_components=entry["components"])
+    return searched.leaders_[0]
+
+
+def chosen_params(method) -> dict:
+    """What was chosen, as plain data."""
+    from proxembed.engine.space import settings
+    from proxembed.evaluate.arms import title_of
+
+    return {"method": title_of(method), **settings(method)}
+
+
+def diagnosed(job: Job, method, train, progress):
+    """The diagnosis on at most 5,000 training rows, 1,000 for kernels; None without shuffles."""
+    import numpy as np
+
+    from proxembed.evaluate.diagnose import diagnose
+    from proxembed.evaluate.splits import Splitting, make_splits
+    from proxembed.model import embedding_pipeline, training_labels
+
+    if job.shuffles == 0:
+        return None
+    progress(1, 3, f"diagnosis: {job.shuffles} shuffles of the labels")
+    limit = KERNEL_DIAGNOSIS if "n_prototypes" in method.get_params(deep=False) else DIAGNOSIS
+    n = train.X.shape[0]
+    part = train.take(np.sort(np.random.default_rng(job.seed).permutation(n)[:limit]))
+    splits = make_splits(part, Splitting(n_folds=INNER_FOLDS, seed=job.seed))
+    model = embedding_pipeline(method, part.X, readout=False)
+    labels = training_labels(part)
+    return diagnose(model, part.X, labels, job.shuffles, cv=splits, seed=job.seed, n_jobs=job.jobs)
+
+
+def kept(job: Job, dataset, searched) -> None:
+    """After Ctrl-C before the comparison had a fold: the best so far, fitted on all rows, and exit code 130."""
+    from proxembed.model import embedding_pipeline, training_labels
+
+    from .outputs import all_or_none, write_model
+
+    model = embedding_pipeline(searched.leaders_[0], dataset.X).fit(dataset.X, training_labels(dataset))
+    with all_or_none(job.folder) as place:
+        write_model(model, dataset, place, None, command())
+    name = searched.best_params_["method"]
+    typer.echo(
+        f"proxembed: interrupted; the best so far ({name}) is in {job.folder}, not compared with rivals.", err=True
+    )
+    raise typer.Exit(130)
+
+
+def command() -> str:
+    """The command that repeats the run."""
+    import shlex
+    import sys
+
+    return shlex.join(["proxembed", *sys.argv[1:]])
+
+
+def shown(job: Job, summary: dict, written: list[Path]) -> None:
+    """The leaderboard with the verdict last, or the summary as JSON."""
+    import json
+
+    from .terminal import print_summary
+
+    if job.quiet:
+        typer.echo(json.dumps(summary, indent=2))
+    else:
+        print_summary(summary, written)

@@ -1,0 +1,104 @@
+"""The column options of the program: from words on the command line to the columns of a data set."""
+
+import json
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from proxembed.cli.columns import dataset_from
+from proxembed.cli.data import data
+from proxembed.data import Columns, DataError, read
+
+TABLE = "doc,hue,who,when,note,t_a,t_b\n" + "".join(
+    f"d{j},{j / 7},{'pq'[j % 2]},2024-01-{j + 1:02},note {j},{j % 2},{j % 3 % 2}\n" for j in range(12)
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    return tmp_path / "t.csv"
+
+
+def program(*words):
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(data)
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_options_become_columns(table):
+    found = dataset_from(str(table), ["t_*"], None, "doc", "who", "when", ["note"], None, None)
+    wanted = Columns(labels=("t_*",), id="doc", groups="who", time="when", drop=("note",))
+    expected = read(table, columns=wanted)
+    np.testing.assert_array_equal(found.X, expected.X)
+    assert found.source == expected.source and found.ids == expected.ids
+    named = dataset_from(table, ["t_a, t_b"], drop=["no*,doc", "w*"])
+    assert named.label_names == ("t_a", "t_b") and named.feature_names == ("hue",)
+
+
+def test_the_verb_shows_the_facts(table):
+    done = program(table, "--labels", "t_a", "--labels", "t_b", "--id", "doc", "--groups", "who", "--drop", "note,when")
+    assert done.exit_code == 0 and "12 x 1" in done.stdout, done.output
+    words = ["--labels", "t_*", "--drop", "doc", "--groups", "who", "--time", "when", "--text", "note"]
+    done = program(table, *words, "--json", "--drop", "hue")
+    facts = json.loads(done.stdout)
+    assert (facts["groups"], facts["time_order"], facts["sparse"], facts["labels"]) == (2, True, True, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "t.csv: nothing names the labels among its columns 'doc', 'hue',"),
+        (("--labels", "topic_*"), "t.csv: labels 'topic_*' names no column of the file;"),
+        (
+            ("--labels", "t_*", "--drop", "when"),
+            "t.csv: column 'doc' holds text, with 12 different values such as 'd0'; leave it out",
+        ),
+        (("--labels", "who", "--drop", "doc,note"), "t.csv: column 'when' holds dates; leave it out (drop) or name"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(table, words, message):
+    done = program(table, *words)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert message in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("proxembed: ")
+
+
+def test_joined_labels_and_a_test_file(tmp_path):
+    (tmp_path / "a.csv").write_text("x,tags\n1,sea|sun\n2,sun\n3,|\n")
+    (tmp_path / "b.csv").write_text("x,tags\n4,sky\n")
+    found = dataset_from(tmp_path / "a.csv", ["tags"], separator="|", test=tmp_path / "b.csv")
+    assert found.label_names == ("sea", "sky", "sun") and found.test_idx.tolist() == [3]
+
+
+def test_arff_takes_its_xml_or_names(tmp_path):
+    text = "@relation t\n@attribute x real\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n5,0,1\n6,1,0\n"
+    (tmp_path / "t.arff").write_text(text)
+    (tmp_path / "other.xml").write_text("<labels><label name='b'/></labels>")
+    assert dataset_from(tmp_path / "t.arff", [str(tmp_path / "other.xml")]).label_names == ("b",)
+    assert dataset_from(tmp_path / "t.arff", ["a,b"]).label_names == ("a", "b")
+    with pytest.raises(DataError, match="drop was given, but columns are named by purpose in tables only"):
+        dataset_from(tmp_path / "t.arff", ["a"], drop=["b"])
+
+
+def test_vectors_take_a_label_file_and_its_columns(tmp_path):
+    np.save(tmp_path / "e.npy", np.eye(3))
+    (tmp_path / "y.csv").write_text("doc,a,b\np,0,1\nq,1,1\nr,0,0\n")
+    found = dataset_from(tmp_path / "e.npy", [str(tmp_path / "y.csv")], id="doc")
+    assert found.label_names == ("a", "b") and found.ids == ("p", "q", "r")
+    assert dataset_from(tmp_path / "e.npy", [str(tmp_path / "y.csv"), "b"]).label_names == ("b",)
+    with pytest.raises(DataError, match="the name tells no known label file"):
+        dataset_from(tmp_path / "e.npy", ["topic_*"])
+    with pytest.raises(DataError, match="a .npy file holds no labels"):
+        dataset_from(tmp_path / "e.npy")
+
+
+def test_openml_by_name(monkeypatch):
+    calls = []
+    monkeypatch.setattr("proxembed.data.fetch_openml_dataset", lambda name, **options: calls.append((name, options)))
+    dataset_from("openml:emotions", ["a,b"], drop=["c"])
+    dataset_from("openml:yeast")
+    assert calls == [("emotions", {"labels": ["a", "b"], "drop": ["c"]}), ("yeast", {"labels": None, "drop": []})]
+    with pytest.raises(DataError, match="openml:yeast: --id, --test was given, but an OpenML set takes"):
+        dataset_from("openml:yeast", id="doc", test="b.csv")

@@ -1,0 +1,100 @@
+"""`proxembed compare` from the command line: the whole verb, machine output, and bad input in one line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from proxembed.cli import app
+from proxembed.cli import job as job_module
+
+FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    path = tmp_path / "made.npz"
+    Y = (X[:, :3] > 0).astype(np.uint8)
+    np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def few_rivals(monkeypatch):
+    """The forest is slow to grow and is tested in its own room."""
+    whole = job_module.rival_arms
+    monkeypatch.setattr(job_module, "rival_arms", lambda *args, **options: whole(*args, **options)[:4])
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
+    done = program("compare", file, *FAST, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
+    words = " ".join(done.output.split())
+    assert words.endswith(f"{verdict['headline']}: {verdict['text']}")
+    assert "best method - all features:" in words and "(Holm)" in words
+    with open(tmp_path / "out" / "leaderboard.csv", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["arm"] for row in rows} == {"OPLS", "all features", "PCA", "random projection", "label scores"}
+    measures = {(row["measure"], row["readout"]) for row in rows}
+    assert {("Hamming loss", "ridge"), ("macro average precision", "logistic"), ("log-loss", "ridge")} <= measures
+
+
+def test_json_is_one_document_with_contrasts_and_test_scores(file, tmp_path):
+    pair = ["--contrast", "opls:pca"]
+    done = program("compare", file, *FAST, *pair, "--standard-split", "--json", "-o", tmp_path / "out")
+    found = json.loads(done.stdout)
+    assert [(entry["a"], entry["b"], entry["n"]) for entry in found["contrasts"]] == [("OPLS", "PCA", 2)]
+    assert found["fold_sizes"]["test"] == {"train": 60, "held_out": 20}
+    assert all(score["test"] is not None for entry in found["leaderboard"] for score in entry["scores"].values())
+
+
+def test_repeats_give_more_folds(file, tmp_path):
+    done = program("compare", file, *FAST, "--repeats", "2", "--json", "-o", tmp_path / "out")
+    found = json.loads(done.stdout)
+    assert len(found["folds"]) == 4 and found["protocol"]["splitting"]["n_repeats"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--methods", "oplls"], "unknown method 'oplls'; did you mean opls"),
+        (["-k", "two"], "-k 'two' is not a list of whole numbers"),
+        (["-k", "0,2"], "must be at least 1"),
+        (["--folds", "81"], "n_folds=81 must be from 2 to the number of rows (80)"),
+        (["--max-seconds", "0"], "max_seconds=0.0 must be above 0"),
+        (["--contrast", "opls"], "--contrast 'opls' must be two of them"),
+    ],
+)
+def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, message):
+    done = program("compare", file, "-o", tmp_path / "out", "--jobs", "1", *options)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    assert not (tmp_path / "out" / "leaderboard.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["absent.npz", "empty.npz", "words.arff", "words.xyz"])
+def test_bad_files_end_with_one_line_and_code_2(tmp_path, name):
+    if name != "absent.npz":
+        (tmp_path / name).write_text("" if name == "empty.npz" else "no data at all\n")
+    done = program("compare", tmp_path / name)
+    assert done.exit_code == 2 and name in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+
+
+def test_a_full_disk_is_one_line_and_code_2(file, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    done = program("compare", file, *FAST, "-o", tmp_path / "out")
+    assert done.exit_code == 2 and "No space left on device" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and list((tmp_path / "out").iterdir()) == []

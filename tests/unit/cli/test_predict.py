@@ -1,0 +1,177 @@
+"""`proxembed predict`: named labels, one class a row, or scores; refusals in one line."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+from proxembed import OPLS
+from proxembed.model import source_of
+from proxembed.persist import load, save
+from unit.cli.model_files import (
+    LABELS,
+    X,
+    Y,
+    features,
+    fitted,
+    labels,
+    new_csv,
+    one_class_csv,
+    program,
+    refused,
+    write_csv,
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a model and new rows; tests do not change them."""
+    folder = tmp_path_factory.mktemp("made")
+    fitted(folder)
+    new_csv(folder / "new.csv")
+    return folder
+
+
+def table(path):
+    with open(path, newline="", encoding="utf-8") as lines:
+        header, *rows = csv.reader(lines)
+    return header, rows
+
+
+def test_labels_by_name(made, tmp_path):
+    done = program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "y.csv")
+    assert done.exit_code == 0, (done.output, done.exception)
+    header, rows = table(tmp_path / "y.csv")
+    assert header == ["id", *LABELS] and [row[0] for row in rows] == [f"n{i}" for i in range(9)]
+    found = np.array([row[1:] for row in rows], dtype=int)
+    np.testing.assert_array_equal(found, load(made / "model.skops").predict(X[:9]))
+    assert (found == Y[:9]).mean() > 0.8
+
+
+def test_scores_are_those_of_the_decision(made, tmp_path):
+    program("predict", made / "model.skops", made / "new.csv", "--scores", "-o", tmp_path / "s.npz")
+    program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "y.npz")
+    with np.load(tmp_path / "s.npz") as scores, np.load(tmp_path / "y.npz") as decided:
+        assert scores["label_names"].tolist() == decided["label_names"].tolist() == list(LABELS)
+        np.testing.assert_array_equal(scores["scores"] > 0, decided["Y"])
+        np.testing.assert_array_equal(scores["scores"], load(made / "model.skops").decision_function(X[:9]))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_one_class_a_row_is_one_column(tmp_path, count):
+    classes = one_class_csv(tmp_path / "c.csv", count)
+    program("fit", tmp_path / "c.csv", "--labels", "colour", "-m", "fda", "-o", tmp_path / "m.skops")
+    done = program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "-o", tmp_path / "y.csv")
+    assert done.exit_code == 0, (done.output, done.exception)
+    header, rows = table(tmp_path / "y.csv")
+    found = np.array([row[0] for row in rows])
+    assert header == ["class"] and set(found) <= set(classes) and (found == classes).mean() > 0.8
+    program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "--scores", "-o", tmp_path / "s.csv")
+    header, rows = table(tmp_path / "s.csv")
+    names = sorted(set(classes))
+    assert header == (names if count == 3 else names[1:])
+    scores = np.array(rows, dtype=float)
+    best = scores.argmax(axis=1) if count == 3 else (scores[:, 0] > 0).astype(int)
+    np.testing.assert_array_equal(np.array(names)[best], found)
+
+
+def test_one_label_column_keeps_its_name(tmp_path):
+    write_csv(tmp_path / "one.csv", {**features(), "topic_sea": Y[:, 0]})
+    done = program("fit", tmp_path / "one.csv", "--labels", "topic_sea", "-o", tmp_path / "m.skops")
+    assert done.exit_code == 0, (done.output, done.exception)
+    program("predict", tmp_path / "m.skops", tmp_path / "one.csv", "-o", tmp_path / "y.csv")
+    header, rows = table(tmp_path / "y.csv")
+    assert header == ["topic_sea"] and set(sum(rows, [])) == {"0", "1"}
+
+
+def test_a_label_called_id_does_not_hide_the_ids(tmp_path):
+    rows = {
+        "doc": [f"d{i}" for i in range(60)],
+        **features(),
+        **dict(zip(["id", "b", "c"], labels().values(), strict=True)),
+    }
+    write_csv(tmp_path / "t.csv", rows)
+    program(
+        "fit",
+        tmp_path / "t.csv",
+        "--labels",
+        "id",
+        "--labels",
+        "b",
+        "--labels",
+        "c",
+        "--id",
+        "doc",
+        "-o",
+        tmp_path / "m.skops",
+    )
+    done = program("predict", tmp_path / "m.skops", tmp_path / "t.csv", "-o", tmp_path / "y.csv")
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert table(tmp_path / "y.csv")[0] == ["row id", "id", "b", "c"]
+
+
+def test_a_model_fitted_on_sets_keeps_its_own_order_of_names(made, tmp_path):
+    from proxembed.data import read
+    from proxembed.data.readers.columns import Columns
+
+    data = read(made / "tags.csv", columns=Columns(labels=("topic_*",), id="doc", drop=("junk",)))
+    sets = [{LABELS[j] for j in np.flatnonzero(row)} for row in Y]
+    from proxembed.model import embedding_pipeline
+
+    save(embedding_pipeline(OPLS(), X).fit(X, sets), tmp_path / "m.skops", source=source_of(data))
+    program("predict", tmp_path / "m.skops", made / "new.csv", "-o", tmp_path / "y.csv")
+    program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "other.csv")
+    (header, rows), (names, others) = table(tmp_path / "y.csv"), table(tmp_path / "other.csv")
+    assert header == ["id", *sorted(LABELS)] and header != names
+    columns, expected = dict(zip(header, zip(*rows, strict=True), strict=True)), zip(*others, strict=True)
+    assert {name: columns[name] for name in names} == dict(zip(names, expected, strict=True))
+
+
+def test_the_default_name_and_json(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = program("predict", made / "model.skops", made / "new.csv", "--json")
+    assert json.loads(done.stdout) == {"rows": 9, "columns": 3, "written": "new-labels.csv"}
+    assert os.listdir(tmp_path) == ["new-labels.csv"]
+
+
+def test_an_embedding_without_a_readout_is_refused(made, tmp_path):
+    from proxembed.data import read
+    from proxembed.data.readers.columns import Columns
+
+    data = read(made / "tags.csv", columns=Columns(labels=("topic_*",), id="doc", drop=("junk",)))
+    save(OPLS().fit(X, Y), tmp_path / "m.skops", source=source_of(data))
+    for options in ([], ["--scores"]):
+        done = program("predict", tmp_path / "m.skops", made / "new.csv", *options, "-o", tmp_path / "y.csv")
+        refused(done, "m.skops: OPLS has no", "fit a model with a read-out first")
+    assert not (tmp_path / "y.csv").exists()
+
+
+def test_texts_are_counted_in_the_words_of_the_training_file(tmp_path):
+    words = [("sea", "wave", "boat"), ("hill", "tree", "snow")]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words[i % 2], size=6)) for i in range(40)]
+    write_csv(tmp_path / "t.csv", {"doc": range(40), "abstract": texts, "tags": ["water;all", "land"] * 20})
+    options = ("--labels", "tags", "--separator", ";", "--text", "abstract", "--id", "doc")
+    done = program("fit", tmp_path / "t.csv", *options, "-o", tmp_path / "m.skops")
+    assert done.exit_code == 0, (done.output, done.exception)
+    new = {"abstract": ["Boats and waves at sea", "hills with trees"], "doc": ["a", "b"]}
+    write_csv(tmp_path / "new.csv", new)
+    program("predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "y.csv")
+    assert table(tmp_path / "y.csv") == (["id", "all", "land", "water"], [["a", "1", "0", "1"], ["b", "0", "1", "0"]])
+
+
+def test_real_songs_are_told_apart(data_folder, tmp_path):
+    """Train and test files of the emotions set: better than calling every label (macro F1 0.49)."""
+    from proxembed.data import read
+
+    model, truth = tmp_path / "m.skops", read(data_folder / "emotions-test.arff")
+    done = program("fit", data_folder / "emotions-train.arff", "-o", model)
+    assert done.exit_code == 0, (done.output, done.exception)
+    program("predict", model, data_folder / "emotions-test.arff", "-o", tmp_path / "y.npz")
+    with np.load(tmp_path / "y.npz") as arrays:
+        found, names = arrays["Y"], arrays["label_names"].tolist()
+    Y = truth.Y.toarray()
+    both = (found & Y).sum(axis=0)
+    assert names == list(truth.label_names) and (2 * both / (found.sum(axis=0) + Y.sum(axis=0))).mean() > 0.6

@@ -1,0 +1,70 @@
+"""`report`: the page and the table again from the record, nothing fitted, earlier files kept when it cannot."""
+
+import json
+import os
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from proxembed.cli.report import report
+from unit.report.synthetic import made_record
+
+app = typer.Typer()
+app.command()(report)
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(made_record(60, 4)))
+    return tmp_path
+
+
+def test_the_page_and_the_table_are_written_again(folder, monkeypatch):
+    monkeypatch.setattr("proxembed.evaluate.protocol.run", None)
+    done = program(folder)
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "leaderboard.csv", "results.json"]
+    verdict = json.loads((folder / "results.json").read_text())["summary"]["verdict"]
+    assert " ".join(done.output.split()).endswith(f"{verdict['headline']}: {verdict['text']}")
+    first = (folder / "index.html").read_bytes()
+    assert program(folder).exit_code == 0 and (folder / "index.html").read_bytes() == first
+
+
+def test_json_for_machines(folder):
+    found = json.loads(program(folder, "--json").stdout)
+    assert found["verdict"]["decision"] == "embed" and len(found["written"]) == 2
+
+
+def refused(done, word):
+    assert done.exit_code == 2 and done.stdout == "" and word in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+
+
+def test_what_is_no_record_ends_with_one_line_and_code_2(folder):
+    assert program(folder).exit_code == 0
+    earlier = (folder / "index.html").read_bytes()
+    (folder / "results.json").write_text('{"format": 1, "kind"')
+    refused(program(folder), "results.json is not JSON")
+    (folder / "results.json").write_text('{"summary": {}}')
+    refused(program(folder), "results.json is not a record")
+    (folder / "results.json").unlink()
+    refused(program(folder), "results.json: No such file")
+    refused(program(folder / "absent"), "No such file")
+    assert (folder / "index.html").read_bytes() == earlier
+
+
+def test_a_full_disk_leaves_the_earlier_page(folder, monkeypatch):
+    assert program(folder).exit_code == 0
+    earlier = (folder / "index.html").read_bytes()
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    refused(program(folder), "No space left")
+    assert (folder / "index.html").read_bytes() == earlier and len(list(folder.iterdir())) == 3

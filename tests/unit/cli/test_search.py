@@ -1,0 +1,213 @@
+"""`proxembed search`: the whole job on a small file, Ctrl-C at each stage, the chosen model, bad options."""
+
+import csv
+import json
+import warnings
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from proxembed.cli import search as search_module
+from proxembed.cli.outputs import file_hash
+from proxembed.evaluate import protocol
+from proxembed.persist import load
+
+APP = typer.Typer()
+APP.command()(search_module.search)
+QUICK = ["--methods", "opls,mvmd", "--max-trials", "4", "-k", "1,2", "--folds", "2", "--shuffles", "2"]
+FILES = [
+    "embedding.npz",
+    "index.html",
+    "leaderboard.csv",
+    "model.md",
+    "model.skops",
+    "predictions.npz",
+    "results.json",
+]
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    return X, (X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8)
+
+
+@pytest.fixture
+def file(tmp_path, made):
+    X, Y = made
+    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
+    return tmp_path / "made.npz"
+
+
+def program(*words):
+    return CliRunner().invoke(APP, [str(word) for word in words])
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_folder_holds_model_rows_evidence_and_page(file, tmp_path, made):
+    out = tmp_path / "out"
+    done = program(file, *QUICK, "-o", out)
+    assert done.exit_code == 0, done.output
+    assert names(out) == FILES
+    record = json.loads((out / "results.json").read_text())
+    assert record["kind"] == "search" and record["data_hash"] == file_hash(file)
+    assert record["summary"]["fold_sizes"]["test"] == {"train": 90, "held_out": 30}
+    assert len(record["search"]["trials"]) == 4 and record["diagnosis"]["n_shuffles"] == 2
+    assert [panel["title"] for panel in record["map"]["panels"]][0] == "PCA"
+    assert record["map"]["held_out"] == 30 and len(record["label_table"]) == 3
+    model, Z = load(out / "model.skops"), np.load(out / "embedding.npz")["Z"]
+    assert np.array_equal(model[:-1].transform(made[0]), Z) and len(Z) == 120
+    assert Z.shape[1] == record["search"]["chosen"]["n_components"] == len(record["components"])
+    with open(out / "leaderboard.csv", newline="") as lines:
+        kinds = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
+    assert kinds["OPLS"] == "method" and kinds["all features"] == kinds["label scores"] == "rival"
+    verdict = record["summary"]["verdict"]
+    assert " ".join(done.output.split()).endswith(f"{verdict['headline']}: {verdict['text']}")
+    assert "<b>two" not in (out / "index.html").read_text()
+
+
+def test_the_chosen_model_is_the_best_method_of_the_folds(file, tmp_path):
+    done = program(file, *QUICK, "--json", "-o", tmp_path / "out")
+    summary = json.loads(done.stdout)
+    best = next(entry for entry in summary["best"] if not entry["rival"])
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert record["search"]["chosen"]["method"] == best["arm"]
+    assert record["search"]["chosen"]["n_components"] == best["components"]
+
+
+def test_it_repeats(file, tmp_path):
+    rows = []
+    for name in "ab":
+        program(file, *QUICK, "--seed", "3", "-o", tmp_path / name)
+        record = json.loads((tmp_path / name / "results.json").read_text())
+        rows.append([{**row, "seconds": 0} for row in record["rows"]])
+    assert rows[0] == rows[1]
+
+
+def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):
+    X, Y = made
+    path = tmp_path / "classes.npz"
+    np.savez(path, X=X, Y=Y.sum(axis=1), train_idx=np.arange(80), test_idx=np.arange(80, 120))
+    done = program(path, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert record["summary"]["fold_sizes"]["test"] == {"train": 80, "held_out": 40}
+    assert set(load(tmp_path / "out" / "model.skops").predict(X)) <= {"0", "1", "2", "3"}
+
+
+def test_without_shuffles_there_is_no_diagnosis(file, tmp_path):
+    done = program(file, *QUICK[:-1], "0", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None
+
+
+def stop(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch):
+    from proxembed.engine import halving
+
+    whole, calls = halving.run_trial, []
+
+    def stopped(*arguments):
+        calls.append(1)
+        return whole(*arguments) if len(calls) < 6 else stop()
+
+    monkeypatch.setattr(halving, "run_trial", stopped)
+    done = program(file, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 130 and "interrupted; the best so far" in done.stderr
+    assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops"]
+    assert load(tmp_path / "out" / "model.skops").predict(np.zeros((1, 6))).shape == (1, 3)
+
+
+def test_ctrl_c_in_the_comparison_keeps_the_folds_done(file, tmp_path, monkeypatch):
+    whole = protocol.run
+
+    def stopped(rules, dataset, progress):
+        def tell(done, total, text):
+            if done == len(rules.arms) + 1 and text != "interrupted":
+                raise KeyboardInterrupt
+            progress(done, total, text)
+
+        return whole(rules, dataset, tell)
+
+    monkeypatch.setattr(protocol, "run", stopped)
+    done = program(file, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 130 and "interrupted; the results in" in done.stderr
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert record["summary"]["interrupted"] and record["diagnosis"] is None and names(tmp_path / "out") == FILES
+
+
+def test_ctrl_c_in_the_diagnosis_keeps_all_else(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(search_module, "diagnosed", stop)
+    done = program(file, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 130 and names(tmp_path / "out") == FILES
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--methods", "oplls"], "unknown method 'oplls'; did you mean opls"),
+        (["-k", "two"], "-k 'two' is not a list of whole numbers"),
+        (["--max-seconds", "0"], "max_seconds=0.0 must be a number above 0"),
+        (["--max-trials", "-1"], "max_trials=-1 must be a whole number of at least 1"),
+    ],
+)
+def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, message):
+    done = program(file, *QUICK, "-o", tmp_path / "out", *options)
+    assert done.exit_code == 2 and done.stdout == "" and message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    assert names(tmp_path / "out") == []
+
+
+def test_a_folder_that_is_a_file_is_refused_before_the_work(file, tmp_path, monkeypatch):
+    (tmp_path / "taken").write_text("mine")
+    monkeypatch.setattr(search_module, "searching", None)
+    done = program(file, *QUICK, "-o", tmp_path / "taken")
+    assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
+
+
+def test_a_full_disk_leaves_the_earlier_folder_whole(file, tmp_path, monkeypatch):
+    from proxembed.cli import outputs
+
+    out = tmp_path / "out"
+    assert program(file, *QUICK, "-o", out).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device", "index.html")
+
+    monkeypatch.setattr(outputs, "page_html", full)
+    done = program(file, *QUICK, "--seed", "1", "-o", out)
+    assert done.exit_code == 2 and "No space left on device" in done.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_file_hash_is_that_of_its_bytes(tmp_path):
+    import hashlib
+
+    (tmp_path / "file").write_bytes(b"abc" * 1_000_000)
+    assert file_hash(tmp_path / "file") == "sha256:" + hashlib.sha256(b"abc" * 1_000_000).hexdigest()
+
+
+def test_unknown_labels_are_trained_on_and_never_scored(tmp_path, made):
+    X, Y = made
+    y = np.where(np.arange(120) % 6 == 0, -1, X[:, :3].argmax(axis=1))
+    path = tmp_path / "table.csv"
+    rows = [[*map(str, row), "" if c < 0 else f"class {c}"] for row, c in zip(X.round(4), y, strict=True)]
+    with open(path, "w", newline="") as lines:
+        csv.writer(lines).writerows([[*(f"f{j}" for j in range(6)), "kind"], *rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = program(path, "--labels", "kind", *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert sum(fold["held_out"] for fold in record["summary"]["fold_sizes"].values()) == 100

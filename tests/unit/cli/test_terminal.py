@@ -1,0 +1,57 @@
+"""What the terminal shows: the table, contrasts in words, hostile names as text, progress on standard error only."""
+
+import pytest
+
+from proxembed.cli.terminal import contrast_text, leaderboard_table, print_summary, progress_bar
+
+NAME = "macro average precision (ridge)"
+
+
+def make_summary(arm="OPLS"):
+    score = {"mean": 0.5, "standard_error": 0.01}
+    entry = {"arm": arm, "rival": False, "k": 2, "scores": {NAME: score}, "failures": [], "seconds": 0.1}
+    rival = {**entry, "arm": "all features", "rival": True, "k": None, "failures": ["ValueError: no"]}
+    return {
+        "dataset": {"name": "made", "n": 1000, "d": 5, "labels": 3},
+        "measures": [NAME],
+        "folds": ["1", "2"],
+        "best": [entry, rival],
+        "failures": [["all features", None, "ValueError: no"]],
+        "notes": ["OPLS: careful"],
+        "verdict": {"headline": "Embed", "text": "It helps."},
+    }
+
+
+@pytest.fixture
+def entry():
+    numbers = {"difference": -0.1, "interval": [-0.15, -0.05], "p_holm": 0.00001}
+    return {"a": "OPLS", "b": "PCA", **numbers, "bayes": {"worse": 0.98, "rope": 0.02, "better": 0.0}}
+
+
+def test_everything_is_shown_and_the_verdict_last(capsys, entry):
+    print_summary(make_summary(), ["index.html"], [entry])
+    shown = capsys.readouterr()
+    words = " ".join(shown.out.split())
+    assert shown.err == "" and words.endswith("Embed: It helps.")
+    for text in ("OPLS", "all features * (failed)", "0.500 ± 0.010", "failed, counted as 0: all features: ValueError"):
+        assert text in words
+    assert "OPLS - PCA: -0.100" in words and "1 warnings" in words and "written: index.html" in words
+
+
+def test_a_contrast_in_words(entry):
+    assert "p < 0.001 (Holm)" in contrast_text(entry)
+    assert contrast_text({**entry, "interval": None, "p_holm": None, "bayes": None}) == "OPLS - PCA: -0.100"
+
+
+def test_names_with_markup_stay_text(capsys):
+    print_summary(make_summary("[red]x[/red]"), [], [])
+    assert "[red]x[/red]" in capsys.readouterr().out
+    assert leaderboard_table(make_summary("[/]")).row_count == 2
+
+
+def test_progress_never_goes_to_standard_output(capsys):
+    for quiet in (True, False):
+        with progress_bar(quiet) as progress:
+            progress(1, 2, "[/] half")
+            progress(2, 2, "done")
+        assert capsys.readouterr().out == ""

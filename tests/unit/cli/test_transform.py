@@ -1,0 +1,132 @@
+"""`proxembed transform`: new rows by their column names, the same numbers in every format, refusals in one line."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+from proxembed import PCA
+from proxembed.cli.transform import csv_bytes
+from proxembed.persist import load, save
+from unit.cli.model_files import X, Y, features, fitted, new_csv, program, refused, write_csv
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a model, its training file and new rows; tests do not change them."""
+    folder = tmp_path_factory.mktemp("made")
+    fitted(folder, "-k", 2)
+    new_csv(folder / "new.csv")
+    return folder
+
+
+def expected(made):
+    return load(made / "model.skops")[:-1].transform(X[:9])
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".parquet"])
+def test_every_format_holds_the_ids_and_the_same_numbers(made, tmp_path, suffix):
+    out = tmp_path / f"z{suffix}"
+    done = program("transform", made / "model.skops", made / "new.csv", "-o", out)
+    assert done.exit_code == 0, (done.output, done.exception)
+    if suffix == ".npz":
+        with np.load(out) as arrays:
+            Z, ids = arrays["Z"], arrays["ids"].tolist()
+    elif suffix == ".csv":
+        with open(out, newline="", encoding="utf-8") as lines:
+            header, *rows = csv.reader(lines)
+        assert header == ["id", "z0", "z1"]
+        Z, ids = np.array([row[1:] for row in rows], dtype=float), [row[0] for row in rows]
+    else:
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(out).to_pydict()
+        assert list(table) == ["id", "z0", "z1"]
+        Z, ids = np.column_stack([table["z0"], table["z1"]]), table["id"]
+    np.testing.assert_array_equal(Z, expected(made))
+    assert ids == [f"n{i}" for i in range(9)]
+
+
+def test_the_default_name_and_json(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = program("transform", made / "model.skops", made / "new.csv", "--json")
+    assert json.loads(done.stdout) == {"rows": 9, "components": 2, "written": "new-embedding.npz"}
+    assert os.listdir(tmp_path) == ["new-embedding.npz"]
+
+
+def test_rows_without_ids_get_none(made, tmp_path):
+    np.savez(tmp_path / "train.npz", X=X, Y=Y)
+    program("fit", tmp_path / "train.npz", "-k", 2, "-o", tmp_path / "m.skops")
+    np.savez(tmp_path / "new.npz", X=X[:4])
+    done = program("transform", tmp_path / "m.skops", tmp_path / "new.npz", "-o", tmp_path / "z.npz")
+    assert done.exit_code == 0, (done.output, done.exception)
+    with np.load(tmp_path / "z.npz") as arrays:
+        assert list(arrays) == ["Z"] and arrays["Z"].shape == (4, 2)
+
+
+def test_numbers_in_csv_are_whole():
+    values = np.array([0.1, 1 / 3, 1e-300, -0.0])
+    read = csv_bytes({"z0": values}).decode().splitlines()[1:]
+    assert np.array(read, dtype=float).tobytes() == values.tobytes()
+
+
+def test_a_missing_feature_is_named_and_old_output_stays(made, tmp_path):
+    columns = features(slice(0, 3))
+    del columns["x4"]
+    write_csv(tmp_path / "short.csv", {**columns, "doc": ["a", "b", "c"]})
+    (tmp_path / "z.csv").write_text("old")
+    done = program("transform", made / "model.skops", tmp_path / "short.csv", "-o", tmp_path / "z.csv")
+    refused(done, "short.csv", "x4")
+    assert (tmp_path / "z.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("out", "parts"),
+    [
+        ("z.txt", ["must end in one of .npz, .csv, .parquet"]),
+        ("none/z.csv", ["its folder does not exist"]),
+        ("taken.csv", ["this is a folder"]),
+    ],
+)
+def test_a_bad_place_is_refused_before_the_model_is_read(made, tmp_path, monkeypatch, out, parts):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken.csv").mkdir()
+    refused(program("transform", tmp_path / "absent.skops", made / "new.csv", "-o", out), *parts)
+
+
+def test_the_files_that_are_read_are_never_replaced(made, tmp_path):
+    new = new_csv(tmp_path / "new.csv")
+    before = new.read_bytes()
+    refused(program("transform", made / "model.skops", new, "-o", new), "is a file that is read; name another one")
+    assert new.read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["transform", "predict"])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "No such file"), (b"", "is not a saved model"), (b"x,y\n1,2\n", "is not a saved model")],
+)
+def test_what_is_no_model_is_refused(made, tmp_path, verb, content, reason):
+    model = tmp_path / "bad.skops"
+    if content is not None:
+        model.write_bytes(content)
+    refused(program(verb, model, made / "new.csv", "-o", tmp_path / "z.csv"), "bad.skops", reason)
+    assert not (tmp_path / "z.csv").exists()
+
+
+def test_a_model_that_does_not_know_its_columns_is_refused(made, tmp_path):
+    save(PCA().fit(X), tmp_path / "m.skops")
+    done = program("transform", tmp_path / "m.skops", made / "new.csv", "-o", tmp_path / "z.csv")
+    refused(done, "m.skops does not tell how its training rows were read", "load it in Python")
+
+
+def test_another_version_is_a_note(made, tmp_path, monkeypatch):
+    import proxembed.persist.model_file as model_file
+
+    real = model_file.version
+    monkeypatch.setattr(model_file, "version", lambda name: "99.0" if name == "proxembed" else real(name))
+    done = program("transform", made / "model.skops", made / "new.csv", "-o", tmp_path / "z.csv")
+    assert done.exit_code == 0 and "and this is 99.0; results may differ" in done.stderr
+    assert done.stderr.startswith("proxembed: note: ") and len(done.stderr.strip().splitlines()) == 1
