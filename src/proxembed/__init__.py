@@ -31,11 +31,22 @@ _NAMES = {
     "Kernelized": "methods.relation",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
+    "FLDAClassifier": "classify",
+    "LabelKNN": "classify",
+    "MLKNN": "classify",
     "MultiOutputRidge": "classify",
+    "Thresholded": "classify",
     "LabelScores": "evaluate",
+    "EmbeddingSearch": "engine",
 }
 _ALIASES = {"MultiLabel": "MESD"}
-_FUNCTIONS = {"unlabelled": "labels"}
+_FUNCTIONS = {
+    "unlabelled": "labels",
+    "save": "persist",
+    "load": "persist",
+    "model_card": "persist",
+    "diagnose": "evaluate.diagnose",
+}
 
 __all__ = sorted([*_NAMES, *_ALIASES, *_FUNCTIONS])
 
