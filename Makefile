@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test bench results docs figure types clean
+.PHONY: help demo test bench results search-results docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -14,6 +14,7 @@ help:
 	@echo "make test    ruff, the import contract and the tests"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
+	@echo "make search-results  the main job on eight real sets, into docs/results/search/; SETS=scene picks one"
 	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
 	@echo "make figure  the figure of the README"
 	@echo "make types   mypy on the package"
@@ -36,6 +37,12 @@ results: $(VENV)/.ready
 	$(COMPARE) $(DATA)/reuters.npz -m opls,mddm,cca,hsl -k 2,5,10,30,60,90 --folds 2 --standard-split -o docs/results/reuters
 	for set in scene emotions yeast; do \
 	    $(COMPARE) $(DATA)/$$set.npz -m opls,kernelized -k 2,6 --folds 3 --standard-split -o docs/results/$$set || exit 1; \
+	done
+
+SETS ?= emotions scene yeast enron birds corel5k tmc2007-500 reuters
+search-results: $(VENV)/.ready
+	for set in $(SETS); do \
+	    $(VENV)/bin/proxembed search $(DATA)/$$set.npz --max-seconds 60 -j 2 -o docs/results/search/$$set || exit 1; \
 	done
 
 docs: $(VENV)/.ready-docs

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -112,11 +113,12 @@ class Study:
         return isinstance(self.task.measure, str) and best in self.complete() and best.best(self.rows)[0] >= 1.0
 
     def cost(self, t: Trial, rows: int) -> float:
-        """Seconds that a fit of this trial on so many rows should take, from what it took on fewer."""
+        """Seconds that a fit of this trial on so many rows should take, from what it, or others, took before."""
         known = {m: max(o.seconds for o in t.at(m)) for m, _ in sorted(t.outcomes)}
         if not known:
             same = [o.seconds for other in self.trials if other.title == t.title for o in other.at(rows)]
-            return max(same, default=0.0)
+            any_method = [o.seconds for other in self.trials for o in other.at(rows)]
+            return max(same) if same else median(any_method or [0.0])
         if rows in known:
             return known[rows]
         *earlier, last = sorted(known)

@@ -150,7 +150,10 @@ class MDDM(SpectralEmbedder):
 
     labels = "multi"
     metric: str = param(
-        default="projection", choices=("projection", "features"), doc="What is orthonormal: P, or XcP in part."
+        default="projection",
+        choices=("projection", "features"),
+        search=("projection", "features"),
+        doc="What is orthonormal: P, or XcP in part.",
     )
     mix: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc='Share of Xc\'Xc under metric="features".')
     label_kernel: str | Callable = param(default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC)

@@ -119,9 +119,8 @@ class FeatureReader:
         if len(self._numbers) == len(features):
             return self._matrix
         X = np.empty((self.rows, starts[-1]), np.result_type(*self._types()))
-        X[:, [start for start, feature in zip(starts, features, strict=False) if feature.kind == "number"]] = (
-            self._matrix
-        )
+        numbers = [start for start, feature in zip(starts, features, strict=False) if feature.kind == "number"]
+        X[:, numbers] = self._matrix
         for start, feature in zip(starts, features, strict=False):
             here = slice(start, start + len(feature.names))
             if feature.kind == "nominal":
@@ -131,23 +130,19 @@ class FeatureReader:
         return X
 
     def _extend(self, columns: list[NDArray[np.floating]], rows: int) -> None:
-        """Take the next rows of the numbers; those that are missing or infinite are refused.
-
-        A finite sum shows that there are none. The room grows in place, so that the numbers are never there twice.
-        """
-        with np.errstate(all="ignore"):
-            sums = [values.sum() for values in columns]
-        for name, values, total in zip(self._numbers, columns, sums, strict=True):
-            if not np.isfinite(total) and not np.isfinite(values).all():
-                row = int(np.argmax(~np.isfinite(values)))
-                raise self._unfilled(self.rows + row, name, values[row])
-
+        """Take the next rows of the numbers; the room grows in place, so that they are never there twice."""
         if self.rows == 0:
             self._matrix = np.empty((rows, len(columns)), np.result_type(*columns))
         elif rows > len(self._matrix):
             self._matrix.resize((max(rows, int(GROWTH * len(self._matrix))), len(columns)), refcheck=False)
+        block = self._matrix[self.rows : rows]
         for j, values in enumerate(columns):
-            self._matrix[self.rows : rows, j] = values
+            block[:, j] = values
+        with np.errstate(all="ignore"):
+            total = block.sum()
+        if not np.isfinite(total) and not np.isfinite(block).all():  # a finite sum has finite terms
+            row, j = np.argwhere(~np.isfinite(block))[0]
+            raise self._unfilled(self.rows + int(row), self._numbers[j], block[row, j])
 
     def _types(self) -> set[np.dtype]:
         """Types of the numbers and vectors; float64 where there are none."""

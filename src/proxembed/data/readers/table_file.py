@@ -96,7 +96,7 @@ class CsvFile:
                     yield from waiting.popleft().result()
             finally:
                 pool.shutdown(cancel_futures=True)
-        if rows.count(b'"') % 2:  # the last quote may never be closed: pyarrow does not mind
+        if _quotes(rows) % 2:  # the last quote may never be closed: pyarrow does not mind
             deque(self._records(), maxlen=0)
 
     def _sample(self) -> Any:
@@ -215,19 +215,17 @@ class ParquetFile:
 
 def _whole_rows(stream: BinaryIO) -> Iterator[bytes]:
     """The file in pieces that end with a row: at a line end before which every quote is closed."""
-    rest = b""
-    while block := stream.read(max(BLOCK_BYTES, len(rest))):
-        rest += block
-        end, quotes = len(rest), rest.count(b'"')
-        while (place := rest.rfind(b"\n", 0, end)) >= 0:
-            quotes -= rest.count(b'"', place, end)
-            end = place
-            if quotes % 2 == 0:
-                yield rest[: end + 1]
-                rest = rest[end + 1 :]
-                break
-    if rest:
-        yield rest
+    while block := stream.read(BLOCK_BYTES):
+        lines = [block, stream.readline()]
+        odd = sum(map(_quotes, lines)) % 2
+        while odd and (line := stream.readline()):
+            lines.append(line)
+            odd = (odd + _quotes(line)) % 2
+        yield b"".join(lines)
+
+
+def _quotes(rows: bytes) -> int:
+    return rows.count(b'"') if b'"' in rows else 0  # to search is ten times as fast as to count
 
 
 def _place(column: Any) -> str:
