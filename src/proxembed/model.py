@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from .labels import LabelMatrix
 from .methods.relation import Scaling
+
+CUT_FOLDS = 3
 
 
 def scaling_kind(X: Any) -> str:
@@ -84,6 +88,86 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
 
         steps.append(("readout", Thresholded()))
     return Pipeline(steps)
+
+
+def fit_model(model: Pipeline, X: Any, y: Any) -> Pipeline:
+    """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen.
+
+    A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
+    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows.
+
+    Parameters
+    ----------
+    model : Pipeline with a read-out
+    X : array or sparse matrix of shape (n, d)
+    y : labels in any form
+
+    Returns
+    -------
+    Pipeline
+        The same, fitted. Where a fold's fit fails, the cuts stay those of the pipeline's own fit, with a warning.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.model import embedding_pipeline, fit_model
+    >>> data = digits()
+    >>> fit_model(embedding_pipeline(OPLS(n_components=3), data.X), data.X, data.Y)["readout"].cuts_.shape
+    (7,)
+    """
+    model.fit(X, y)
+    readout = model["readout"]
+    if readout.cuts_ is None:
+        return model
+    labels = LabelMatrix.of(y)
+    try:
+        scores = unseen_scores(model[:-1], X, labels)
+    except ValueError as error:
+        warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
+        return model
+    readout.recut(scores, labels.take(np.flatnonzero(labels.rows_known)).Y)
+    return model
+
+
+def unseen_scores(method: Any, X: Any, labels: LabelMatrix, n_folds: int = CUT_FOLDS) -> np.ndarray:
+    """Ridge scores of the rows with known labels, each by an embedding and a read-out fitted without it.
+
+    Parameters
+    ----------
+    method : transformer, or pipeline of them
+        It is cloned for each fold; rows with unknown labels are always among those it is fitted on.
+    X : array or sparse matrix of shape (n, d)
+    labels : LabelMatrix
+    n_folds : int, default=3
+
+    Returns
+    -------
+    array of shape (number of rows with known labels, c)
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.model import unseen_scores
+    >>> data = digits()
+    >>> unseen_scores(OPLS(n_components=3), data.X, LabelMatrix.of(data.Y)).shape
+    (1797, 7)
+    """
+    from .classify import MultiOutputRidge
+    from .classify.thresholds import label_folds
+
+    known = np.flatnonzero(labels.rows_known)
+    Y = labels.take(known).Y.toarray() > 0
+    S = np.empty(Y.shape)
+    for train, held_out in label_folds(n_folds, Y):
+        rows = np.setdiff1d(np.arange(labels.n), known[held_out])
+        model = clone(method)
+        Z = model.fit_transform(X[rows], labels.take(rows))[np.searchsorted(rows, known[train])]
+        ridge = MultiOutputRidge(penalty="auto").fit(Z, Y[train].astype(np.int64))
+        S[held_out] = ridge.decision_function(model.transform(X[known[held_out]])).reshape(len(held_out), -1)
+    return S
 
 
 def embedding_part(model: Any) -> Any:

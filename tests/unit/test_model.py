@@ -8,8 +8,19 @@ from sklearn.base import BaseEstimator
 import strategies
 from proxembed import MESD, OPLS, PCA, Kernelized, MultiOutputRidge
 from proxembed.classify import Thresholded
+from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
-from proxembed.model import embedding_part, embedding_pipeline, scaling_kind, source_of, training_labels
+from proxembed.evaluate.decisions import macro_f1
+from proxembed.labels import LabelMatrix
+from proxembed.model import (
+    embedding_part,
+    embedding_pipeline,
+    fit_model,
+    scaling_kind,
+    source_of,
+    training_labels,
+    unseen_scores,
+)
 
 N, D = 60, 7
 Y = strategies.labels_multi(N, 3, 1).astype(int)
@@ -107,3 +118,62 @@ def test_the_source_tells_how_rows_were_read_and_names_the_labels():
     assert source_of(data) == {"format": "table", "label_names": ["a", "b", "c"]}
     plain = source_of(Dataset(X, Y, feature_names=list("stuvwxy"), label_names=["a", "b", "c"]))
     assert plain == {"n_features": D, "names": list("stuvwxy"), "label_names": ["a", "b", "c"]}
+
+
+def noisy(n=90, d=60, seed=3):
+    """Many features that say little: an embedding separates its own rows far better than new ones."""
+    rng = np.random.default_rng(seed)
+    labels = rng.random((n, 2)) < (0.3, 0.15)
+    return rng.normal(size=(n, d)) + labels @ rng.normal(size=(2, d)) * 0.1, labels.astype(float)
+
+
+def test_cuts_are_those_of_scores_by_models_that_have_not_seen_the_rows():
+    values, labels = noisy()
+    model = fit_model(embedding_pipeline(OPLS(n_components=2), values), values, labels)
+    scores = np.empty(labels.shape)
+    for train, held_out in label_folds(3, labels > 0):
+        part = embedding_pipeline(OPLS(n_components=2), values, readout=False).fit(values[train], labels[train])
+        ridge = MultiOutputRidge(penalty="auto").fit(part.transform(values[train]), labels[train].astype(int))
+        scores[held_out] = ridge.decision_function(part.transform(values[held_out]))
+    assert model["readout"].cuts_ == pytest.approx(tune_thresholds(scores, labels).cuts)
+    plain = embedding_pipeline(OPLS(n_components=2), values).fit(values, labels)
+    assert np.abs(model["readout"].cuts_ - plain["readout"].cuts_).max() > 0.1  # the check above can fail
+
+
+def test_cuts_of_unseen_rows_serve_new_rows_better():
+    train, new = slice(200), slice(200, None)
+    for seed in range(3):
+        values, labels = noisy(3000, seed=seed)
+        model = embedding_pipeline(OPLS(n_components=2), values)
+        seen = macro_f1(labels[new], model.fit(values[train], labels[train]).predict(values[new]))[0]
+        unseen = macro_f1(labels[new], fit_model(model, values[train], labels[train]).predict(values[new]))[0]
+        assert unseen > seen + 0.03
+
+
+def test_rows_with_unknown_labels_are_learnt_from_in_every_fold_and_have_no_scores():
+    values, labels = noisy()
+    labels[::9, 0] = np.nan
+    fitted = []
+
+    class Watched(PCA):
+        def fit(self, X, y=None):
+            fitted.append(X)
+            return super().fit(X)
+
+        def fit_transform(self, X, y=None):
+            return self.fit(X).transform(X)
+
+    scores = unseen_scores(Watched(n_components=2), values, LabelMatrix.of(labels))
+    assert scores.shape == (80, 2) and len(fitted) == 3
+    assert all((values[::9][:, None] == part).all(axis=2).any(axis=1).all() for part in fitted)
+
+
+def test_cuts_stay_with_a_warning_where_a_fold_cannot_be_fitted():
+    values, labels = noisy(20, 40)
+    with pytest.warns(UserWarning, match="cuts are tuned on rows that the embedding has seen"):
+        fit_model(embedding_pipeline(PCA(n_components=18), values), values, labels)
+
+
+def test_one_class_a_row_needs_no_cuts():
+    model = fit_model(embedding_pipeline(OPLS(), X), X, Y.argmax(axis=1))
+    assert model["readout"].cuts_ is None and set(model.predict(X)) <= {0, 1, 2}

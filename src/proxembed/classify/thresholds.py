@@ -158,14 +158,26 @@ def _of_one(probabilities: np.ndarray, classes) -> np.ndarray:
     return probabilities[:, column[0]] if len(column) else np.zeros(len(probabilities))
 
 
+def label_folds(n_folds: int, Y: np.ndarray):
+    """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.thresholds import label_folds
+    >>> [len(held_out) for _, held_out in label_folds(2, np.eye(4) > 0)]
+    [2, 2]
+    """
+    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
+
+    splitter = MultilabelStratifiedKFold(n_splits=min(n_folds, len(Y)), shuffle=True, random_state=0)
+    return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
+
+
 def _folds(cv, X, Y: np.ndarray):
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         return check_cv(cv).split(X, Y)
-    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-
-    n_folds = min(whole_number("cv", cv, 2), len(Y))
-    splitter = MultilabelStratifiedKFold(n_splits=n_folds, shuffle=True, random_state=0)
-    return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
+    return label_folds(whole_number("cv", cv, 2), Y)
 
 
 def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
@@ -282,6 +294,23 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
             classifier.fit(X, labels.Y.toarray().astype(np.int64))
         self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
         self._remember(labels)
+        return self
+
+    def recut(self, S, Y):
+        """Tune the cuts anew, on scores of rows that neither the classifier nor what comes before it has seen.
+
+        Parameters
+        ----------
+        S : array of shape (n, c)
+            Scores, by fits of the same kind as ``classifier_`` on other rows.
+        Y : array or sparse array of shape (n, c)
+            Their labels, 0 or 1.
+
+        Returns
+        -------
+        self
+        """
+        self.cuts_, self.global_cut_ = tune_thresholds(S, Y, shrink=self.shrink)
         return self
 
     def _scores(self, X) -> np.ndarray:

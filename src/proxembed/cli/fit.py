@@ -127,13 +127,13 @@ def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
     from rich.console import Console
 
     from proxembed.evaluate.arms import title_of
-    from proxembed.model import embedding_pipeline, source_of, training_labels
+    from proxembed.model import embedding_pipeline, fit_model, source_of, training_labels
     from proxembed.persist import model_card, save
 
     started, title = perf_counter(), title_of(estimator)
     model = embedding_pipeline(estimator, dataset.X)
     with notes(), Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
-        model.fit(dataset.X, training_labels(dataset))
+        fit_model(model, dataset.X, training_labels(dataset))
     seconds = perf_counter() - started
     command = shlex.join(["proxembed", *sys.argv[1:]])
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))

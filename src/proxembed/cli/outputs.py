@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from proxembed.engine.evidence import Evidence
-from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.predictions import save_predictions
 from proxembed.evaluate.results import Results
 from proxembed.model import embedding_part, source_of
@@ -134,15 +133,12 @@ def sections(evidence: Evidence | None, dataset, model, diagnosis) -> dict:
     }
 
 
-def search_record(
-    file: Path, seed: int, command: str, dataset, summary: dict, results: Results, pairs, found: dict
-) -> dict:
-    """The record of a search; ``found`` holds its sections, the diagnosis as plain data and the search."""
-    tested = contrasts(summary, pairs) if len(summary["folds"]) > 1 else None
-    data_hash = file_hash(file)
-    return make_record(
-        "search", summary, results.rows, command, seed=seed, data_hash=data_hash, contrasts=tested, **found
-    )
+def search_record(file: Path, seed: int, command: str, summary: dict, results: Results, found: dict) -> dict:
+    """The record of a search; ``found`` holds its sections, the diagnosis as plain data and the search.
+
+    It has no tested contrasts: on the folds they would flatter what was searched on these rows.
+    """
+    return make_record("search", summary, results.rows, command, seed=seed, data_hash=file_hash(file), **found)
 
 
 def told_trials(trials: list[dict]) -> list[dict]:

@@ -139,12 +139,12 @@ def scored(job: Job, dataset, searched, progress):
 def concluded(job: Job, dataset, split, searched, results, progress):
     """Choose by the folds, look at the test rows, diagnose, fit on all rows, write the folder."""
     from proxembed.engine.evidence import held_out_evidence
-    from proxembed.model import embedding_pipeline, training_labels
+    from proxembed.model import embedding_pipeline, fit_model, training_labels
     from proxembed.report import summarise
 
     from .outputs import all_or_none, named_labels, search_record, sections, told_trials, write_evidence, write_model
 
-    summary = summarise(results)
+    summary = summarise(results, searched=dataset)
     method = chosen(summary, searched)
     evidence = diagnosis = None
     if not results.interrupted:
@@ -155,7 +155,7 @@ def concluded(job: Job, dataset, split, searched, results, progress):
         except KeyboardInterrupt:
             results.interrupted = summary["interrupted"] = True
     progress(2, 3, "the last fit, on all rows")
-    model = embedding_pipeline(method, dataset.X).fit(dataset.X, training_labels(dataset))
+    model = fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset))
     found = sections(evidence, dataset, model, diagnosis)
     found["diagnosis"] = None if diagnosis is None else named_labels(diagnosis.describe(), dataset)
     found["search"] = {
@@ -163,8 +163,7 @@ def concluded(job: Job, dataset, split, searched, results, progress):
         "seconds": sum(trial["seconds"] for trial in searched.trials_),
         "chosen": searched.best_params_ if method is searched.leaders_[0] else chosen_params(method),
     }
-    pairs = results.protocol["contrasts"]
-    record = search_record(job.file, job.seed, command(), dataset, summary, results, pairs, found)
+    record = search_record(job.file, job.seed, command(), summary, results, found)
     with all_or_none(job.folder) as place:
         written = write_model(model, dataset, place, summary, command()) + write_evidence(record, results, place)
     return [job.folder / path.name for path in written], summary
@@ -213,11 +212,11 @@ def diagnosed(job: Job, method, train, progress):
 
 def kept(job: Job, dataset, searched) -> None:
     """After Ctrl-C before the comparison had a fold: the best so far, fitted on all rows, and exit code 130."""
-    from proxembed.model import embedding_pipeline, training_labels
+    from proxembed.model import embedding_pipeline, fit_model, training_labels
 
     from .outputs import all_or_none, write_model
 
-    model = embedding_pipeline(searched.leaders_[0], dataset.X).fit(dataset.X, training_labels(dataset))
+    model = fit_model(embedding_pipeline(searched.leaders_[0], dataset.X), dataset.X, training_labels(dataset))
     with all_or_none(job.folder) as place:
         write_model(model, dataset, place, None, command())
     name = searched.best_params_["method"]

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.classify import MultiOutputRidge
-from proxembed.classify.thresholds import cross_fitted_scores, tune_thresholds
+from proxembed.classify.thresholds import tune_thresholds
 from proxembed.evaluate.arms import rival_arms, title_of
 from proxembed.evaluate.calibration import label_calibration_error, platt_apply, platt_fit
 from proxembed.evaluate.metrics import average_precision
 from proxembed.evaluate.splits import Split
 from proxembed.labels import LabelMatrix
-from proxembed.model import scaling_kind
+from proxembed.model import scaling_kind, unseen_scores
 
 from .trials import Part, make_part, score_average_precision
 
@@ -100,7 +100,8 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0)
         ]
         panels = [_panel(name, *pair, part, dataset.label_names if ours else None) for name, pair, ours in pairs]
         raw = _readout(part.X, part.X_held_out, part)
-        scores, cuts, calibration = _calibrated(Z, Z_held_out, part)
+        scores = _readout(Z, Z_held_out, part)
+        cuts, calibration = _calibrated(method, scores, part)
     truth = part.Y_held_out
     return Evidence(rows, panels, average_precision(truth, raw), average_precision(truth, scores), cuts, calibration)
 
@@ -144,10 +145,8 @@ def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
     return ridge.decision_function(Z_held_out).reshape(part.Y_held_out.shape)
 
 
-def _calibrated(Z, Z_held_out, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ridge scores of the test rows, cuts and calibration error, both from scores cross-fitted on training rows."""
-    known, Y = _known(part)
-    crossed = cross_fitted_scores(MultiOutputRidge(penalty="auto"), Z[known], Y)
-    scores = _readout(Z, Z_held_out, part)
-    probabilities = platt_apply(scores, platt_fit(crossed, Y))
-    return scores, tune_thresholds(crossed, Y).cuts, label_calibration_error(part.Y_held_out, probabilities)
+def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
+    unseen, (_, Y) = unseen_scores(method, part.X, part.labels), _known(part)
+    probabilities = platt_apply(scores, platt_fit(unseen, Y))
+    return tune_thresholds(unseen, Y).cuts, label_calibration_error(part.Y_held_out, probabilities)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
-from proxembed.model import embedding_pipeline, scaling_kind
+from proxembed.model import embedding_pipeline, fit_model, scaling_kind
 
 from .halving import Study, Task, search
 from .space import FIRST, candidates, component_sizes, settings
@@ -209,7 +209,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         titles = list(dict.fromkeys(t.title for t in complete))[:LEADERS]
         self.leaders_ = [_sized(next(t for t in complete if t.title == title)) for title in titles]
         method, score = _sized(best), best.standing()[1]
-        self.best_estimator_ = embedding_pipeline(method, X).fit(X, y)
+        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y)
         self.best_params_ = {"method": best.title, **settings(method)}
         self.best_score_ = score
         self.trials_ = [t.plain(t in study.complete()) for t in study.trials]

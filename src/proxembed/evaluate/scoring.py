@@ -1,16 +1,19 @@
 """One arm on one split: features scaled by the training part, one fit for all sizes, the read-outs and their measures.
 
 Arms share the scaled features, the inner folds and, of the measures, everything that does not depend on the embedding.
+Cuts and probabilities are tuned on scores of training rows by models that have not seen these rows: of an embedding
+that has learnt from labels, one fitted again on each inner fold.
 """
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import chosen_penalty, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
@@ -18,9 +21,10 @@ from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.model import scaling_kind
 
 from .arms import Arm
-from .budget import Budget
+from .budget import Budget, OutOfBudget
 from .calibration import calibration_error, log_loss, platt_apply, platt_fit
 from .decisions import hamming_loss, macro_f1, micro_f1
+from .label_scores import LabelScores
 from .logistic import logistic_probabilities
 from .metrics import jaccard_at_k, macro_average_precision
 from .neighbors import cosine_neighbors, neighbor_scores
@@ -37,9 +41,12 @@ from .results import (
     RIDGE,
     worst_value,
 )
+from .rivals import ForestProximity
 from .splits import Split
 
-INNER_FOLDS = 5
+INNER_FOLDS = 3
+PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
+Placed = list[tuple[Any, Any]]
 Value = tuple[float, int]
 Scores = dict[tuple[str, str], Value]
 
@@ -123,7 +130,7 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     X = dataset.X[train]
     kind = scaling_kind(X)
     state = scaling_fit(kind, X)
-    inner = np.random.default_rng(seed).permutation(len(index)) % min(INNER_FOLDS, len(index))
+    inner = _inner_folds(len(index), None if dataset.groups is None else dataset.groups[train[index]], seed)
     labels = Y[train]
     return Part(
         split.name,
@@ -137,6 +144,14 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
         Y[held_out],
         held_out,
     )
+
+
+def _inner_folds(n: int, groups, seed: int) -> np.ndarray:
+    """The inner fold of each row, at random; a group stays in one fold where there are several groups."""
+    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = np.arange(n) if unit.max() == 0 else unit
+    count = unit.max() + 1
+    return (np.random.default_rng(seed).permutation(count) % min(INNER_FOLDS, count))[unit]
 
 
 def _with_unknown(Y, unknown) -> np.ndarray:
@@ -180,8 +195,36 @@ def _fit_at(arm: Arm, k: int | None, part: Part) -> tuple[np.ndarray, np.ndarray
     return Z, Z_held_out
 
 
-def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge scores of the held-out rows, and cross-fitted ones of the training rows, at one penalty.
+def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> Placed | None:
+    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it.
+
+    None where that would change nothing: all features, methods that take no labels, and rivals that place a training
+    row by models that have not seen it. None too, with a warning, where a fit fails: the embedding as it is then
+    serves, which flatters its own rows.
+    """
+    if arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
+        return None
+    if isinstance(arm.estimator, PLACED_UNSEEN):
+        return None
+    placed = []
+    for fold in range(part.inner.max() + 1):
+        own = part.known[part.inner == fold]
+        rows = np.setdiff1d(np.arange(part.X.shape[0]), own)
+        known = np.flatnonzero(np.isin(rows, part.known))
+        inside = replace(part, X=part.X[rows], y=part.y[rows], X_held_out=part.X[own])
+        try:
+            Z, Z_own, _ = fit_arm(arm, sizes, inside, natural)
+        except OutOfBudget:
+            raise
+        except Exception as error:
+            warnings.warn(f"cuts are tuned on rows that the embedding has seen: {_reason(error)}", stacklevel=2)
+            return None
+        placed.append((Z[known], Z_own))
+    return placed
+
+
+def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out, placed: Placed | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge scores of the held-out rows, and cross-fitted ones of the training rows.
 
     Parameters
     ----------
@@ -190,6 +233,9 @@ def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out) -> tuple[np.ndarray, np.nd
     inner : int array of shape (n,)
         Inner fold of each training row.
     Z_held_out : array or sparse array of shape (m, k)
+    placed : list of (array, array), optional
+        For each inner fold the embeddings of the other rows and of its own, each fold with a penalty of its own; None
+        takes the rows of Z, at one penalty.
 
     Returns
     -------
@@ -210,12 +256,14 @@ def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out) -> tuple[np.ndarray, np.nd
     own = np.empty(T.shape)
     for fold in range(inner.max() + 1):
         out = inner == fold
-        part_coef, part_intercept = ridge_fit(Z[~out], T[~out], penalty)
-        own[out] = Z[out] @ part_coef + part_intercept
+        others, rows = (Z[~out], Z[out]) if placed is None else (each[:, : Z.shape[1]] for each in placed[fold])
+        fold_penalty = penalty if placed is None else chosen_penalty("auto", others, T[~out])
+        part_coef, part_intercept = ridge_fit(others, T[~out], fold_penalty)
+        own[out] = rows @ part_coef + part_intercept
     return Z_held_out @ coef + intercept, own
 
 
-def score(Z, Z_held_out, part: Part, protocol) -> tuple[Scores, np.ndarray]:
+def score(Z, Z_held_out, part: Part, protocol, placed: Placed | None = None) -> tuple[Scores, np.ndarray]:
     """Measure one embedding by the read-outs that every arm has.
 
     Parameters
@@ -225,6 +273,8 @@ def score(Z, Z_held_out, part: Part, protocol) -> tuple[Scores, np.ndarray]:
     part : Part
     protocol : Protocol
         Its ``n_neighbors`` and ``min_positives`` are used.
+    placed : list, optional
+        As ``place_again`` returns it.
 
     Returns
     -------
@@ -232,7 +282,7 @@ def score(Z, Z_held_out, part: Part, protocol) -> tuple[Scores, np.ndarray]:
     """
     Z, truth, c = Z[part.known], part.Y_held_out, part.Y.shape[1]
     Y = part.Y.toarray().astype(bool)
-    S, own = ridge_scores(Z, Y, part.inner, Z_held_out)
+    S, own = ridge_scores(Z, Y, part.inner, Z_held_out, placed)
     decided = apply_thresholds(S, tune_thresholds(own, Y))
     probable = platt_apply(S, platt_fit(own, Y))
     near = cosine_neighbors(Z_held_out, Z, protocol.n_neighbors)
@@ -285,6 +335,7 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
     try:
         with budget.limit():
             Z, Z_held_out, outcome.bounded = fit_arm(arm, protocol.sizes, part, natural)
+            placed = place_again(arm, protocol.sizes, part, natural or outcome.bounded)
     except Exception as error:
         outcome.rows = lost(arm, part, protocol, _reason(error), time.perf_counter() - started).rows
         return
@@ -293,7 +344,7 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
     for k in sizes:
         width = Z.shape[1] if k is None else min(k, Z.shape[1])
         if width not in known:
-            known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol)
+            known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol, placed)
         found, spent, failure = known[width]
         values, S = found or ({}, None)
         outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure)

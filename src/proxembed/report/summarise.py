@@ -2,9 +2,11 @@
 
 import math
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
+from proxembed.evaluate.bootstrap import held_out_gain
 from proxembed.evaluate.results import TEST, Results, measure_name
 
 from .verdict import judge
@@ -72,13 +74,23 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]
     return sorted(entries, key=lambda entry: (-entry["scores"][primary]["mean"], entry["k"] or 0))
 
 
-def summarise(results: Results) -> dict:
+def _on_test(results: Results, dataset: Any):
+    def gain(ours: dict, theirs: dict) -> dict | None:
+        keys = ((entry["arm"], entry["k"]) for entry in (ours, theirs))
+        return held_out_gain(results, dataset.Y, *keys, dataset.groups)
+
+    return gain
+
+
+def summarise(results: Results, searched: Any = None) -> dict:
     """Summarise a comparison as plain data, ready for JSON, the table, the file and the page.
 
     Parameters
     ----------
     results : Results
         From ``evaluate.protocol.run``; an interrupted run is summarised over its complete folds.
+    searched : proxembed.data.Dataset, optional
+        The data, where arms were searched on the rows of the folds: the verdict then rests on the test rows.
 
     Returns
     -------
@@ -122,6 +134,6 @@ def summarise(results: Results) -> dict:
         "leaderboard": entries,
         "best": list(best.values()),
         "curves": _curves(entries, names),
-        "verdict": judge(entries, names, sizes),
+        "verdict": judge(entries, names, sizes, None if searched is None else _on_test(results, searched)),
         "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
     }

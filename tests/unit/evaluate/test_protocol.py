@@ -308,14 +308,41 @@ def test_decisions_and_probabilities_of_all_features_by_hand(dataset):
     X, X_held_out = scale.transform(dataset.X[split.train]), scale.transform(dataset.X[split.held_out])
     Y, truth = dataset.Y.toarray()[split.train], dataset.Y.toarray()[split.held_out]
     model = MultiOutputRidge(penalty="auto").fit(X, Y)
-    S, inner = model.decision_function(X_held_out), np.random.default_rng(0).permutation(len(X)) % 5
-    folds = [(inner != fold, inner == fold) for fold in range(5)]
+    S, inner = model.decision_function(X_held_out), np.random.default_rng(0).permutation(len(X)) % 3
+    folds = [(inner != fold, inner == fold) for fold in range(3)]
     own = cross_fitted_scores(MultiOutputRidge(penalty=model.penalty_), X, Y, folds)
     decided = apply_thresholds(S, tune_thresholds(own, Y))
     expected = {"macro F1": macro_f1(truth, decided)[0], "Hamming loss": hamming_loss(truth, decided)}
     expected["log-loss"] = log_loss(truth, platt_apply(S, platt_fit(own, Y)))[0]
     for measure, value in expected.items():
         assert values(results, fold="1", measure=measure, readout="ridge") == pytest.approx([value], rel=1e-9)
+
+
+def test_cuts_of_a_supervised_embedding_come_from_rows_that_it_has_not_seen(dataset):
+    """By hand: scaled once, OPLS and ridge fitted on two of three inner folds, scores of the third."""
+    protocol = Protocol((RAW, Arm("OPLS", OPLS())), sizes=(2,), splitting=Splitting(n_folds=2))
+    results = run(protocol, dataset)
+    split = make_splits(dataset, protocol.splitting)[0]
+    scale = Scaling("standard").fit(dataset.X[split.train])
+    X, X_held_out = scale.transform(dataset.X[split.train]), scale.transform(dataset.X[split.held_out])
+    Y, truth = dataset.Y.toarray()[split.train], dataset.Y.toarray()[split.held_out]
+    inner, own = np.random.default_rng(0).permutation(len(X)) % 3, np.empty(Y.shape)
+    for fold in range(3):
+        rest = inner != fold
+        method = OPLS(n_components=2).fit(X[rest], Y[rest])
+        own[~rest] = (
+            MultiOutputRidge(penalty="auto")
+            .fit(method.transform(X[rest]), Y[rest])
+            .decision_function(method.transform(X[~rest]))
+        )
+    method = OPLS(n_components=2).fit(X, Y)
+    read = MultiOutputRidge(penalty="auto").fit(method.transform(X), Y)
+    S, seen = read.decision_function(method.transform(X_held_out)), read.decision_function(method.transform(X))
+    expected = hamming_loss(truth, apply_thresholds(S, tune_thresholds(own, Y)))
+    loss = log_loss(truth, platt_apply(S, platt_fit(own, Y)))[0]
+    found = {row["measure"]: row["value"] for row in results.rows if row["arm"] == "OPLS" and row["fold"] == "1"}
+    assert found["Hamming loss"] == pytest.approx(expected) and found["log-loss"] == pytest.approx(loss)
+    assert abs(log_loss(truth, platt_apply(S, platt_fit(seen, Y)))[0] - loss) > 1e-3  # the check above can fail
 
 
 def test_what_is_not_scored_within_the_budget_is_a_loss(dataset):

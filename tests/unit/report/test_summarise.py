@@ -130,3 +130,37 @@ def test_the_file_has_a_line_for_each_arm_size_and_measure():
     lines = leaderboard_csv(summarise(results(GOOD))).splitlines()
     assert len(lines) == 1 + 3 * 2
     assert lines[1].startswith("OPLS,method,3,3,ridge,macro average precision,0.7,0.005774,3,3,,1.0,")
+
+
+class Searched:
+    """Labels of 200 rows, which "good" ranks right and "chance" at random."""
+
+    rng = np.random.default_rng(0)
+    Y = rng.random((200, 3)) < 0.3
+    groups = None
+    scores = {"good": Y + 0.5 * rng.normal(size=Y.shape), "chance": rng.normal(size=Y.shape)}
+
+
+def after_search(ours, theirs):
+    """OPLS far above all features on the folds that the search has seen; what the test rows say is given."""
+    found = results({key: [*of_folds, 0.123] for key, of_folds in GOOD.items()}, test=True)
+    found.held_out = {"test": np.arange(200)}
+    found.predictions = {("OPLS", 3, "test"): Searched.scores[ours], (RAW[0], None, "test"): Searched.scores[theirs]}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "decision"),
+    [("good", "chance", "embed"), ("chance", "good", "do not embed"), ("good", "good", "do not embed")],
+)
+def test_after_a_search_the_test_rows_decide(ours, theirs, decision):
+    verdict = summarise(after_search(ours, theirs), searched=Searched)["verdict"]
+    assert verdict["decision"] == decision
+    assert "on 200 test rows, looked at once" in verdict["text"]
+    assert "On the folds, whose rows the search has seen: 0.700, all features 0.500." in verdict["text"]
+
+
+def test_after_a_search_without_test_rows_there_is_no_verdict():
+    found = after_search("good", "chance")
+    del found.folds["test"]
+    assert summarise(found, searched=Searched)["verdict"]["decision"] == "no comparison"
