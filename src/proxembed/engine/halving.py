@@ -131,14 +131,22 @@ class Study:
         """Seconds to keep for the last fit, on all rows."""
         return 0.0 if t is None else SLACK * self.cost(t, self.task.full)
 
-    def affordable(self, t: Trial, rung: tuple[int, int]) -> bool:
-        """Whether the rung fits into what is left, the last fit included; on all rows, that of this trial too."""
+    def affordable(self, t: Trial, rung: tuple[int, int], seconds: float | None = None) -> bool:
+        """Whether the rung fits into what is left, the last fit included; on all rows, that of this trial too.
+
+        ``seconds`` may say what is left.
+        """
         rows, folds = rung
-        if self.left == math.inf:
+        left = self.left if seconds is None else seconds
+        if left == math.inf:
             return True
         ahead = self.cost(t, rows) * sum((rows, fold) not in t.outcomes for fold in range(folds))
         last = self.reserve(self.best())
-        return self.left >= ahead + (max(last, self.reserve(t)) if rows == self.rows else last)
+        return left >= ahead + (max(last, self.reserve(t)) if rows == self.rows else last)
+
+    def owed(self, t: Trial, rung: tuple[int, int]) -> bool:
+        """Whether one of the first candidates goes on though the clock is against it: it may take one budget more."""
+        return bool(t.outcomes) and self.affordable(t, rung, self.task.seconds)
 
 
 def add(study: Study, estimator: Any) -> Trial | None:
@@ -230,8 +238,8 @@ def _room(study: Study) -> int:
 def search(task: Task, first: tuple[Candidate, ...], pool: tuple[Candidate, ...]) -> Study:
     """Search: the first candidates on every rung, then each method as it comes, then drawn configurations.
 
-    The first of all is always scored on all folds; everything after it is begun only where the clock leaves time for
-    it and for the last fit. After a KeyboardInterrupt the study holds what was finished.
+    The first of all is always scored on all folds, and the other first ones where that takes no more than the budget
+    once more; everything after them is begun only where the clock leaves time for it and for the last fit. After a KeyboardInterrupt the study holds what was finished.
 
     Parameters
     ----------
@@ -249,8 +257,8 @@ def search(task: Task, first: tuple[Candidate, ...], pool: tuple[Candidate, ...]
     try:
         for number, candidate in enumerate(first[: task.max_trials]):
             opening = add(study, candidate.default())
-            for rung in study.rungs:
-                run_rung(study, [opening] if opening else [], rung, forced=number == 0)
+            for rung in study.rungs if opening else ():
+                run_rung(study, [opening], rung, forced=number == 0 or study.owed(opening, rung))
         defaults = [add(study, pool[i].default()) for i in rng.permutation(len(pool))[: _room(study)]]
         race(study, [t for t in defaults if t is not None])
         while (number := min(_room(study), WIDTH)) and not study.perfect:

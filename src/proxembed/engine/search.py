@@ -37,7 +37,8 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         Size, or sizes to choose from, of which a method takes what it has; None: 2, 5, 10, ... up to the number of
         labels (at least 10).
     max_seconds : float or None, default=60
-        Budget of the whole fit, the last fit included. OPLS (the first of ``methods``) is finished whatever it costs.
+        Budget of the whole fit, the last fit included. OPLS (the first of ``methods``) is finished whatever it costs,
+        its kernel form where that takes no more than the budget once more.
     cv : int or splitter, default=3
         Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter. Rows with unknown
         labels are never held out.
