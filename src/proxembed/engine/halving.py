@@ -239,7 +239,8 @@ def search(task: Task, first: tuple[Candidate, ...], pool: tuple[Candidate, ...]
     """Search: the first candidates on every rung, then each method as it comes, then drawn configurations.
 
     The first of all is always scored on all folds, and the other first ones where that takes no more than the budget
-    once more; everything after them is begun only where the clock leaves time for it and for the last fit. After a KeyboardInterrupt the study holds what was finished.
+    once more; everything after them is begun only where the clock leaves time for it and for the last fit. After a
+    KeyboardInterrupt the study holds what was finished.
 
     Parameters
     ----------
