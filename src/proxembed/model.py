@@ -90,7 +90,7 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
     return Pipeline(steps)
 
 
-def fit_model(model: Pipeline, X: Any, y: Any) -> Pipeline:
+def fit_model(model: Pipeline, X: Any, y: Any, groups: Any = None) -> Pipeline:
     """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen.
 
     A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
@@ -101,6 +101,8 @@ def fit_model(model: Pipeline, X: Any, y: Any) -> Pipeline:
     model : Pipeline with a read-out
     X : array or sparse matrix of shape (n, d)
     y : labels in any form
+    groups : array of shape (n,), optional
+        Rows of a group are in one fold.
 
     Returns
     -------
@@ -122,7 +124,7 @@ def fit_model(model: Pipeline, X: Any, y: Any) -> Pipeline:
         return model
     labels = LabelMatrix.of(y)
     try:
-        scores = unseen_scores(model[:-1], X, labels)
+        scores = unseen_scores(model[:-1], X, labels, groups)
     except ValueError as error:
         warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
         return model
@@ -130,16 +132,18 @@ def fit_model(model: Pipeline, X: Any, y: Any) -> Pipeline:
     return model
 
 
-def unseen_scores(method: Any, X: Any, labels: LabelMatrix, n_folds: int = CUT_FOLDS) -> np.ndarray:
+def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:
     """Ridge scores of the rows with known labels, each by an embedding and a read-out fitted without it.
 
     Parameters
     ----------
     method : transformer, or pipeline of them
-        It is cloned for each fold; rows with unknown labels are always among those it is fitted on.
+        It is cloned for each of three folds; rows with unknown labels are among those it is fitted on, unless their
+        group is left out.
     X : array or sparse matrix of shape (n, d)
     labels : LabelMatrix
-    n_folds : int, default=3
+    groups : array of shape (n,), optional
+        Rows of a group are in one fold.
 
     Returns
     -------
@@ -156,18 +160,30 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, n_folds: int = CUT_F
     (1797, 7)
     """
     from .classify import MultiOutputRidge
-    from .classify.thresholds import label_folds
 
     known = np.flatnonzero(labels.rows_known)
     Y = labels.take(known).Y.toarray() > 0
     S = np.empty(Y.shape)
-    for train, held_out in label_folds(n_folds, Y):
+    for train, held_out in _cut_folds(Y, None if groups is None else np.asarray(groups)[known]):
         rows = np.setdiff1d(np.arange(labels.n), known[held_out])
+        if groups is not None:
+            rows = rows[~np.isin(np.asarray(groups)[rows], np.asarray(groups)[known[held_out]])]
         model = clone(method)
         Z = model.fit_transform(X[rows], labels.take(rows))[np.searchsorted(rows, known[train])]
         ridge = MultiOutputRidge(penalty="auto").fit(Z, Y[train].astype(np.int64))
         S[held_out] = ridge.decision_function(model.transform(X[known[held_out]])).reshape(len(held_out), -1)
     return S
+
+
+def _cut_folds(Y: np.ndarray, groups: np.ndarray | None):
+    """Stratified folds of the rows, or folds of whole groups."""
+    from sklearn.model_selection import GroupKFold
+
+    from .classify.thresholds import label_folds
+
+    if groups is None:
+        return label_folds(CUT_FOLDS, Y)
+    return GroupKFold(max(2, min(CUT_FOLDS, len(np.unique(groups))))).split(Y, groups=groups)
 
 
 def embedding_part(model: Any) -> Any:

@@ -177,3 +177,13 @@ def test_cuts_stay_with_a_warning_where_a_fold_cannot_be_fitted():
 def test_one_class_a_row_needs_no_cuts():
     model = fit_model(embedding_pipeline(OPLS(), X), X, Y.argmax(axis=1))
     assert model["readout"].cuts_ is None and set(model.predict(X)) <= {0, 1, 2}
+
+
+def test_rows_of_a_group_are_scored_by_models_that_have_seen_none_of_them():
+    rng = np.random.default_rng(0)
+    values = np.repeat(rng.normal(size=(30, 40)), 3, axis=0)
+    labels = LabelMatrix.of(np.repeat(rng.random((30, 1)) < 0.5, 3, axis=0).astype(float))
+    groups, truth = np.repeat(np.arange(30), 3), labels.Y.toarray().ravel()
+    apart = unseen_scores(OPLS(n_components=1), values, labels, groups).ravel()
+    leaked = unseen_scores(OPLS(n_components=1), values, labels).ravel()
+    assert abs(np.corrcoef(apart, truth)[0, 1]) < 0.5 < np.corrcoef(leaked, truth)[0, 1]

@@ -62,6 +62,20 @@ def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
     return loo_errors(coordinates, T, ridges)
 
 
+def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
+    """Squared errors on other rows, summed, one a ridge, of the ridge regression of T on X; one decomposition."""
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    side = "features" if rows.shape[1] <= rows.shape[0] else "rows"
+    gram = rows.gram() if side == "features" else rows.outer_gram()
+    coordinates = Coordinates(rows, None, gram, side)
+    level = T.mean(axis=0)
+    moments = matmul(coordinates.T.T, T - level)
+    new = CentredMatrix(X_new, rows.mean).dot(coordinates.V)
+    shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges[None, :])
+    fitted = (matmul(new, shrink[:, i : i + 1] * moments) for i in range(len(ridges)))
+    return np.array([np.sum((T_new - level - part) ** 2) for part in fitted])
+
+
 def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarray:
     """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges
     at once.

@@ -11,6 +11,7 @@ from .refusal import refusals
 INNER_FOLDS = 3
 LEADERS = 3
 TEST_SHARE = 0.25
+LEAST_SHUFFLES = 19
 KERNEL_DIAGNOSIS, DIAGNOSIS = 1000, 5000
 
 
@@ -37,6 +38,11 @@ def search(
 ) -> None:
     """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
     with refusals():
+        if 0 < shuffles < LEAST_SHUFFLES:
+            raise ValueError(
+                f"--shuffles {shuffles} cannot tell a find from chance at the level of 0.05; "
+                f"take at least {LEAST_SHUFFLES}, or 0 for no diagnosis."
+            )
         dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, test)
         names = None if methods is None else [name.strip() for name in methods.split(",")]
         folder = out or Path(f"{dataset.name}-search")
@@ -106,12 +112,29 @@ def searching(job: Job, dataset, split, progress):
         job.methods,
         parse_sizes(job.sizes, dataset.Y.shape[1]),
         job.max_seconds,
-        make_splits(train, Splitting(n_folds=INNER_FOLDS, seed=job.seed)),
+        make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed)),
         random_state=job.seed,
         n_jobs=job.jobs,
         max_trials=job.max_trials,
         progress=progress,
-    ).fit(train.X, training_labels(train))
+    ).fit(train.X, training_labels(train), groups=train.groups)
+
+
+def inner_folds(train) -> int:
+    """Three folds, or two where there are but two groups to keep together.
+
+    Examples
+    --------
+    >>> from proxembed.cli.search import inner_folds
+    >>> from proxembed.data import digits
+    >>> inner_folds(digits())
+    3
+    """
+    if train.groups is None:
+        return INNER_FOLDS
+    from proxembed.evaluate.part import rows_known
+
+    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_known(train)].tolist()))))
 
 
 def scored(job: Job, dataset, searched, progress):
@@ -139,7 +162,6 @@ def scored(job: Job, dataset, searched, progress):
 def concluded(job: Job, dataset, split, searched, results, progress):
     """Choose by the folds, look at the test rows, diagnose, fit on all rows, write the folder."""
     from proxembed.engine.evidence import held_out_evidence
-    from proxembed.model import embedding_pipeline, fit_model, training_labels
     from proxembed.report import summarise
 
     from .outputs import all_or_none, named_labels, search_record, sections, told_trials, write_evidence, write_model
@@ -151,11 +173,11 @@ def concluded(job: Job, dataset, split, searched, results, progress):
         try:
             progress(0, 3, "the test rows")
             evidence = held_out_evidence(method, dataset, split, seed=job.seed)
-            diagnosis = diagnosed(job, method, dataset.take(split.train), progress)
+            diagnosis = diagnosed(job, method, dataset, split, progress)
         except KeyboardInterrupt:
             results.interrupted = summary["interrupted"] = True
     progress(2, 3, "the last fit, on all rows")
-    model = fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset))
+    model = refitted(method, dataset)
     found = sections(evidence, dataset, model, diagnosis)
     found["diagnosis"] = None if diagnosis is None else named_labels(diagnosis.describe(), dataset)
     found["search"] = {
@@ -167,6 +189,13 @@ def concluded(job: Job, dataset, split, searched, results, progress):
     with all_or_none(job.folder) as place:
         written = write_model(model, dataset, place, summary, command()) + write_evidence(record, results, place)
     return [job.folder / path.name for path in written], summary
+
+
+def refitted(method, dataset):
+    """The pipeline of a method, fitted on all rows."""
+    from proxembed.model import embedding_pipeline, fit_model, training_labels
+
+    return fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset), dataset.groups)
 
 
 def chosen(summary: dict, searched):
@@ -190,33 +219,37 @@ def chosen_params(method) -> dict:
     return {"method": title_of(method), **settings(method)}
 
 
-def diagnosed(job: Job, method, train, progress):
-    """The diagnosis on at most 5,000 training rows, 1,000 for kernels; None without shuffles."""
+def diagnosed(job: Job, method, dataset, split, progress):
+    """The diagnosis on the test rows, of fits on at most 5,000 training rows, 1,000 for kernels; None without shuffles.
+
+    The folds of the training rows would not do: the method is the best of many on them, and no shuffle was searched.
+    """
     import numpy as np
 
     from proxembed.evaluate.diagnose import diagnose
-    from proxembed.evaluate.splits import Splitting, make_splits
+    from proxembed.evaluate.part import rows_known
+    from proxembed.evaluate.splits import Split
     from proxembed.model import embedding_pipeline, training_labels
 
     if job.shuffles == 0:
         return None
     progress(1, 3, f"diagnosis: {job.shuffles} shuffles of the labels")
     limit = KERNEL_DIAGNOSIS if "n_prototypes" in method.get_params(deep=False) else DIAGNOSIS
-    n = train.X.shape[0]
-    part = train.take(np.sort(np.random.default_rng(job.seed).permutation(n)[:limit]))
-    splits = make_splits(part, Splitting(n_folds=INNER_FOLDS, seed=job.seed))
+    draw, known = np.random.default_rng(job.seed), rows_known(dataset)
+    train = draw.permutation(split.train)[:limit]
+    test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
+    part = dataset.take(np.concatenate([train, test]))
+    parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
     model = embedding_pipeline(method, part.X, readout=False)
     labels = training_labels(part)
-    return diagnose(model, part.X, labels, job.shuffles, cv=splits, seed=job.seed, n_jobs=job.jobs)
+    return diagnose(model, part.X, labels, job.shuffles, cv=[parted], seed=job.seed, n_jobs=job.jobs)
 
 
 def kept(job: Job, dataset, searched) -> None:
     """After Ctrl-C before the comparison had a fold: the best so far, fitted on all rows, and exit code 130."""
-    from proxembed.model import embedding_pipeline, fit_model, training_labels
-
     from .outputs import all_or_none, write_model
 
-    model = fit_model(embedding_pipeline(searched.leaders_[0], dataset.X), dataset.X, training_labels(dataset))
+    model = refitted(searched.leaders_[0], dataset)
     with all_or_none(job.folder) as place:
         write_model(model, dataset, place, None, command())
     name = searched.best_params_["method"]

@@ -101,7 +101,7 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0)
         panels = [_panel(name, *pair, part, dataset.label_names if ours else None) for name, pair, ours in pairs]
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
-        cuts, calibration = _calibrated(method, scores, part)
+        cuts, calibration = _calibrated(method, scores, part, dataset.groups, split.train)
     truth = part.Y_held_out
     return Evidence(rows, panels, average_precision(truth, raw), average_precision(truth, scores), cuts, calibration)
 
@@ -145,8 +145,9 @@ def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
     return ridge.decision_function(Z_held_out).reshape(part.Y_held_out.shape)
 
 
-def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
+def _calibrated(method: Any, scores: np.ndarray, part: Part, groups, train) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
-    unseen, (_, Y) = unseen_scores(method, part.X, part.labels), _known(part)
+    groups = None if groups is None else groups[train]
+    unseen, (_, Y) = unseen_scores(method, part.X, part.labels, groups), _known(part)
     probabilities = platt_apply(scores, platt_fit(unseen, Y))
     return tune_thresholds(unseen, Y).cuts, label_calibration_error(part.Y_held_out, probabilities)

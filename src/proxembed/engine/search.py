@@ -133,7 +133,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
                 raise KeyboardInterrupt
             failures = "; ".join(f"{t.title}: {t.failure}" for t in study.trials[:3])
             raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
-        self._keep(study, best, X, y)
+        self._keep(study, best, X, y, groups)
         return self
 
     def _check(self) -> None:
@@ -205,12 +205,12 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         splits = as_splits(cv, X, labels, groups)
         return tuple(make_part(X, labels, rng.permutation(split.train), split.held_out, kind) for split in splits)
 
-    def _keep(self, study: Study, best, X, y) -> None:
+    def _keep(self, study: Study, best, X, y, groups) -> None:
         complete = sorted(study.complete(), key=lambda t: -t.standing()[1]) or [best]
         titles = list(dict.fromkeys(t.title for t in complete))[:LEADERS]
         self.leaders_ = [_sized(next(t for t in complete if t.title == title)) for title in titles]
         method, score = _sized(best), best.standing()[1]
-        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y)
+        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
         self.best_params_ = {"method": best.title, **settings(method)}
         self.best_score_ = score
         self.trials_ = [t.plain(t in study.complete()) for t in study.trials]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from .scoring import Outcome, Part, lost, prepare, run_arm
+from .part import Part, prepare
+from .scoring import Outcome, lost, run_arm
 from .splits import Split
 
 _prepared: dict[tuple[str, int], Part] = {}

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from .arms import Arm
 from .compare import SIDES
 from .parallel import in_parallel, one_by_one
+from .part import rows_known
 from .results import (
     AVERAGE_PRECISION,
     CALIBRATION,
@@ -24,8 +25,7 @@ from .results import (
     RIDGE,
     Results,
 )
-from .scoring import rows_known
-from .splits import Split, Splitting, make_splits, standard_split
+from .splits import Split, Splitting, make_splits, splitting_kind, standard_split
 
 __all__ = ["Progress", "Protocol", "Results", "run"]
 
@@ -164,10 +164,10 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
 
     Features are standardised (dense), turned to sublinear tf-idf (sparse counts) or left as they are, with figures of
     the training part alone. The read-outs are multi-output ridge, its penalty chosen on the training part by
-    closed-form leave-one-out, and the nearest training rows by cosine; all features get logistic regression too. Cuts
-    and probabilities come from ridge scores cross-fitted inside the training part (of the embedding as fitted: its own
-    optimism is left in, and shows as poor calibration). An arm that raises or runs out of its budget gets the worst
-    value. Rows with an unknown label are there to train on, for methods that can, and are never scored.
+    closed-form leave-one-out (by folds of whole groups where rows have groups), and the nearest training rows by
+    cosine; all features get logistic regression too. Cuts and probabilities come from ridge scores of training rows by
+    embeddings and read-outs that have not seen them. An arm that raises or runs out of its budget gets the worst value.
+    Rows with an unknown label are there to train on, for methods that can, and are never scored.
 
     Parameters
     ----------
@@ -203,7 +203,9 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     _check(dataset)
     splits = _splits(protocol, dataset)
     counts = [[str(name), int(count)] for name, count in zip(dataset.label_names, dataset.Y.sum(axis=0), strict=True)]
-    results = Results(dataset={**dataset.describe(), "label_counts": counts}, protocol=protocol.describe())
+    described = protocol.describe()
+    described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
+    results = Results(dataset={**dataset.describe(), "label_counts": counts}, protocol=described)
     _collect(protocol, dataset, splits, results, progress or (lambda done, total, text: None))
     results.seconds = time.perf_counter() - started
     return results

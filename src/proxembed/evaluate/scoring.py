@@ -11,14 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from proxembed.classify.ridge import chosen_penalty, ridge_fit
+from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
-from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.model import scaling_kind
 
 from .arms import Arm
 from .budget import Budget, OutOfBudget
@@ -28,6 +25,7 @@ from .label_scores import LabelScores
 from .logistic import logistic_probabilities
 from .metrics import jaccard_at_k, macro_average_precision
 from .neighbors import cosine_neighbors, neighbor_scores
+from .part import Part
 from .results import (
     AVERAGE_PRECISION,
     CALIBRATION,
@@ -39,37 +37,13 @@ from .results import (
     MICRO_F1,
     NEIGHBORS,
     RIDGE,
-    worst_value,
 )
 from .rivals import ForestProximity
-from .splits import Split
 
-INNER_FOLDS = 3
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
 Placed = list[tuple[Any, Any]]
 Value = tuple[float, int]
 Scores = dict[tuple[str, str], Value]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One split with its features scaled by the training rows; what all arms share."""
-
-    name: str
-    scaling: str
-    X: Any
-    y: Any
-    known: np.ndarray
-    Y: Any
-    inner: np.ndarray
-    X_held_out: Any
-    Y_held_out: Any
-    rows: np.ndarray
-
-    @property
-    def sizes(self) -> dict:
-        """Numbers of rows, as plain data."""
-        return {"train": self.X.shape[0], "held_out": len(self.rows)}
 
 
 @dataclass
@@ -83,88 +57,11 @@ class Outcome:
     seconds: float = 0.0
 
 
-def rows_known(dataset) -> np.ndarray:
-    """Mask of the rows all of whose labels are known."""
-    if dataset.unknown is None:
-        return np.ones(dataset.X.shape[0], dtype=bool)
-    return np.asarray(dataset.unknown.sum(axis=1)).ravel() == 0
-
-
-def prepare(dataset, split: Split, seed: int = 0) -> Part:
-    """Scale the features by the training rows alone, and set apart the rows whose labels are known.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-    split : Split
-        Held-out rows with an unknown label are left out: they cannot be scored.
-    seed : int, default=0
-        Seed of the inner folds on which thresholds and probabilities are tuned.
-
-    Returns
-    -------
-    Part
-
-    Raises
-    ------
-    ValueError
-        Fewer than two training rows, or no held-out row, with known labels.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.scoring import prepare
-    >>> from proxembed.evaluate.splits import stratified_folds
-    >>> data = digits()
-    >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
-    {'train': 1206, 'held_out': 591}
-    """
-    known, Y = rows_known(dataset), sp.csr_array(dataset.Y)
-    train, held_out = split.train, split.held_out[known[split.held_out]]
-    index = np.flatnonzero(known[train])
-    if len(index) < 2 or len(held_out) == 0:
-        raise ValueError(
-            f"fold {split.name} has {len(index)} training and {len(held_out)} held-out rows with known labels; "
-            "it needs 2 and 1. Take fewer folds, or label more rows."
-        )
-    X = dataset.X[train]
-    kind = scaling_kind(X)
-    state = scaling_fit(kind, X)
-    inner = _inner_folds(len(index), None if dataset.groups is None else dataset.groups[train[index]], seed)
-    labels = Y[train]
-    return Part(
-        split.name,
-        kind,
-        scaling_apply(state, X),
-        labels if dataset.unknown is None else _with_unknown(labels, sp.csr_array(dataset.unknown)[train]),
-        index,
-        labels[index],
-        inner,
-        scaling_apply(state, dataset.X[held_out]),
-        Y[held_out],
-        held_out,
-    )
-
-
-def _inner_folds(n: int, groups, seed: int) -> np.ndarray:
-    """The inner fold of each row, at random; a group stays in one fold where there are several groups."""
-    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
-    unit = np.arange(n) if unit.max() == 0 else unit
-    count = unit.max() + 1
-    return (np.random.default_rng(seed).permutation(count) % min(INNER_FOLDS, count))[unit]
-
-
-def _with_unknown(Y, unknown) -> np.ndarray:
-    y = Y.toarray().astype(np.float64)
-    y[unknown.toarray().astype(bool)] = np.nan
-    return y
-
-
 def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tuple[Any, Any, bool]:
     """Fit one arm for all sizes at once, at the largest size that it can have; True where that is its natural one.
 
-    A supervised method whose bound is below the largest size is fitted at its natural number, an unsupervised one,
-    whose natural number says little, at the largest size that works.
+    A supervised method whose bound is below the largest size is fitted at its natural number. Of any other one, whose
+    natural number may say little or be no reduction at all, the largest number of components that works is taken.
     """
     if arm.estimator is None:
         return part.X, part.X_held_out, False
@@ -177,8 +74,9 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
         found = _fit_at(arm, None, part)
     if getattr(arm.estimator, "label_kind", None) is not None:
         return *found, True
-    for k in sorted(sizes, reverse=True):
-        if found[0].shape[1] < k < limit:
+    width = found[0].shape[1]
+    for k in sorted({*sizes, width}, reverse=True):
+        if width <= k < limit:
             try:
                 return *_fit_at(arm, k, part), False
             except ValueError:
@@ -210,6 +108,8 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
     for fold in range(part.inner.max() + 1):
         own = part.known[part.inner == fold]
         rows = np.setdiff1d(np.arange(part.X.shape[0]), own)
+        if part.groups is not None:
+            rows = rows[~np.isin(part.groups[rows], part.groups[own])]
         known = np.flatnonzero(np.isin(rows, part.known))
         inside = replace(part, X=part.X[rows], y=part.y[rows], X_held_out=part.X[own])
         try:
@@ -223,7 +123,9 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
     return placed
 
 
-def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out, placed: Placed | None = None) -> tuple[np.ndarray, np.ndarray]:
+def ridge_scores(
+    Z, Y, inner: np.ndarray, Z_held_out, placed: Placed | None = None, grouped: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Ridge scores of the held-out rows, and cross-fitted ones of the training rows.
 
     Parameters
@@ -236,6 +138,8 @@ def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out, placed: Placed | None = No
     placed : list of (array, array), optional
         For each inner fold the embeddings of the other rows and of its own, each fold with a penalty of its own; None
         takes the rows of Z, at one penalty.
+    grouped : bool, default=False
+        Choose the penalty by the inner folds, which keep groups together, and not by single rows left out.
 
     Returns
     -------
@@ -251,14 +155,16 @@ def ridge_scores(Z, Y, inner: np.ndarray, Z_held_out, placed: Placed | None = No
     ([False, True], (8, 1))
     """
     T = 2.0 * Y - 1.0
-    penalty = chosen_penalty("auto", Z, T)
+    penalty = fold_penalty(Z, T, inner) if grouped else loo_penalty(Z, T)
     coef, intercept = ridge_fit(Z, T, penalty)
     own = np.empty(T.shape)
     for fold in range(inner.max() + 1):
         out = inner == fold
         others, rows = (Z[~out], Z[out]) if placed is None else (each[:, : Z.shape[1]] for each in placed[fold])
-        fold_penalty = penalty if placed is None else chosen_penalty("auto", others, T[~out])
-        part_coef, part_intercept = ridge_fit(others, T[~out], fold_penalty)
+        own_penalty = penalty
+        if placed is not None:
+            own_penalty = fold_penalty(others, T[~out], inner[~out]) if grouped else loo_penalty(others, T[~out])
+        part_coef, part_intercept = ridge_fit(others, T[~out], own_penalty)
         own[out] = rows @ part_coef + part_intercept
     return Z_held_out @ coef + intercept, own
 
@@ -282,7 +188,7 @@ def score(Z, Z_held_out, part: Part, protocol, placed: Placed | None = None) -> 
     """
     Z, truth, c = Z[part.known], part.Y_held_out, part.Y.shape[1]
     Y = part.Y.toarray().astype(bool)
-    S, own = ridge_scores(Z, Y, part.inner, Z_held_out, placed)
+    S, own = ridge_scores(Z, Y, part.inner, Z_held_out, placed, part.groups is not None)
     decided = apply_thresholds(S, tune_thresholds(own, Y))
     probable = platt_apply(S, platt_fit(own, Y))
     near = cosine_neighbors(Z_held_out, Z, protocol.n_neighbors)
@@ -347,19 +253,23 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
             known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol, placed)
         found, spent, failure = known[width]
         values, S = found or ({}, None)
-        outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure)
+        outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol.min_positives)
         if protocol.keep_predictions and S is not None:
             outcome.predictions[arm.name, k, part.name] = S.astype(np.float32)
     if arm.estimator is None:
         found, seconds, failure = _timed(budget, score_logistic, part, protocol)
         pairs = protocol.logistic_measures
-        outcome.rows += _rows(arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure)
+        outcome.rows += _rows(
+            arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure, protocol.min_positives
+        )
 
 
 def lost(arm: Arm, part: Part, protocol, reason: str, seconds: float = 0.0) -> Outcome:
     """The worst value of every measure, with the reason."""
     sizes, pairs = (None,) if arm.estimator is None else protocol.sizes, protocol.measures_of(arm)
-    return Outcome([row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason)])
+    return Outcome(
+        [row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol.min_positives)]
+    )
 
 
 def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
@@ -373,10 +283,12 @@ def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
     return found, time.perf_counter() - started, failure
 
 
-def _rows(arm: Arm, k, components: int, part: Part, pairs, values: Scores, seconds: float, failure: str | None):
+def _rows(
+    arm: Arm, k, components: int, part: Part, pairs, values: Scores, seconds: float, failure: str | None, least: int
+):
     rows = []
     for measure, readout in pairs:
-        value, labels = values.get((measure, readout), (worst_value(measure), part.Y.shape[1]))
+        value, labels = values.get((measure, readout), (part.worst(measure, least), part.Y.shape[1]))
         row = {"arm": arm.name, "rival": arm.rival, "k": k, "components": components, "fold": part.name}
         row |= {"readout": readout, "measure": measure, "value": float(value), "labels": int(labels)}
         rows.append({**row, "seconds": seconds, "failure": failure})

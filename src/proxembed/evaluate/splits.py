@@ -84,7 +84,7 @@ class _Rows:
                 f"{dataset.name} has {len(known)} rows whose labels are all known; splitting needs at least 2, because "
                 "only such rows can be held out and scored. Label more rows."
             )
-        kind = _kind_for(dataset.name, splitting, groups, times)
+        kind = splitting_kind(dataset, splitting)
         if groups is not None and len(np.unique(groups)) == len(groups):
             raise ValueError(
                 f"groups of {dataset.name} holds one row a group, which groups nothing; name a column that rows share, "
@@ -107,8 +107,17 @@ class _Rows:
         return Split(name, train, np.sort(held_out))
 
 
-def _kind_for(name: str, splitting: Splitting, groups, times) -> str:
-    kind = splitting.kind
+def splitting_kind(dataset, splitting: Splitting) -> str:
+    """The kind of the splits of a data set; what "auto" stands for there.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.splits import Splitting, splitting_kind
+    >>> splitting_kind(digits(), Splitting())
+    'stratified'
+    """
+    kind, name, groups, times = splitting.kind, dataset.name, dataset.groups, dataset.times
     if kind == "auto":
         return "time" if times is not None else "groups" if groups is not None else "stratified"
     if (kind == "groups" and groups is None) or (kind == "time" and times is None):

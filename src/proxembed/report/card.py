@@ -66,7 +66,7 @@ def leak_warnings(facts: dict, protocol: dict) -> list[str]:
         count, remedy = facts["duplicate_rows"], "Drop the copies, or keep them together with --groups."
         copies = "a copy in training of a held-out row flatters every score"
         found.append(f"{_rows(count)} the features of an earlier row: {copies}. {remedy}")
-    if facts.get("groups") is not None and kind != "groups":
+    if facts.get("groups") is not None and kind not in ("groups", "time"):
         found.append(
             "Rows have groups, but the folds did not keep them together: rows of one group may be on both sides."
         )

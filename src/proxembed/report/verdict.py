@@ -20,9 +20,8 @@ HEADLINES = {
 
 
 def _by_fold(entries: list[dict], name: str) -> np.ndarray:
-    """(entries, folds): values of a measure, on the folds where it is defined."""
-    table = np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
-    return table[:, ~np.isnan(table).all(axis=0)]
+    """(entries, folds): values of a measure; NaN on a fold where it is not defined."""
+    return np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
 
 
 def _label(entry: dict) -> str:
@@ -35,7 +34,9 @@ def _number(value: float, sign: bool = False) -> str:
 
 def _against(entries: list[dict], rivals: list[dict], name: str, sizes: list[dict]) -> dict:
     """Gain over rivals with arm and k of both sides chosen on the other folds, and its interval."""
-    gain = chosen_elsewhere(_by_fold(entries, name)) - chosen_elsewhere(_by_fold(rivals, name))
+    ours, theirs = _by_fold(entries, name), _by_fold(rivals, name)
+    defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
+    gain = chosen_elsewhere(ours[:, defined]) - chosen_elsewhere(theirs[:, defined])
     parts = [(size["train"], size["held_out"]) for size in sizes]
     interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts else None
     return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval)}
@@ -46,7 +47,7 @@ def _top(entries: list[dict], name: str) -> dict:
 
 
 def _decided(versus: dict) -> str:
-    low, high = versus["interval"] or (versus["gain"], versus["gain"])
+    low, high = versus["interval"] or (-np.inf, versus["gain"])  # one fold says little for an embedding
     return "embed" if low > 0 else "unclear" if high > 0 else "do not embed"
 
 
@@ -92,7 +93,7 @@ def _neighbor_sentence(name: str, methods: list[dict], raw: dict) -> str:
     base = raw["scores"][name]["mean"]
     relation = "best" if best["scores"][name]["mean"] > base else "best (still not above all features)"
     found = f"{_label(best)} with {name} {_number(best['scores'][name]['mean'])}"
-    return f"For neighbours, {relation}: {found}; all features {_number(base)}."
+    return f"For neighbours on the folds, {relation}: {found}; all features {_number(base)}."
 
 
 OnTest = Callable[[dict, dict], dict | None]

@@ -195,12 +195,12 @@ def test_unknown_rows_are_trained_on_and_never_scored():
 def test_groups_and_pipelines_and_forms_of_y():
     X, Y = made()
     splits = [Split("1", *pair) for pair in GroupFolds(3).split(X, Y, np.arange(N) % 12)]
-    assert diagnose(OPLS(), X, Y, n_shuffles=2, n_resamples=1, cv=splits).passed
+    assert diagnose(OPLS(), X, Y, n_shuffles=19, n_resamples=1, cv=splits).passed
     model = embedding_pipeline(OPLS(n_components=2), X)
     without = embedding_pipeline(OPLS(n_components=2), X, readout=False)
     assert diagnose(model, X, Y, 1, n_resamples=2) == diagnose(without, X, Y, 1, n_resamples=2)
     classes = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    assert diagnose(FDA(), X, classes, n_shuffles=3, n_resamples=1).passed
+    assert diagnose(FDA(), X, classes, n_shuffles=19, n_resamples=1).passed
     sets = [{str(j) for j in np.flatnonzero(row)} for row in Y]
     values = [
         diagnose(OPLS(n_components=2), A, y, n_shuffles=1, n_resamples=1).held_out
@@ -244,3 +244,8 @@ def test_bad_use_is_refused(options, message):
         diagnose(OPLS(), *made(n=40), **options)
     with pytest.raises(TypeError, match="only predicts"):
         diagnose(StratifiedFolds(), *made(n=40))
+
+
+def test_two_shuffles_pass_nothing():
+    X, Y = made()
+    assert not diagnose(OPLS(), X, Y, n_shuffles=2, n_resamples=1).passed

@@ -164,3 +164,9 @@ def test_after_a_search_without_test_rows_there_is_no_verdict():
     found = after_search("good", "chance")
     del found.folds["test"]
     assert summarise(found, searched=Searched)["verdict"]["decision"] == "no comparison"
+
+
+def test_one_fold_is_not_enough_for_an_embedding():
+    cut = results({key: of_folds[:1] for key, of_folds in GOOD.items()}, folds=("1",))
+    verdict = summarise(cut)["verdict"]
+    assert verdict["decision"] == "unclear" and verdict["interval"] is None

@@ -1,0 +1,114 @@
+"""One arm on one split: the nested sizes of label scores, penalties by groups, failures on folds without positives."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from proxembed import OPLS, LabelScores
+from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
+from proxembed.data import Dataset, digits
+from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.part import prepare
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.scoring import fit_arm, place_again
+from proxembed.evaluate.splits import Split, Splitting
+from proxembed.report import summarise
+
+RAW = Arm("all features", None, rival=True)
+
+
+def grouped(n_groups=24, each=6, d=40, seed=0):
+    """Near copies in groups; labels belong to groups."""
+    draw = np.random.default_rng(seed)
+    centres = draw.normal(size=(n_groups, d))
+    Y = centres[:, :2] + draw.normal(size=(n_groups, 2)) > 0
+    X = np.repeat(centres, each, axis=0) + 0.05 * draw.normal(size=(n_groups * each, d))
+    return X, np.repeat(Y, each, axis=0), np.repeat(np.arange(n_groups), each)
+
+
+def test_label_scores_have_their_principal_directions_at_every_size_below_the_largest():
+    part = prepare(digits().take(range(300)), Split("1", np.arange(200), np.arange(200, 300)))
+    arm = Arm("label scores", LabelScores(), rival=True)
+    Z, _, _ = fit_arm(arm, (2, 10), part, False)
+    expected = LabelScores(n_components=2).fit_transform(part.X, part.y)
+    assert Z.shape[1] == 7 and Z[:, :2] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_penalty_of_folds_is_that_of_a_plain_loop():
+    X, Y, groups = grouped()
+    folds, T = groups % 3, 2.0 * Y - 1.0
+    penalty = fold_penalty(X, T, folds)
+
+    def error(value):
+        total = 0.0
+        for fold in range(3):
+            out = folds == fold
+            coef, intercept = ridge_fit(X[~out], T[~out], value)
+            total += np.sum((X[out] @ coef + intercept - T[out]) ** 2)
+        return total
+
+    assert all(error(penalty) <= error(penalty * factor) for factor in (10**-0.5, 10**0.5, 0.1, 10.0))
+    assert penalty > 10 * loo_penalty(X, T)  # one row left out leaves its near copies in
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_rows_of_a_group_are_never_on_both_sides_of_an_inner_choice(given):
+    X, Y, groups = grouped()
+    data = Dataset(X, Y, groups=groups if given else None)
+    part = prepare(data, Split("1", np.arange(120), np.arange(120, 144)))
+    apart = [set(groups[:120][part.inner == f]) & set(groups[:120][part.inner != f]) for f in range(3)]
+    assert any(apart) is not given
+    assert (part.groups is not None) is given
+
+
+class _Semisupervised(OPLS):
+    """Keeps the rows it was fitted on."""
+
+    seen = []
+
+    def fit_transform(self, X, y):
+        _Semisupervised.seen.append(X)
+        known = ~np.isnan(y).any(axis=1)
+        return OPLS(n_components=self.n_components).fit(X[known], y[known]).transform(X)
+
+    def transform(self, X):
+        return X[:, : self.n_components]
+
+
+def test_rows_with_unknown_labels_leave_with_their_group():
+    X, Y, groups = grouped()
+    unknown = np.zeros(Y.shape, dtype=bool)
+    unknown[::6, 0] = True
+    data = Dataset(X, Y & ~unknown, unknown=unknown, groups=groups)
+    part = prepare(data, Split("1", np.arange(120), np.arange(120, 144)))
+    for given, rows in ((part, 120 - 6 * 7), (replace(part, groups=None), 120 - 5 * 7)):
+        _Semisupervised.seen.clear()
+        place_again(Arm("kept", _Semisupervised()), (2,), given, False)
+        assert min(len(X) for X in _Semisupervised.seen) == rows
+
+
+class Broken(PCA):
+    def fit_transform(self, X, y=None):
+        raise ValueError("never")
+
+
+def test_a_failed_arm_on_a_fold_without_positive_rows_is_no_loss_there_and_no_crash():
+    draw = np.random.default_rng(0)
+    X, times = draw.normal(size=(80, 3)), np.arange(80)
+    Y = (X[:, :1] > 0) & (times[:, None] < 60)
+    data = Dataset(X, Y, times=times)
+    protocol = Protocol((RAW, Arm("broken", Broken()), Arm("PCA", PCA())), sizes=(1,), splitting=Splitting(n_folds=3))
+    summary = summarise(run(protocol, data))
+    name = "macro average precision (ridge)"
+    folds = {entry["arm"]: np.isfinite(entry["scores"][name]["by_fold"]).tolist() for entry in summary["leaderboard"]}
+    assert folds["broken"] == folds["PCA"] == folds["all features"] and not all(folds["PCA"])
+
+
+def test_the_kind_of_splits_that_was_taken_is_recorded():
+    X, Y, groups = grouped()
+    protocol = Protocol((RAW,), sizes=(1,), splitting=Splitting(n_folds=2))
+    assert run(protocol, Dataset(X, Y, groups=groups)).protocol["splitting"]["kind"] == "groups"
+    assert run(protocol, Dataset(X, Y, times=np.arange(len(X)))).protocol["splitting"]["kind"] == "time"
+    assert run(protocol, Dataset(X, Y)).protocol["splitting"]["kind"] == "stratified"
