@@ -38,6 +38,12 @@ def data_card(facts: dict) -> list[tuple[str, str]]:
     return rows
 
 
+_INNER = (
+    "Folds, test rows, cuts and read-outs keep groups together, and folds and test rows follow time; a ridge that a "
+    "method chooses itself, and the cross-fitting of label scores, leave out single rows."
+)
+
+
 def leak_warnings(facts: dict, protocol: dict) -> list[str]:
     """What in the data may flatter or spoil the scores, one sentence each with its remedy.
 
@@ -74,6 +80,8 @@ def leak_warnings(facts: dict, protocol: dict) -> list[str]:
         found.append(
             "Rows have a time, but the folds did not follow it: later rows may have helped to score earlier ones."
         )
+    if facts.get("groups") is not None or facts.get("time_order"):
+        found.append(_INNER)
     if facts["zero_rows"]:
         found.append(f"{_rows(facts['zero_rows'])} no feature but zeros; no method can tell such rows apart.")
     if facts["labels_without_row"]:

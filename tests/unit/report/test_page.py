@@ -153,9 +153,12 @@ def test_leak_warnings_name_their_cause(summary):
     words = " ".join(leak_warnings(facts, {}))
     for part in ("1 row has the features", "Rows have groups", "Rows have a time", "2 rows have no feature"):
         assert part in words
-    assert leak_warnings({**facts, "duplicate_rows": 0, "zero_rows": 0}, {"splitting": {"kind": "groups"}}) == [
-        "Rows have a time, but the folds did not follow it: later rows may have helped to score earlier ones."
-    ]
+    clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
+    untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})
+    assert untimely.startswith("Rows have a time, but the folds did not follow it")
+    assert "leave out single rows" in inner
+    assert leak_warnings(clean, {"splitting": {"kind": "time"}}) == [inner]
+    assert leak_warnings({**clean, "groups": None, "time_order": False}, {}) == []
 
 
 @pytest.mark.parametrize("narrow", [False, True])
