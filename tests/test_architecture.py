@@ -26,7 +26,15 @@ MAX_FUNCTION_LINES = 50
 LONGER_WITH_REASON: dict[str, str] = {}
 
 # A heavy library and the one room that imports it, inside its functions.
-ONE_ROOM = {"matplotlib": "report", "jinja2": "report", "rich": "cli", "typer": "cli", "click": "cli", "pandas": "data"}
+ONE_ROOM = {
+    "matplotlib": "report",
+    "jinja2": "report",
+    "rich": "cli",
+    "typer": "cli",
+    "click": "cli",
+    "pandas": "data",
+    "pyarrow": "data",
+}
 AT_MODULE_LEVEL = {"typer", "click", "rich"}  # `cli` modules other than its entry are themselves imported lazily
 
 LINEAR_ALGEBRA = ("scipy.linalg", "scipy.sparse.linalg", "numpy.linalg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,15 @@ if TYPE_CHECKING:
     from proxembed.data import Dataset
 
 OPENML = "openml:"
+COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # outside double quotes
+QUOTED = re.compile(r'^"(.*)"$', re.DOTALL)
 LABELS = typer.Option(
     None,
     "--labels",
     metavar="COLUMNS",
-    help="Label columns: names or globs such as 'topic_*', separated by commas or in several options; one column may "
-    "hold classes or, with --separator, several labels. ARFF: its XML file. npy: the file of the labels.",
+    help="Label columns: names or globs such as 'topic_*', separated by commas or in several options; a name with a "
+    "comma stands in double quotes. One column may hold classes or, with --separator, several labels. ARFF: its XML "
+    "file. npy: the file of the labels.",
 )
 TEXT = typer.Option(None, "--text", metavar="COLUMN", help="Column of texts; their words become the features.")
 ID = typer.Option(None, "--id", metavar="COLUMN", help="Column that names the rows.")
@@ -92,11 +96,15 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
 def one_by_one(options: list[str] | None) -> list[str]:
     """Names of an option that is given several times or holds several names between commas.
 
+    A name that holds a comma stands in double quotes, as in CSV.
+
     Examples
     --------
     >>> from proxembed.cli.columns import one_by_one
     >>> one_by_one(["a, b", "topic_*"]), one_by_one(None)
     (['a', 'b', 'topic_*'], [])
+    >>> one_by_one(['"sea, blue",red'])
+    ['sea, blue', 'red']
     """
-    parts = [part.strip() for option in options or () for part in option.split(",")]
-    return [part for part in parts if part]
+    parts = [part.strip() for option in options or () for part in COMMA.split(option)]
+    return [QUOTED.sub(lambda found: found[1].replace('""', '"'), part) for part in parts if part]

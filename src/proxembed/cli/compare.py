@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from .checks import check_labels, check_limits
 from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
 from .refusal import refusals
 
@@ -30,12 +31,14 @@ def compare(
     ),
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one a core."),
-    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results [default: NAME-compare]."),
+    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-compare."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Compare embeddings of labelled rows by cross-validation, beside the rivals that they must beat."""
     with refusals():
+        check_limits(jobs, max_seconds)
         dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, test)
+        check_labels(dataset, file)
         from .job import Job, run_job
 
         folder = out or Path(f"{dataset.name}-compare")

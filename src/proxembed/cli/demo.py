@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from .checks import check_limits
 from .refusal import refusals
 
 
@@ -15,6 +16,7 @@ def demo(
 ) -> None:
     """Run the comparison on built-in data: images of digits with attributes (even, prime, has a loop, ...)."""
     with refusals():
+        check_limits(jobs)
         from proxembed.data import digits
 
         from .job import Job, run_job

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from .checks import check_labels
 from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
 from .refusal import refusals
 
@@ -69,9 +70,27 @@ def build(method: str, size: int | None, settings: list[str], seed: int, several
     if known.get("method", estimator) is None:
         estimator.set_params(method=estimator.default_method())
     options = dict(map(setting, settings))
+    if "method" in options:
+        options["method"] = wrapped(options["method"])
     if size is not None:
         options["n_components"] = size
     return estimator.set_params(**options)
+
+
+def wrapped(name: object):
+    """The method that --set method=NAME names, for a method that stands on another one.
+
+    Examples
+    --------
+    >>> from proxembed.cli.fit import wrapped
+    >>> wrapped("fda")
+    FDA()
+    """
+    from proxembed.evaluate.arms import method_arms
+
+    if not isinstance(name, str) or name.strip().lower() == "all":
+        raise ValueError(f"--set method={name} must name one method; `proxembed methods` lists them.")
+    return method_arms([name], several_labels=False)[0].estimator
 
 
 def training_rows(dataset):
@@ -107,6 +126,7 @@ def fit(
         dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, None)
         path = check_writable(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
+        check_labels(dataset, file, least=2)
         estimator = build(method, size, settings or [], seed, not dataset.single_label)
         show(fit_and_save(dataset, estimator, path, quiet=json_output), json_output)
 
@@ -133,7 +153,7 @@ def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
     started, title = perf_counter(), title_of(estimator)
     model = embedding_pipeline(estimator, dataset.X)
     with notes(), Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
-        fit_model(model, dataset.X, training_labels(dataset))
+        fit_model(model, dataset.X, training_labels(dataset), dataset.groups)
     seconds = perf_counter() - started
     command = shlex.join(["proxembed", *sys.argv[1:]])
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))

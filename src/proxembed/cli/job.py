@@ -4,6 +4,8 @@ import json
 import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import typer
 from sklearn.base import clone
 
 from proxembed.engine.evidence import held_out_evidence
+from proxembed.engine.space import component_sizes
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, default_methods, method_arms, method_names, rival_arms
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.predictions import label_precisions
@@ -19,11 +22,10 @@ from proxembed.evaluate.splits import Split, Splitting, make_splits, standard_sp
 from proxembed.model import embedding_pipeline, training_labels
 from proxembed.report import make_record, summarise
 
-from .outputs import file_hash, sections, write_evidence
+from .outputs import all_or_none, file_hash, sections, write_evidence
 from .terminal import print_summary, progress_bar
 
 RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores", "forestproximity", "forest"}
-SIZES = (2, 5, 10, 20, 50, 100)
 PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
 
 
@@ -55,24 +57,27 @@ class Job:
     quiet: bool = False
 
 
-def parse_sizes(text: str | None, n_labels: int) -> tuple[int, ...]:
-    """Read -k; without it, up to the number of labels, and that number itself.
+def parse_sizes(text: str | None, n_labels: int, n_features: int) -> tuple[int, ...]:
+    """Read -k; without it, the sizes that the search tries, as far as there are features.
 
     Examples
     --------
     >>> from proxembed.cli.job import parse_sizes
-    >>> parse_sizes("10,2", 6), parse_sizes(None, 6)
-    ((2, 10), (2, 5, 6, 10))
+    >>> parse_sizes("10,2", 6, 72), parse_sizes(None, 6, 72), parse_sizes(None, 6, 4)
+    ((2, 10), (2, 5, 6, 10), (2, 4))
     """
     if text is None:
-        chosen = {k for k in SIZES if k <= max(10, n_labels)} | ({n_labels} if 2 <= n_labels <= SIZES[-1] else set())
-        return tuple(sorted(chosen))
+        return tuple(sorted({min(k, n_features) for k in component_sizes(n_labels)}))
     try:
         sizes = sorted({int(part) for part in text.split(",")})
     except ValueError:
         raise ValueError(f"-k {text!r} is not a list of whole numbers; write it like 2,5,10.") from None
     if sizes[0] < 1:
         raise ValueError(f"-k {text!r} holds {sizes[0]}; each number of components must be at least 1.")
+    if sizes[-1] > n_features:
+        raise ValueError(
+            f"-k {text!r} holds {sizes[-1]}, but the data have {n_features} features; take fewer components."
+        )
     return tuple(sizes)
 
 
@@ -85,6 +90,30 @@ def parse_arms(text: str | None, dataset, seed: int) -> tuple[Arm, ...]:
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)
     rival_names = {arm.name for arm in rivals}
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
+
+
+@contextmanager
+def output_folder(folder: Path) -> Iterator[Path]:
+    """The folder, made and proven writable before the long part starts; where nothing is put in it, it goes again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.cli.job import output_folder
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with output_folder(Path(place) / "new" / "out") as folder:
+    ...         made = folder.is_dir()
+    ...     made, (Path(place) / "new").exists()
+    (True, False)
+    """
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        yield writable_folder(folder)
+    finally:
+        for path in new:
+            with suppress(OSError):  # it holds results, or was never made
+                path.rmdir()
 
 
 def writable_folder(folder: Path) -> Path:
@@ -109,9 +138,8 @@ def parse_contrasts(texts: tuple[str, ...], arms: tuple[Arm, ...]) -> tuple[tupl
     for text in texts:
         sides = [side.strip().lower() for side in text.split(":")]
         if len(sides) != 2 or not set(sides) <= set(known) or sides[0] == sides[1]:
-            raise ValueError(
-                f"--contrast {text!r} must be two of them as A:B; the sides are {', '.join(known.values())}."
-            )
+            names = ", ".join(dict.fromkeys(known.values()))
+            raise ValueError(f"--contrast {text!r} must be two of them as A:B; the sides are {names}.")
         pairs.append((known[sides[0]], known[sides[1]]))
     return tuple(pairs) or PAIRS
 
@@ -121,7 +149,7 @@ def protocol_of(job: Job, dataset) -> Protocol:
     arms = parse_arms(job.methods, dataset, job.seed)
     return Protocol(
         arms,
-        parse_sizes(job.sizes, dataset.Y.shape[1]),
+        parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1]),
         splitting=Splitting(n_folds=job.folds, n_repeats=job.repeats, seed=job.seed),
         standard=job.standard,
         min_positives=job.min_positives,
@@ -135,29 +163,42 @@ def protocol_of(job: Job, dataset) -> Protocol:
 def run_job(job: Job, dataset) -> None:
     """Do the whole job; after Ctrl-C, write what is finished and leave with exit code 130."""
     protocol = protocol_of(job, dataset)
-    writable_folder(job.folder)
+    with output_folder(job.folder) as folder:
+        record, results = evaluated(job, protocol, dataset)
+        with all_or_none(folder) as place:
+            written = [folder / path.name for path in write_evidence(record, results, place)]
+    summary = record["summary"]
+    if job.quiet:
+        typer.echo(json.dumps(summary | {"contrasts": record["contrasts"]}, indent=2))
+    else:
+        print_summary(summary, written, record["contrasts"])
+    if results.interrupted:
+        done, of = len([fold for fold in summary["folds"] if fold in results.folds]), job.folds * job.repeats
+        line = f"proxembed: interrupted; kept {done} complete folds of {of} (partial leaderboard in {job.folder})."
+        typer.echo(line, err=True)
+        raise typer.Exit(130)
+
+
+def finished(pairs, summary: dict) -> list[tuple[str, str]]:
+    """The contrasts whose arms have results: after Ctrl-C some may have none."""
+    known = {*SIDES, *(entry["arm"] for entry in summary["leaderboard"])}
+    return [pair for pair in pairs if set(pair) <= known]
+
+
+def evaluated(job: Job, protocol: Protocol, dataset) -> tuple[dict, Results]:
+    """Run the protocol; the record of it, and its results."""
     with progress_bar(quiet=job.quiet) as progress:
         results = run(protocol, dataset, progress)
         if not results.rows:
             typer.echo("proxembed: interrupted before the first arm was finished; nothing was written.", err=True)
             raise typer.Exit(130)
         summary = summarise(results)
-        tested = contrasts(summary, protocol.contrasts)
+        tested = contrasts(summary, finished(protocol.contrasts, summary))
         found = shown_sections(protocol, dataset, summary, results, progress)
     command = shlex.join(["proxembed", *sys.argv[1:]])
     data_hash = None if job.file is None else file_hash(job.file)
     options = {"seed": job.seed, "data_hash": data_hash, "contrasts": tested}
-    record = make_record(job.kind, summary, results.rows, command, **options, **found)
-    written = write_evidence(record, results, job.folder)
-    if job.quiet:
-        typer.echo(json.dumps(record["summary"] | {"contrasts": record["contrasts"]}, indent=2))
-    else:
-        print_summary(record["summary"], written, tested)
-    if results.interrupted:
-        done, of = len([fold for fold in summary["folds"] if fold in results.folds]), job.folds * job.repeats
-        line = f"proxembed: interrupted; kept {done} complete folds of {of} (partial leaderboard in {job.folder})."
-        typer.echo(line, err=True)
-        raise typer.Exit(130)
+    return make_record(job.kind, summary, results.rows, command, **options, **found), results
 
 
 def shown_sections(protocol: Protocol, dataset, summary: dict, results: Results, progress) -> dict:

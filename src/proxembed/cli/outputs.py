@@ -65,9 +65,13 @@ def all_or_none(folder: Path) -> Iterator[Path]:
     ['note.txt']
     """
     with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as place:
-        yield Path(place)
-        for path in sorted(Path(place).iterdir()):
-            os.replace(path, folder / path.name)
+        try:
+            yield Path(place)
+            for path in sorted(Path(place).iterdir()):
+                os.replace(path, folder / path.name)
+        except OSError as error:
+            name = Path(error.filename or "").name  # the file that was wanted, not the one in the place
+            raise OSError(error.errno, error.strerror, str(folder / name)) from error
 
 
 def write_model(model, dataset, folder: Path, summary: dict | None, command: str) -> list[Path]:

@@ -13,11 +13,13 @@ def report(
 ) -> None:
     """Rebuild index.html and leaderboard.csv of a folder from its results.json, without refitting."""
     with refusals():
-        from proxembed.report import leaderboard_csv, page_html, read_record, write_atomic
+        from proxembed.persist import write_whole
+        from proxembed.report import leaderboard_csv, page_html, read_record
 
         record = read_record(folder)
-        board, page = leaderboard_csv(record["summary"]), page_html(record)
-        written = [write_atomic(folder / "leaderboard.csv", board), write_atomic(folder / "index.html", page)]
+        made = {"leaderboard.csv": leaderboard_csv(record["summary"]), "index.html": page_html(record)}
+        written = [folder / name for name in made]
+        write_whole(dict(zip(written, (text.encode("utf-8") for text in made.values()), strict=True)))
         verdict = record["summary"]["verdict"]
         if json_output:
             import json

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from .checks import check_labels, check_limits
 from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
 from .refusal import refusals
 
@@ -25,7 +26,7 @@ def search(
     drop: list[str] = DROP,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
-    methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas [default: all]."),
+    methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; without it all."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
     max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the search; scoring comes after it."),
     max_trials: int = typer.Option(None, "--max-trials", help="Most configurations; makes the search repeatable."),
@@ -33,17 +34,19 @@ def search(
     shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels in the diagnosis; 0 for none.", min=0),
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one a core."),
-    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results [default: NAME-search]."),
+    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
     with refusals():
+        check_limits(jobs, max_seconds, max_trials)
         if 0 < shuffles < LEAST_SHUFFLES:
             raise ValueError(
                 f"--shuffles {shuffles} cannot tell a find from chance at the level of 0.05; "
                 f"take at least {LEAST_SHUFFLES}, or 0 for no diagnosis."
             )
         dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, test)
+        check_labels(dataset, file)
         names = None if methods is None else [name.strip() for name in methods.split(",")]
         folder = out or Path(f"{dataset.name}-search")
         job = Job(Path(file), names, sizes, max_seconds, max_trials, folds, shuffles, seed, jobs, folder, json_output)
@@ -70,12 +73,11 @@ class Job:
 def run_search(job: Job, dataset) -> None:
     """Do the whole job; after Ctrl-C, write what is finished and leave with exit code 130."""
     from .fit import notes
-    from .job import writable_folder
+    from .job import output_folder
     from .terminal import progress_bar
 
     dataset, split = with_test_rows(dataset, job.seed)
-    writable_folder(job.folder)
-    with notes(), progress_bar(quiet=job.quiet) as progress:
+    with output_folder(job.folder), notes(), progress_bar(quiet=job.quiet) as progress:
         searched = searching(job, dataset, split, progress)
         if searched.interrupted_:
             kept(job, dataset, searched)
@@ -110,7 +112,7 @@ def searching(job: Job, dataset, split, progress):
     train = dataset.take(split.train)
     return EmbeddingSearch(
         job.methods,
-        parse_sizes(job.sizes, dataset.Y.shape[1]),
+        parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1]),
         job.max_seconds,
         make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed)),
         random_state=job.seed,
@@ -150,7 +152,7 @@ def scored(job: Job, dataset, searched, progress):
     taken = {arm.name for arm in rivals}
     protocol = Protocol(
         (*(arm for arm in arms if arm.name not in taken), *rivals),
-        parse_sizes(job.sizes, dataset.Y.shape[1]),
+        parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1]),
         splitting=Splitting(n_folds=job.folds, seed=job.seed + 1),
         standard=True,
         seed=job.seed,

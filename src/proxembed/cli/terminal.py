@@ -23,7 +23,9 @@ def progress_bar(quiet: bool) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Bar(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
+    console = Console(stderr=True)
+    quiet = quiet or not console.is_interactive  # rich would leave an empty line in a file
+    with Bar(*columns, console=console, transient=True, disable=quiet) as bar:
         task = bar.add_task("starting", total=None)
 
         def progress(done: int, total: int, text: str) -> None:

@@ -85,6 +85,7 @@ def table_path(path: Path, inputs: list[Path]) -> Path:
 
 def write_table(path: Path, columns: dict, ids, arrays: dict) -> None:
     """Write named columns as .csv or .parquet, with the ids first, or whole arrays as .npz."""
+    from proxembed.data.parquet import parquet_bytes
     from proxembed.persist import write_whole
 
     suffix = path.suffix.lower()
@@ -135,20 +136,6 @@ def csv_bytes(columns: dict) -> bytes:
     writer.writerow(columns)
     writer.writerows(zip(*(getattr(v, "tolist", lambda v=v: v)() for v in columns.values()), strict=True))
     return out.getvalue().encode("utf-8")
-
-
-def parquet_bytes(columns: dict) -> bytes:
-    """Named columns as a Parquet file."""
-    import io
-
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ValueError("a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv.") from error
-    buffer = io.BytesIO()
-    parquet.write_table(pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()}), buffer)
-    return buffer.getvalue()
 
 
 def report(done: dict, json_output: bool) -> None:

@@ -26,3 +26,16 @@ def shorten(text: object, width: int = 40) -> str:
     """Quoted form of foreign text for a message: printable, on one line, at most `width` characters."""
     shown = ascii(text) if not isinstance(text, str) or not text.isprintable() else f"'{text}'"
     return shown if len(shown) <= width else shown[: width - 3] + "..."
+
+
+def told(error: Exception) -> str:
+    """What NumPy says of a file, on one line; its advice to load objects unsafely is left out.
+
+    Examples
+    --------
+    >>> from proxembed.data.errors import told
+    >>> told(ValueError("This file contains pickled (object) data. If you trust the file ..."))
+    'it holds Python objects, or is of another format'
+    """
+    text = " ".join(str(error).split())
+    return "it holds Python objects, or is of another format" if "pickled" in text else text.removesuffix(".")

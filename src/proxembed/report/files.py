@@ -1,10 +1,10 @@
-"""Files written whole or not at all: a temporary name beside the target, then a rename."""
+"""The text files of a run: the leaderboard as CSV, and text written whole or not at all."""
 
 import csv
 import io
-import os
-import tempfile
 from pathlib import Path
+
+from proxembed.persist import write_whole
 
 COLUMNS = (
     "arm", "kind", "k", "components", "readout", "measure", "mean", "standard_error", "folds", "labels", "test",
@@ -40,17 +40,7 @@ def write_atomic(path: str | Path, text: str) -> Path:
     'whole'
     """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole({path: text.encode("utf-8")})
     return path
 
 

@@ -70,7 +70,9 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]
             groups[row["arm"], row["k"]].append(row)
     entries = [_entry(rows, folds) for rows in groups.values()]
     if any(math.isnan(entry["scores"][primary]["mean"]) for entry in entries):
-        raise ValueError(f"{primary} is not defined on any fold: no held-out row has a label; label more rows.")
+        raise ValueError(
+            f"{primary} is not defined on any fold: no label has the positive held-out rows it needs; label more rows, or ask for fewer (min_positives)."
+        )
     return sorted(entries, key=lambda entry: (-entry["scores"][primary]["mean"], entry["k"] or 0))
 
 

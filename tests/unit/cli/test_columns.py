@@ -47,6 +47,13 @@ def test_the_verb_shows_the_facts(table):
     assert (facts["groups"], facts["time_order"], facts["sparse"], facts["labels"]) == (2, True, True, 2)
 
 
+def test_names_with_commas_stand_in_quotes(tmp_path):
+    (tmp_path / "t.csv").write_text('"sea, [blue]","say ""hi""",<script>,x\n0,1,1,0.5\n1,0,0,0.25\n')
+    names = ['"sea, [blue]" ,<script>', '"say ""hi"""']
+    assert dataset_from(tmp_path / "t.csv", names).label_names == ("sea, [blue]", 'say "hi"', "<script>")
+    assert dataset_from(tmp_path / "t.csv", ["<script>"], drop=['"sea, [blue]",say*']).feature_names == ("x",)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

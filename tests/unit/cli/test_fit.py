@@ -67,6 +67,11 @@ def test_methods_and_their_parameters(tmp_path, options, name):
     assert "".join(repr(built).split()) == "".join(name.split())
 
 
+def test_a_wrapped_method_is_set_by_its_name(tags, tmp_path):
+    made = program("fit", tags, *FIT, "-m", "kernelized", "--set", "method=mddm", "-o", tmp_path / "m.skops")
+    assert made.exit_code == 0 and type(load(tmp_path / "m.skops")["embedding"].method).__name__ == "MDDM"
+
+
 def test_one_class_a_row_is_taken_by_single_label_methods(tmp_path):
     classes = one_class_csv(tmp_path / "c.csv")
     done = program("fit", tmp_path / "c.csv", "--labels", "colour", "-m", "fda", "-o", tmp_path / "m.skops")
@@ -99,6 +104,9 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["-k", "4"], ["n_components=4 is more than the 3 components"]),
         (["--set", "ridge"], ["--set 'ridge' must be NAME=VALUE"]),
         (["--set", "width=2"], ["Invalid parameter 'width' for estimator OPLS"]),
+        (["-m", "kernelized", "--set", "method=3"], ["--set method=3 must name one method"]),
+        (["-m", "kernelized", "--set", "method=kernelized"], ["Kernelized cannot wrap Kernelized"]),
+        (["--set", "method=fda"], ["Invalid parameter 'method' for estimator OPLS"]),
         (["--set", "ridge=-1"], ["OPLS: ridge=-1 is not allowed"]),
         (["--standard-split"], ["tags names no standard split"]),
         (["-o", "m.pkl"], ["-o 'm.pkl' must end in .skops"]),

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from proxembed.cli import job as job_module
-from proxembed.cli.job import Job, parse_arms, parse_contrasts, parse_sizes, run_job
+from proxembed.cli.job import Job, finished, parse_arms, parse_contrasts, parse_sizes, run_job
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm, method_arms
 from proxembed.evaluate.predictions import load_predictions
@@ -167,17 +167,60 @@ def test_a_full_disk_leaves_earlier_outputs(dataset, tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_disk_that_is_full_at_the_second_file_leaves_all_earlier_outputs(dataset, tmp_path, monkeypatch):
+    run_job(Job("compare", tmp_path, **FAST), dataset)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    whole, calls = os.fsync, []
+
+    def full(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        return whole(*args)
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        run_job(Job("compare", tmp_path, **FAST, seed=1), dataset)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_refusal_after_the_folder_was_made_takes_it_away_again(dataset, tmp_path):
+    with pytest.raises(ValueError, match="n_folds=81"):
+        run_job(Job("compare", tmp_path / "new" / "out", **{**FAST, "folds": 81}), dataset)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "old").mkdir()
+    with pytest.raises(ValueError, match="n_folds=81"):
+        run_job(Job("compare", tmp_path / "old", **{**FAST, "folds": 81}), dataset)
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_refused_contrast_names_each_side_once():
+    with pytest.raises(ValueError) as caught:
+        parse_contrasts(("a:b",), method_arms(["opls"]))
+    assert str(caught.value).endswith("the sides are OPLS, best method, best rival, all features.")
+
+
 @pytest.mark.parametrize("texts", [("opls",), ("opls:nothing",), ("opls:opls",), ("a:b:c",)])
 def test_contrasts_that_name_no_arms_are_refused(texts):
     with pytest.raises(ValueError, match=r"--contrast .* must be two of them as A:B"):
         parse_contrasts(texts, method_arms(["opls"]))
 
 
+def test_contrasts_with_arms_that_ctrl_c_left_without_results_are_left_out():
+    summary = {"leaderboard": [{"arm": "OPLS"}, {"arm": "all features"}]}
+    pairs = (("OPLS", "all features"), ("OPLS", "MDDM"), ("best method", "best rival"))
+    assert finished(pairs, summary) == [pairs[0], pairs[2]]
+
+
 def test_sizes_and_arms(dataset):
-    assert parse_sizes("5, 2,2", 9) == (2, 5) and parse_sizes(None, 1) == (2, 5, 10)
-    for text, message in (("two", "not a list of whole numbers"), ("0,2", "must be at least 1")):
+    assert parse_sizes("5, 2,2", 9, 9) == (2, 5) and parse_sizes(None, 1, 9) == (2, 5, 9)
+    for text, message in (
+        ("two", "not a list of whole numbers"),
+        ("0,2", "must be at least 1"),
+        ("2,51", "the data have 50 features"),
+    ):
         with pytest.raises(ValueError, match=message):
-            parse_sizes(text, 3)
+            parse_sizes(text, 3, 50)
     named = parse_arms("opls,raw,PCA,labelscores,forest", dataset, 0)
     assert [arm.name for arm in named] == [arm.name for arm in parse_arms("opls", dataset, 0)]
     with pytest.raises(ValueError, match="unknown method 'oplls'; did you mean opls"):

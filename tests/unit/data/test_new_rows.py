@@ -177,3 +177,9 @@ def test_rows_carry_ids_groups_and_times_through_take():
     part = data.take([2, 0])
     assert part.ids == ("c", "a") and part.groups.tolist() == [7, 4] and part.times.tolist() == [2, 3]
     assert part.source == {"format": "npz"} and (data.describe()["groups"], part.describe()["time_order"]) == (2, True)
+
+
+def test_a_folder_in_place_of_new_rows_is_told(tmp_path):
+    _, source = source_of(tmp_path, id="doc")
+    with pytest.raises(DataError, match="this is a folder; name one file in it"):
+        read_rows(tmp_path, source)

@@ -111,3 +111,11 @@ def test_an_npz_holds_its_own_split(tmp_path):
     file = save(tmp_path, X=X, Y=Y)
     with pytest.raises(DataError, match="store the split as train_idx and test_idx"):
         read(file, test=file)
+
+
+@pytest.mark.parametrize("name", ["t.npz", "t.npy"])
+def test_nobody_is_told_to_load_a_file_unsafely(tmp_path, name):
+    (tmp_path / name).write_bytes(b"no array at all")
+    with pytest.raises(DataError, match="it holds Python objects, or is of another format") as caught:
+        read(tmp_path / name, labels="y.npy" if name == "t.npy" else None)
+    assert "unsafely" not in str(caught.value)

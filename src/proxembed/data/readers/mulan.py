@@ -46,7 +46,7 @@ def _read(path: Path, labels: str | Path | Sequence[str] | None) -> Dataset:
             f"? in feature {shorten(header.attributes[column].name)} (column {column + 1})",
             "fill in missing feature values or drop the row",
         )
-    X, feature_names = _select(raw, header.attributes, features)
+    X, feature_names = select(raw, header.attributes, features)
     values, label_names = _label_values(raw, header.attributes, columns, path, lines)
     missing = np.isnan(values.data)
     Y, unknown = values.copy(), values.copy()
@@ -124,7 +124,7 @@ def _xml_names(path: Path) -> list[str]:
     return names
 
 
-def _select(raw: Matrix, attributes: Sequence[Attribute], columns: NDArray[np.intp]) -> tuple[Matrix, list[str]]:
+def select(raw: Matrix, attributes: Sequence[Attribute], columns: NDArray[np.intp]) -> tuple[Matrix, list[str]]:
     """Chosen columns as numbers; a text attribute becomes one 0/1 column a value, named `attribute=value`."""
     parts, names = [], []
 
@@ -180,7 +180,7 @@ def _label_values(
                 f"label {shorten(attributes[j].name)} declares the values {declared}",
                 "declare labels as {0,1} (only a lone label may have other values)",
             )
-    selected, names = _select(raw, attributes, columns)
+    selected, names = select(raw, attributes, columns)
     values = sparse.csc_array(selected)
     wrong = np.flatnonzero((values.data != 1) & ~np.isnan(values.data))
     if wrong.size:

@@ -81,6 +81,8 @@ def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
     (('x', 'kind=blue', 'kind=red'), [[7.0, 1.0, 0.0]], ('e',))
     """
     path = Path(path)
+    if path.is_dir():
+        raise DataError.at(path, None, "this is a folder", "name one file in it")
     suffix = Path(re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)).suffix.lower()
     if suffix in table.SUFFIXES:
         return _from_table(path, source)
@@ -131,7 +133,7 @@ def _from_arff(path: Path, source: dict[str, Any]) -> Matrix:
         raw, _ = arff_rows.read_rows(stream, header, path)
     raw = raw.tocsc() if sparse.issparse(raw) else raw
     every = np.arange(len(header.attributes))
-    X, names = mulan._select(raw, header.attributes, every)
+    X, names = mulan.select(raw, header.attributes, every)
     wanted = source.get("names")
     if wanted is None and source.get("format") == "table":
         wanted = [name for facts in source["features"] for name in Feature.of(facts).names]
@@ -143,13 +145,13 @@ def _from_arff(path: Path, source: dict[str, Any]) -> Matrix:
 
 
 def _from_npz(path: Path, source: dict[str, Any]) -> Matrix:
-    arrays = npz._load(path)
+    arrays = npz.load(path)
     if "X" in arrays:
         return _two_dimensional(arrays["X"], path)
     if not all(part in arrays for part in npz.CSR_PARTS):
         reason = "the archive holds no features (X, or data, indices, indptr, shape)"
         raise DataError.at(path, None, reason, npz.FORM)
-    return npz._csr(arrays, path)
+    return npz.csr_of(arrays, path)
 
 
 def _two_dimensional(X: Any, path: Path) -> Matrix:
@@ -164,7 +166,7 @@ def _from_npy(path: Path, source: dict[str, Any]) -> Matrix:
 
 def _from_svmlight(path: Path, source: dict[str, Any]) -> Matrix:
     """Features by their index; a file may stop short of the last ones."""
-    X, start = sparse.csr_array(svmlight._load([path])[0]), source.get("start", 1)
+    X, start = sparse.csr_array(svmlight.load([path])[0]), source.get("start", 1)
     d = _width(source)
     if d is None:
         return X[:, start:]

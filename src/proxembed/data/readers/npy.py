@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import Dataset, one_hot
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError, shorten, told
 from proxembed.data.readers import table
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.source import opened
@@ -63,7 +63,7 @@ def array(path: Path) -> NDArray:
         try:
             found = np.load(stream, allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
-            reason = shorten(" ".join(str(error).split()).removesuffix("."), 160).strip("'")
+            reason = shorten(told(error), 160).strip("'")
             raise DataError.at(
                 path, None, f"it is no readable .npy file ({reason})", "save one array with numpy.save"
             ) from error

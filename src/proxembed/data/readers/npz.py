@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, class_name, one_hot
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError, shorten, told
 from proxembed.data.readers.source import opened
 from proxembed.data.readers.svmlight import MAX_FEATURES
 
@@ -33,7 +33,7 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
         raise DataError.at(test, None, "a second npz file was given", "store the split as train_idx and test_idx")
     if labels is not None:
         raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
-    arrays = _load(path)
+    arrays = load(path)
     try:
         return _dataset(arrays, path)
     except DataError as error:
@@ -41,7 +41,7 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
         raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
 
 
-def _load(path: Path) -> dict[str, NDArray]:
+def load(path: Path) -> dict[str, NDArray]:
     with opened(path) as stream:
         try:
             archive = np.load(stream, allow_pickle=False)
@@ -55,8 +55,8 @@ def _load(path: Path) -> dict[str, NDArray]:
                     "".join(array.ravel().tolist()).encode()  # raises where text holds what is no character
             return {key: array.astype(array.dtype.newbyteorder("="), copy=False) for key, array in arrays.items()}
         except Exception as error:  # damaged zip members fail in many ways: every one means the same here
-            told = shorten(" ".join(str(error).split()), 160).strip("'")
-            reason = f"it is no readable npz archive ({type(error).__name__}: {told})"
+            words = shorten(told(error), 160).strip("'")
+            reason = f"it is no readable npz archive ({type(error).__name__}: {words})"
             raise DataError.at(path, None, reason, FORM) from error
 
 
@@ -68,7 +68,7 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
             raise DataError.at(path, None, reason, f"save it as a 1-D array of {what}")
     X = arrays.get("X")
     if X is None and all(part in arrays for part in CSR_PARTS):
-        X = _csr(arrays, path)
+        X = csr_of(arrays, path)
     Y = arrays.get("Y", arrays.get("y"))
     if X is None or Y is None:
         missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
@@ -93,7 +93,7 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
     )
 
 
-def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
+def csr_of(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
     data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
     try:
         if shape.dtype.kind not in "iu":

@@ -28,7 +28,7 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
     if labels is not None:
         raise DataError.at(path, None, "labels= was given, but an svmlight file holds its labels", "leave labels= out")
     paths = [path] if test is None else [path, test]
-    parts = _load(paths)
+    parts = load(paths)
     X, ids = sparse.vstack(parts[0::2], format="csr"), [row for rows in parts[1::2] for row in rows]
     if X.shape[1] > MAX_FEATURES:
         raise DataError.at(
@@ -54,7 +54,7 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
     )
 
 
-def _load(paths: list[Path]) -> list:
+def load(paths: list[Path]) -> list:
     from sklearn.datasets import load_svmlight_files  # costs over a second to import: only where it is used
 
     with ExitStack() as stack:
