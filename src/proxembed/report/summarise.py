@@ -71,7 +71,8 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]
     entries = [_entry(rows, folds) for rows in groups.values()]
     if any(math.isnan(entry["scores"][primary]["mean"]) for entry in entries):
         raise ValueError(
-            f"{primary} is not defined on any fold: no label has the positive held-out rows it needs; label more rows, or ask for fewer (min_positives)."
+            f"{primary} is not defined on any fold: no label has the positive held-out rows that it needs; label more "
+            "rows, or ask for fewer (min_positives)."
         )
     return sorted(entries, key=lambda entry: (-entry["scores"][primary]["mean"], entry["k"] or 0))
 
