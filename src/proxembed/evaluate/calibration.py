@@ -25,6 +25,7 @@ def platt_fit(S, Y) -> Platt:
     Targets are (n1 + 1) / (n1 + 2) and 1 / (n0 + 2) instead of 1 and 0, so that a label without a positive row gets a
     small probability and no infinite one. The slope is never negative: where a larger score does not make the label
     more likely, the probability is constant. The scores must come from models that have not seen their rows.
+    [platt1999probabilities]
 
     Parameters
     ----------

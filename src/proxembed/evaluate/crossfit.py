@@ -30,7 +30,7 @@ class Frame(NamedTuple):
 def procrustes_frame(Z, target) -> Frame:
     """Orthogonal Procrustes: the rotation or reflection, scale and shift that carry Z nearest to ``target``.
 
-    Q = UV' of the singular vectors of Z'T, both centred; scale = tr(Q'Z'T) / ||Z||^2.
+    Q = UV' of the singular vectors of Z'T, both centred; scale = tr(Q'Z'T) / ||Z||^2.  [schonemann1966procrustes]
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ class ForestProximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     Two rows are near where many trees put them into one leaf. A training row is described only by the trees that were
     grown without it, a new row by all trees, so that both look alike; a row identical to a training row counts as that
     row, and equal rows are one row to the forest. The n x n proximity matrix is never made.
+    [breiman2001forests]
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ class SupervisedUMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
 
     Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP
-    gave them knowing their labels: only held-out rows show what it is worth.
+    gave them knowing their labels: only held-out rows show what it is worth.  [mcinnes2018umap]
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def bayesian_correlated_t(
 ) -> dict[str, float] | None:
     """Posterior probabilities that the mean difference over folds is below, within or above the region of no matter.
 
-    The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).
+    The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).  [benavoli2017bayes]
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _corrected(differences: np.ndarray, train: float, held_out: float) -> tuple[
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Adjust p-values for the number of tests by Holm's step-down rule.
+    """Adjust p-values for the number of tests by Holm's step-down rule.  [holm1979multiple]
 
     The i-th smallest of m is multiplied by m - i + 1; adjusted values never fall along the order, nor exceed 1.
 
@@ -145,7 +145,7 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 def wilcoxon_holm(differences: Sequence[Sequence[float] | np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Wilcoxon signed-rank test of each contrast across data sets, and Holm's adjustment for their number.
 
-    Differences of zero are left out, as Wilcoxon did; a contrast with nothing but zeros has p = 1.
+    Differences of zero are left out, as Wilcoxon did; a contrast with nothing but zeros has p = 1.  [wilcoxon1945ranking]
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _check_rope(rope: float) -> None:
 def bayesian_signed_rank(
     differences: Sequence[float] | np.ndarray, rope: float = ROPE, seed: int = 0, *, n_samples: int = 50_000
 ) -> dict[str, float]:
-    """Bayesian signed-rank test with a region of practical equivalence, across data sets.
+    """Bayesian signed-rank test with a region of practical equivalence, across data sets.  [benavoli2017bayes]
 
     A Dirichlet process with one pseudo-observation of strength 1/2 at zero; each posterior draw gives the shares of
     pairs of data sets whose mean difference lies below, within or above the region, and the largest share wins the
