@@ -77,7 +77,8 @@ def bayesian_correlated_t(
 ) -> dict[str, float] | None:
     """Posterior probabilities that the mean difference over folds is below, within or above the region of no matter.
 
-    The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).  [benavoli2017bayes]
+    The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).
+    [benavoli2017bayes]
 
     Parameters
     ----------
@@ -145,7 +146,8 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 def wilcoxon_holm(differences: Sequence[Sequence[float] | np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Wilcoxon signed-rank test of each contrast across data sets, and Holm's adjustment for their number.
 
-    Differences of zero are left out, as Wilcoxon did; a contrast with nothing but zeros has p = 1.  [wilcoxon1945ranking]
+    Differences of zero are left out, as Wilcoxon did; a contrast with nothing but zeros has p = 1.
+    [wilcoxon1945ranking]
 
     Parameters
     ----------
