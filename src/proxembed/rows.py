@@ -9,17 +9,26 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .algebra.operators import LowRank
+from .algebra.operators import LowRank, Sparse
 from .labels import LabelMatrix
+from .proximity import graph as graphs
+from .proximity import labelled
+from .proximity.neighbors import Neighbors, nearest
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Checked rows X (n x d) with their labels; ``weighting`` is set by MESD alone (None: no copies)."""
+    """Checked rows X (n x d) with their labels; ``weighting``, ``copies`` and ``enemy`` are set by MESD alone
+    (weighting None: no copies).
+
+    Searches are kept for as long as the object, by their arguments: a method may ask twice.
+    """
 
     X: Any
     labels: LabelMatrix | None
     weighting: str | None = None
+    copies: str = "distinct"
+    enemy: str = "any"
 
     @property
     def n(self) -> int:
@@ -50,13 +59,102 @@ class Rows:
         """m m' / nt: projection on the mean of all label copies."""
         return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]))
 
-    def weigh(self, W: LowRank, same_class: bool = True) -> LowRank:
+    def neighbors(self, K: int, *, metric: str = "euclidean", algorithm="exact") -> Neighbors:
+        """The K nearest other rows of every row."""
+        return self._kept(
+            ("neighbors", K, metric), algorithm, lambda: nearest(self.X, K, metric=metric, algorithm=algorithm)
+        )
+
+    def graph(
+        self, kind: str = "undirected", K: int = 5, eps: float | None = None, *, metric="euclidean", algorithm="exact"
+    ) -> sparse.csr_array:
+        """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.KINDS."""
+
+        def work():
+            if kind in graphs.OF_NEIGHBORS:
+                return graphs.neighbor_graph(self.neighbors(K, metric=metric, algorithm=algorithm), self.n, kind)
+            return graphs.feature_graph(self.X, kind, K, eps, metric=metric, algorithm=algorithm)
+
+        return self._kept(("graph", kind, K, eps, metric), algorithm, work)
+
+    def friends(self, K: int, link: str = "undirected", *, metric="euclidean", algorithm="exact") -> sparse.csr_array:
+        """Links inside classes, collapsed over label copies: sum_k max(F_k, F_k'); sum_k F_k for link="directed"."""
+        return self._kept(
+            ("friends", K, link, metric),
+            algorithm,
+            lambda: labelled.friends(self.X, self._known, K, link=link, metric=metric, algorithm=algorithm),
+        )
+
+    def enemies(
+        self, K: int, by: str = "point", link: str = "undirected", *, metric="euclidean", algorithm="exact"
+    ) -> sparse.csr_array:
+        """Links between classes, collapsed over label copies: K nearest enemies a row ("point") or pairs a class."""
+        options = {"copies": self.copies, "enemy": self.enemy, "metric": metric, "algorithm": algorithm}
+        return self._kept(
+            ("enemies", K, by, link, metric),
+            algorithm,
+            lambda: labelled.enemies(self.X, self._known, K, by, link=link, **options),
+        )
+
+    def class_neighbors(self, K: int, *, metric: str = "euclidean") -> list[tuple[np.ndarray, Neighbors]]:
+        """For each class its rows and their K nearest inside it, in the class's own numbering."""
+        return self._kept(
+            ("class", K, metric), None, lambda: list(labelled.class_neighbors(self.X, self._known, K, metric=metric))
+        )
+
+    def copy_pairs(self, graph: sparse.csr_array, same: bool) -> sparse.csr_array:
+        """For each edge of a graph the pairs of copies of its rows with the same label, (YY')_ij, or with different
+        ones, (mm' - YY')_ij; the data of the graph are not looked at."""
+        i = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+        counts = labelled.shared_labels(self._known, i, graph.indices)
+        if not same:
+            counts = self.labels.m[i] * self.labels.m[graph.indices] - counts
+        return sparse.csr_array((counts, graph.indices, graph.indptr), shape=graph.shape)
+
+    def classes(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each class its rows and the weights of their residuals: ones, or 1/m_i where copies are weighted."""
+        weights = self.ones if self.weighting in (None, "none") else reciprocal(self.labels.m)
+        rows = (labelled.class_rows(self._known, k) for k in range(self._known.c))
+        return [(index, weights[index]) for index in rows]
+
+    @property
+    def _known(self) -> LabelMatrix:
+        if self.labels is None:
+            raise ValueError(
+                "labels=None is not allowed here: friends, enemies and classes need labels; pass y to fit."
+            )
+        return self.labels
+
+    @cached_property
+    def _searches(self) -> dict:
+        return {}
+
+    def _weighed_entries(self, W: sparse.csr_array, same_class: bool) -> sparse.csr_array:
+        scale, i = reciprocal(self.labels.m), np.repeat(np.arange(self.n), np.diff(W.indptr))
+        data = W.data * (scale[i] * scale[W.indices])
+        if self.weighting == "printed" and same_class:
+            data *= labelled.shared_labels(self._known, i, W.indices)
+        return sparse.csr_array((data, W.indices, W.indptr), shape=W.shape)
+
+    def _kept(self, arguments: tuple, algorithm, work):
+        """``work()``, done once for the same arguments; the algorithm is told apart as an object."""
+        key = (*arguments, algorithm if isinstance(algorithm, str) else id(algorithm))
+        if key not in self._searches:
+            self._searches[key] = (work(), algorithm)
+        return self._searches[key][0]
+
+    def weigh(self, W, same_class: bool = True):
         """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class.
 
-        Always before Laplacian(). ``same_class=False`` tells that W links all rows, whatever their labels.
+        W is a LowRank or Sparse operator or a CSR matrix, and so is the result. Always before Laplacian().
+        ``same_class=False`` tells that W links all rows, whatever their labels.
         """
         if self.weighting in (None, "none"):
             return W
+        if isinstance(W, Sparse):
+            return Sparse(self.weigh(W.W, same_class))
+        if sparse.issparse(W):
+            return self._weighed_entries(sparse.csr_array(W), same_class)
         scale = sparse.diags_array(reciprocal(self.labels.m))
         factor = scale @ sparse.csc_array(W.F)
         if self.weighting == "mimj" or not same_class:

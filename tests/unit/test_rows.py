@@ -1,11 +1,18 @@
 """Rows: the label matrices that templates are made of, against their definitions as plain arrays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.neighbors import KNeighborsTransformer
 
 import strategies
-from proxembed.algebra.operators import Laplacian
+from proxembed.algebra.operators import Laplacian, Sparse
 from proxembed.labels import LabelMatrix
+from proxembed.proximity import graph as graphs
+from proxembed.proximity import labelled
+from proxembed.proximity.neighbors import nearest
 from proxembed.rows import Rows, reciprocal
 
 Y = strategies.labels_multi(12, 4, 3)
@@ -89,3 +96,95 @@ def test_coded_labels_are_sparse_and_equal_after_centring():
 
 def test_reciprocal_of_zero_is_zero():
     np.testing.assert_array_equal(reciprocal(np.array([0.0, 2.0, -4.0])), [0.0, 0.5, -0.25])
+
+
+WEIGHTINGS = [None, "none", "mimj", "printed"]
+
+
+def dense_parts() -> tuple[np.ndarray, np.ndarray]:
+    """A graph's weights, symmetric with a zero that is stored, and (YY')."""
+    W = rows().graph("undirected", 3)
+    W.data[W.indices == 5] = 0.0
+    W = sparse.csr_array(W)
+    W.data[np.repeat(np.arange(12), np.diff(W.indptr)) == 5] = 0.0
+    return W, Y @ Y.T
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, Sparse])
+@pytest.mark.parametrize("same_class", [True, False])
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_weighing_the_entries_of_a_sparse_matrix(weighting, same_class, form):
+    W, common = dense_parts()
+    dense = W.toarray()
+    inverse = np.divide(1.0, shared(), out=np.zeros((12, 12)), where=shared() > 0)
+    expected = {None: dense, "none": dense, "mimj": dense * inverse, "printed": dense * inverse}[weighting]
+    if weighting == "printed" and same_class:
+        expected = expected * common
+    found = rows(weighting).weigh(form(W), same_class)
+    assert isinstance(found, form)
+    found = found.W if form is Sparse else found
+    np.testing.assert_allclose(found.toarray(), expected, atol=1e-15)
+    np.testing.assert_array_equal(found.toarray(), found.toarray().T)
+    assert found.nnz == W.nnz
+    np.testing.assert_array_equal(W.toarray(), dense)
+
+
+def test_pairs_of_copies_on_the_edges_of_a_graph():
+    graph, common = dense_parts()
+    pattern = np.zeros((12, 12), dtype=bool)
+    pattern[np.repeat(np.arange(12), np.diff(graph.indptr)), graph.indices] = True
+    part = rows("none")
+    np.testing.assert_array_equal(part.copy_pairs(graph, True).toarray(), np.where(pattern, common, 0.0))
+    np.testing.assert_array_equal(part.copy_pairs(graph, False).toarray(), np.where(pattern, shared() - common, 0.0))
+    assert part.copy_pairs(graph, False).nnz == graph.nnz
+
+
+def test_searches_are_those_of_proximity_and_made_once():
+    part = Rows(X, LabelMatrix.of(Y), "none", copies="count", enemy="disjoint")
+    asked = [
+        (part.neighbors, (3,), {}, nearest(X, 3).distance),
+        (part.neighbors, (3,), {"metric": "cosine"}, nearest(X, 3, metric="cosine").distance),
+        (part.graph, ("mutual", 3), {}, graphs.feature_graph(X, "mutual", 3)),
+        (part.graph, ("closeness", 3, 2.0), {}, graphs.close_graph(X, 2.0)),
+        (part.graph, ("full",), {}, graphs.full_graph(X)),
+        (part.friends, (2,), {}, labelled.friends(X, part.labels, 2)),
+        (part.friends, (2, "directed"), {}, labelled.friends(X, part.labels, 2, link="directed")),
+    ]
+    for by in ("point", "class"):
+        for link in ("undirected", "directed", "mutual"):
+            wanted = labelled.enemies(X, part.labels, 2, by, link=link, copies="count", enemy="disjoint")
+            asked.append((part.enemies, (2, by, link), {}, wanted))
+    for ask, arguments, options, wanted in asked:
+        found = ask(*arguments, **options)
+        assert ask(*arguments, **options) is found
+        found, wanted = (M.toarray() if sparse.issparse(M) else getattr(M, "distance", M) for M in (found, wanted))
+        np.testing.assert_array_equal(found, wanted)
+    plain = replace(part, copies="distinct", enemy="any")
+    assert abs(plain.enemies(2) - part.enemies(2)).sum() > 0
+    assert part.graph("directed", 3) is not part.graph("undirected", 3)
+
+
+def test_another_search_object_is_asked_anew():
+    part, first, second = rows(), KNeighborsTransformer(n_neighbors=3), KNeighborsTransformer(n_neighbors=3)
+    assert part.neighbors(3, algorithm=first) is part.neighbors(3, algorithm=first)
+    assert part.neighbors(3, algorithm=first) is not part.neighbors(3, algorithm=second)
+    assert part.neighbors(3, algorithm=first).recall == 1.0
+    np.testing.assert_array_equal(part.neighbors(3, algorithm=first).index, part.neighbors(3).index)
+
+
+def test_neighbours_inside_classes():
+    part = rows()
+    found = part.class_neighbors(2)
+    assert part.class_neighbors(2) is found and len(found) == 4
+    for k, (members, near) in enumerate(found):
+        np.testing.assert_array_equal(members, np.flatnonzero(Y[:, k]))
+        np.testing.assert_array_equal(near.index, nearest(X[members], min(2, len(members) - 1)).index)
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_classes_with_the_weights_of_their_residuals(weighting):
+    m = Y.sum(axis=1)
+    for k, (members, weights) in enumerate(rows(weighting).classes()):
+        np.testing.assert_array_equal(members, np.flatnonzero(Y[:, k]))
+        expected = 1 / m[members] if weighting in ("mimj", "printed") else np.ones(len(members))
+        np.testing.assert_array_equal(weights, expected)

@@ -1,0 +1,181 @@
+"""Cosines and correlations of pairs of rows: x_i'x_j on the pairs asked for, never on all of them.
+
+Pearson is the cosine of row-centred rows, Spearman that of row-centred mid-ranks, Kendall's tau-b that of the signs of
+all differences of two features. Dense pairs are gathered by blocks, sparse rows stay sparse; threads share the blocks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import kendalltau, rankdata
+
+from ..algebra.parallel import in_threads
+from .distances import squared_norms
+
+Matrix = Any
+
+PAIR_ENTRIES = 1 << 17
+KENDALL_ROWS = 2000
+SIGN_FEATURES = 128
+SIGNED = ("cosine", "pearson", "spearman", "kendall")
+
+
+def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Cosine, Pearson, Spearman or Kendall's tau-b of the pairs (A_i, B_j); 0 where a row is zero (cosine) or constant.
+
+    Raises
+    ------
+    ValueError
+        A correlation of rows with fewer than two features; Kendall with more than 2,000 rows.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [2.0, 2.0, 2.0]])
+    >>> correlations("pearson", X, X, np.array([0, 0]), np.array([1, 2]))
+    array([-1.,  0.])
+    """
+    same = A is B
+    if sp.issparse(A) != sp.issparse(B):
+        A, B = sp.csr_array(A), sp.csr_array(B)
+    if kind == "cosine":
+        return _cosine(pair_dots(A, B, i, j), np.sqrt(squared_norms(A))[i], np.sqrt(squared_norms(B))[j])
+    if A.shape[1] < 2:
+        raise ValueError(
+            f"weights={kind!r} correlates two rows over their features, of which X has {A.shape[1]}: at least 2 are "
+            'needed. Use weights="gaussian".'
+        )
+    if kind == "kendall":
+        return _kendall(A, B, i, j)
+    if kind == "spearman":
+        ranked = mid_ranks(A)
+        A, B = ranked, ranked if same else mid_ranks(B)
+    return _pearson(A, B, i, j)
+
+
+def pair_dots(
+    A: Matrix,
+    B: Matrix,
+    i: np.ndarray,
+    j: np.ndarray,
+    means: tuple[np.ndarray, np.ndarray] | None = None,
+) -> np.ndarray:
+    """(a_i - mean_i)'(b_j - mean_j) of each pair, in float64; ``means``: of the rows of A and of B, 0 by default."""
+    out = np.empty(len(i))
+    sparse = sp.issparse(A)
+    width = max(1, (A.nnz + B.nnz) // max(1, A.shape[0] + B.shape[0])) if sparse else A.shape[1]
+
+    def work(part: slice) -> None:
+        left, right = A[i[part]].astype(np.float64, copy=False), B[j[part]].astype(np.float64, copy=False)
+        if sparse:
+            out[part] = left.multiply(right).sum(axis=1)
+            return
+        if means is not None:
+            left, right = left - means[0][i[part], None], right - means[1][j[part], None]
+        out[part] = np.einsum("pf,pf->p", left, right)
+
+    in_threads(work, len(i), max(1, PAIR_ENTRIES // max(1, width)))
+    if sparse and means is not None:
+        out -= A.shape[1] * means[0][i] * means[1][j]
+    return out
+
+
+def mid_ranks(X: Matrix) -> Matrix:
+    """Mid-ranks of each row over its features, up to a constant a row; of sparse rows only the stored entries change.
+
+    Examples
+    --------
+    >>> mid_ranks(np.array([[5.0, 1.0, 5.0]]))
+    array([[2.5, 1. , 2.5]], dtype=float32)
+    >>> mid_ranks(sp.csr_array([[0.0, 4.0, 0.0, -1.0]])).toarray()  # the ranks 2.5, 4, 2.5, 1 less the zeros' 2.5
+    array([[ 0. ,  1.5,  0. , -1.5]])
+    """
+    n, d = X.shape
+    if not sp.issparse(X):
+        out = np.empty((n, d), dtype=np.float32 if d < 1 << 22 else np.float64)
+
+        def work(part: slice) -> None:
+            out[part] = rankdata(X[part], axis=1)
+
+        in_threads(work, n, max(1, PAIR_ENTRIES // max(1, d)))
+        return out
+    X = sp.csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    row = np.repeat(np.arange(n), np.diff(X.indptr))
+    order = np.lexsort((X.data, row))
+    value, owner = X.data[order], row[order]
+    new = np.ones(len(value), dtype=bool)
+    new[1:] = (value[1:] != value[:-1]) | (owner[1:] != owner[:-1])
+    starts = np.flatnonzero(new)
+    ends = np.append(starts[1:], len(value))
+    middle = ((starts + ends + 1) / 2)[np.cumsum(new) - 1] - X.indptr[owner]
+    negative = np.bincount(row, weights=X.data < 0, minlength=n)
+    zeros = d - np.diff(X.indptr)
+    middle += np.where(value > 0, zeros[owner], 0) - (negative + (zeros + 1) / 2)[owner]
+    ranks = np.empty(len(value))
+    ranks[order] = middle
+    return sp.csr_array((ranks, X.indices, X.indptr), shape=X.shape)
+
+
+def _pearson(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    mean_a, length_a = _centred_lengths(A)
+    mean_b, length_b = (mean_a, length_a) if A is B else _centred_lengths(B)
+    return _cosine(pair_dots(A, B, i, j, (mean_a, mean_b)), length_a[i], length_b[j])
+
+
+def _kendall(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """tau-b of each pair; 0 where a row is constant."""
+    most = max(A.shape[0], B.shape[0])
+    if most > KENDALL_ROWS:
+        raise ValueError(
+            f'weights="kendall" compares all pairs of features for each pair of rows: X has {most:,} rows, at most '
+            f'{KENDALL_ROWS:,} are allowed. Use weights="spearman", or a sample of the rows.'
+        )
+    if A.shape[1] <= SIGN_FEATURES:
+        return _kendall_by_signs(A, B, i, j)
+    found = [kendalltau(_dense_row(A, p), _dense_row(B, q)).statistic for p, q in zip(i, j, strict=True)]
+    return np.nan_to_num(np.array(found, dtype=np.float64))
+
+
+def _kendall_by_signs(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """The cosine of the signs of x_a - x_b over all pairs of features: exact counts, a chunk of pairs at a time."""
+    dense_a = A.toarray() if sp.issparse(A) else A
+    dense_b = dense_a if A is B else B.toarray() if sp.issparse(B) else B
+    first, second = np.triu_indices(A.shape[1], 1)
+    step = max(1, (1 << 20) // max(1, dense_a.shape[0] + dense_b.shape[0]))
+    dots, untied_a, untied_b = np.zeros(len(i)), np.zeros(dense_a.shape[0]), np.zeros(dense_b.shape[0])
+    for start in range(0, len(first), step):
+        a, b = first[start : start + step], second[start : start + step]
+        signs_a, signs_b = ((M[:, a] > M[:, b]) * 1.0 - (M[:, a] < M[:, b]) for M in (dense_a, dense_b))
+        dots += pair_dots(signs_a, signs_b, i, j)
+        untied_a += np.count_nonzero(signs_a, axis=1)
+        untied_b += np.count_nonzero(signs_b, axis=1)
+    return _cosine(dots, np.sqrt(untied_a)[i], np.sqrt(untied_b)[j])
+
+
+def _dense_row(X: Matrix, i: int) -> np.ndarray:
+    return X[[i]].toarray()[0] if sp.issparse(X) else X[i]
+
+
+def _cosine(dots: np.ndarray, length_a: np.ndarray, length_b: np.ndarray) -> np.ndarray:
+    below = length_a * length_b
+    return np.clip(np.divide(dots, below, out=np.zeros_like(dots), where=below > 0), -1.0, 1.0)
+
+
+def _centred_lengths(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of each row over all features, and the length of the centred row (exactly 0 for a constant row)."""
+    n, d = X.shape
+    mean = np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1) / d
+    top, bottom = (m.toarray() if sp.issparse(m) else m for m in (X.max(axis=1), X.min(axis=1)))
+    constant = np.reshape(top, -1) == np.reshape(bottom, -1)
+    if sp.issparse(X):
+        stored = np.diff(X.indptr)
+        squares = (X.data - np.repeat(mean, stored)) ** 2
+        squares = sp.csr_array((squares, X.indices, X.indptr), shape=X.shape).sum(axis=1) + (d - stored) * mean**2
+    else:
+        own = np.arange(n)
+        squares = pair_dots(X, X, own, own, (mean, mean))
+    return mean, np.where(constant, 0.0, np.sqrt(squares))

@@ -1,0 +1,140 @@
+"""Graphs over rows: kNN lists as directed, undirected or mutual graphs; closeness and full graphs; their components.
+
+In: ``Neighbors`` or rows. Out: n x n CSR of distances, in which explicit zeros are edges (duplicate rows).
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ..algebra.guard import guard_dense
+from ..algebra.parallel import in_threads
+from .distances import canonical, check_metric, pair_distances
+from .neighbors import Neighbors, nearest
+from .search import close_pairs
+
+OF_NEIGHBORS = ("undirected", "mutual", "directed")
+KINDS = (*OF_NEIGHBORS, "closeness", "full")
+
+
+def neighbor_graph(neighbors: Neighbors, n: int, kind: str = "undirected") -> sparse.csr_array:
+    """The kNN graph: i to j where j is a neighbour of i ("directed"), either way ("undirected"), or both ("mutual").
+
+    n x n CSR of distances; columns ascend in each row, and the undirected and the mutual graph are symmetric in every
+    bit. Raises ValueError for another kind.
+
+    >>> import numpy as np
+    >>> from proxembed.proximity.neighbors import nearest
+    >>> found = nearest(np.array([[0.0], [1.0], [3.0], [7.0]]), 1)
+    >>> [neighbor_graph(found, 4, kind).nnz for kind in ("directed", "undirected", "mutual")]
+    [4, 6, 2]
+    """
+    check_kind(kind, OF_NEIGHBORS)
+    rows = np.repeat(np.arange(len(neighbors.index), dtype=np.int64), neighbors.K)
+    columns, distance = neighbors.index.ravel(), neighbors.distance.ravel()
+    keys = rows * n + columns
+    if kind != "directed":
+        keys = np.concatenate([keys, columns * np.int64(n) + rows])
+        distance = np.concatenate([distance, distance])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    again = np.diff(keys, prepend=-1) == 0
+    chosen = np.flatnonzero(again) - 1 if kind == "mutual" else np.flatnonzero(~again)
+    return _from_keys(keys[chosen], distance[order[chosen]], n)
+
+
+def _from_keys(keys: np.ndarray, data: np.ndarray, n: int) -> sparse.csr_array:
+    """CSR from ascending row * n + column."""
+    rows, columns = np.divmod(keys, n)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    return sparse.csr_array((data, columns, indptr), shape=(n, n))
+
+
+def close_graph(X, eps: float | None, *, metric: str = "euclidean") -> sparse.csr_array:
+    """The graph of all pairs of rows at a distance of at most ``eps``; symmetric, n x n CSR of distances.
+
+    Raises ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB.
+    """
+    check_metric(metric)
+    if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
+        raise ValueError(
+            f"eps={eps!r} is not allowed with graph='closeness': it must be the largest distance of an edge, a finite "
+            "number of at least 0."
+        )
+    n = X.shape[0]
+    if metric == "precomputed":
+        near = np.asarray(X) <= eps
+        np.fill_diagonal(near, False)
+        rows, columns = np.nonzero(near)
+        return _from_keys(rows * n + columns, np.asarray(X, dtype=np.float64)[rows, columns], n)
+    i, j, distance = close_pairs(canonical(X, metric), float(eps), metric)
+    keys = np.concatenate([i * n + j, j * n + i])
+    order = np.argsort(keys)
+    return _from_keys(keys[order], np.concatenate([distance, distance])[order], n)
+
+
+def full_graph(X, *, metric: str = "euclidean") -> sparse.csr_array:
+    """All pairs of different rows, n x n CSR of distances; refused where that takes more than 2 GiB."""
+    check_metric(metric)
+    n = X.shape[0]
+    guard_dense((n, n), "A full graph", itemsize=20)
+    if metric == "precomputed":
+        D = np.asarray(X, dtype=np.float64)
+    else:
+        D, Z = np.zeros((n, n)), canonical(X, metric)
+
+        def work(part: slice) -> None:
+            for i in range(part.start, part.stop):
+                other = np.arange(i + 1, n)
+                D[i, i + 1 :] = pair_distances(Z, np.full(len(other), i), Z, other, metric)
+
+        in_threads(work, n)
+        D += D.T
+    columns = np.arange(1, n)[None, :] - (np.arange(n)[:, None] >= np.arange(1, n)[None, :])
+    data = D[~np.eye(n, dtype=bool)]
+    return sparse.csr_array((data, columns.ravel(), np.arange(n + 1) * (n - 1)), shape=(n, n))
+
+
+def feature_graph(
+    X, kind: str, K: int = 5, eps: float | None = None, *, metric: str = "euclidean", algorithm="exact"
+) -> sparse.csr_array:
+    """The graph of one of the five kinds over the rows of X, n x n CSR of distances; explicit zeros are edges.
+
+    "undirected", "mutual" and "directed" take K (and ``algorithm``), "closeness" takes ``eps``. Raises ValueError for
+    another kind, and for K or ``eps`` out of range.
+
+    >>> import numpy as np
+    >>> feature_graph(np.array([[0.0], [1.0], [3.0]]), "closeness", eps=2.0).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 2.],
+           [0., 2., 0.]])
+    """
+    check_kind(kind, KINDS)
+    if kind == "full":
+        return full_graph(X, metric=metric)
+    if kind == "closeness":
+        return close_graph(X, eps, metric=metric)
+    return neighbor_graph(nearest(X, K, metric=metric, algorithm=algorithm), X.shape[0], kind)
+
+
+def components(graph) -> tuple[int, np.ndarray]:
+    """How many connected components a graph has, and the one of each row; explicit zeros are edges."""
+    pattern = sparse.csr_array((np.ones(len(graph.data)), graph.indices, graph.indptr), shape=graph.shape)
+    count, label = connected_components(pattern, directed=True, connection="weak")
+    return int(count), label
+
+
+def isolated(graph) -> np.ndarray:
+    """The rows without an edge, in or out."""
+    n = graph.shape[0]
+    return np.flatnonzero((np.diff(graph.indptr) == 0) & (np.bincount(graph.indices, minlength=n) == 0))
+
+
+def check_kind(kind: str, allowed: tuple[str, ...], name: str = "graph") -> None:
+    """A ValueError where the name of a kind is not among the allowed ones."""
+    if kind not in allowed:
+        raise ValueError(f"{name}={kind!r} is not allowed; choose one of {', '.join(allowed)}.")

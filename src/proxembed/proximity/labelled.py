@@ -1,0 +1,287 @@
+"""Neighbour searches that know labels: friends inside each class and enemies outside, over label copies without
+copying.
+
+In: rows and a LabelMatrix, several labels a row allowed. Out: n x n CSR of weights: how many pairs of copies of two
+rows are linked. A row with m labels stands for m copies; lists hold distinct rows and never the row itself.
+[mu2012mesd]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..labels import LabelMatrix
+from .distances import canonical, check_metric
+from .graph import check_kind
+from .neighbors import Neighbors, check_count, nearest
+from .search import Lists, exact_lists, given_lists, rank_in
+
+LINKS = ("undirected", "directed", "mutual")
+PAIRS = 1 << 16
+
+
+def class_neighbors(
+    X, labels: LabelMatrix, K: int, *, metric: str = "euclidean", algorithm="exact"
+) -> Iterator[tuple[np.ndarray, Neighbors]]:
+    """For each class its rows, and their K nearest inside the class in the class's own numbering.
+
+    A class of fewer than K + 1 rows has lists of all its other rows; a class of one row has lists of no column.
+    """
+    check_count(K, max(1, labels.n - 1))
+    for k in range(labels.c):
+        rows = class_rows(labels, k)
+        most = min(K, len(rows) - 1)
+        if most < 1:
+            yield rows, Neighbors(np.empty((len(rows), 0), dtype=np.intp), np.empty((len(rows), 0)))
+            continue
+        yield rows, nearest(take_rows(X, rows, metric), most, metric=metric, algorithm=algorithm)
+
+
+def class_rows(labels: LabelMatrix, k: int) -> np.ndarray:
+    """The rows of class k, ascending."""
+    Y = labels.Y
+    return np.sort(Y.indices[Y.indptr[k] : Y.indptr[k + 1]]).astype(np.intp)
+
+
+def shared_labels(labels: LabelMatrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """How many labels rows i[t] and j[t] share, (YY')_ij, for every t."""
+    Y = labels.Y.tocsr()
+    out = np.empty(len(i))
+    for start in range(0, len(i), PAIRS):
+        part = slice(start, start + PAIRS)
+        out[part] = np.asarray(Y[i[part]].multiply(Y[j[part]]).sum(axis=1)).ravel()
+    return out
+
+
+def take_rows(X, rows: np.ndarray, metric: str):
+    """Some rows, of a matrix of distances also the columns."""
+    return X[np.ix_(rows, rows)] if metric == "precomputed" else X[rows]
+
+
+def friends(
+    X, labels: LabelMatrix, K: int, *, link: str = "undirected", metric: str = "euclidean", algorithm="exact"
+) -> sparse.csr_array:
+    """In how many classes two rows are linked, one being among the K nearest of the other in the class.
+
+    sum_k max(F_k, F_k') for link="undirected", sum_k F_k for "directed", sum_k min(F_k, F_k') for "mutual"; n x n.
+    """
+    check_kind(link, LINKS, "link")
+    n = X.shape[0]
+    searches = enumerate(class_neighbors(X, labels, K, metric=metric, algorithm=algorithm))
+    parts = [
+        (np.repeat(rows, found.K), rows[found.index.ravel()], np.full(found.index.size, k, dtype=np.int64))
+        for k, (rows, found) in searches
+    ]
+    i, j, k = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if link == "directed":
+        return _counted(i, j, np.ones(len(i)), n)
+    both = np.isin((k * n + j) * n + i, (k * n + i) * n + j)
+    if link == "mutual":
+        return _counted(i[both], j[both], np.ones(int(both.sum())), n)
+    weight = np.where(both, 0.5, 1.0)
+    return _counted(np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([weight, weight]), n)
+
+
+def enemies(
+    X,
+    labels: LabelMatrix,
+    K: int,
+    by: str = "point",
+    *,
+    link: str = "undirected",
+    copies: str = "distinct",
+    enemy: str = "any",
+    metric: str = "euclidean",
+    algorithm="exact",
+) -> sparse.csr_array:
+    """How many pairs of copies with different labels link two rows, n x n.
+
+    A copy (i, k) has as enemies the K nearest other rows with a label that is not k ("point"), or a class the K nearest
+    pairs of its rows and their enemies ("class"). ``link``: either copy chooses the other ("undirected"), the one the
+    other ("directed"), or both ("mutual"). ``copies``: "distinct" links all copies of a chosen row that have another
+    label, "count" lets each use one of the K places. ``enemy="disjoint"`` leaves only rows that share no label.
+
+    >>> import numpy as np
+    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.proximity.labelled import enemies
+    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    >>> enemies(X, LabelMatrix.of([0, 0, 1, 1]), 1).toarray().astype(int)
+    array([[0, 0, 1, 0],
+           [0, 0, 1, 1],
+           [1, 1, 0, 0],
+           [0, 1, 0, 0]])
+    """
+    check_metric(metric)
+    check_kind(link, LINKS, "link")
+    check_kind(by, ("point", "class"), "by")
+    check_kind(copies, ("distinct", "count"), "copies")
+    check_kind(enemy, ("any", "disjoint"), "enemy")
+    check_count(K, max(1, labels.n - 1) if by == "point" else max(1, labels.n * (labels.n - 1)))
+    chosen = _chosen(X, labels, K, enemy, metric, algorithm)
+    if by == "class":
+        order = np.lexsort((chosen.j, chosen.i, chosen.distance, chosen.k))
+        chosen = chosen.take(order[rank_in(chosen.k[order], labels.c) < K])
+    if copies == "count":
+        return _counted_copies(chosen, labels, K, by, link)
+    return _distinct_rows(chosen, labels, link)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Enemies: copy (i, k) has chosen row j, at a distance; ``other`` = m_j - y_jk copies of j have another label."""
+
+    i: np.ndarray
+    k: np.ndarray
+    j: np.ndarray
+    distance: np.ndarray
+
+    def take(self, which: np.ndarray) -> Chosen:
+        """Some of the entries."""
+        return Chosen(self.i[which], self.k[which], self.j[which], self.distance[which])
+
+
+def _chosen(X, labels: LabelMatrix, K: int, enemy: str, metric: str, algorithm) -> Chosen:
+    """The K nearest enemies of every copy, in the order of copies and nearness."""
+    Y = labels.Y.tocsr()
+    Y.sort_indices()
+    row, label = np.repeat(np.arange(labels.n), np.diff(Y.indptr)), Y.indices.astype(np.int64)
+    K = min(K, labels.n - 1)
+    if algorithm != "exact":
+        index, distance = _by_backend(X, labels, K, enemy, metric, algorithm, row, label)
+    else:
+        single = enemy == "disjoint"
+        rows = np.flatnonzero(labels.m > 0)
+        allowed = _disjoint(Y, rows) if single else _another_label(labels, label)
+        lists = Lists(rows if single else row, allowed)
+        if metric == "precomputed":
+            index, distance = given_lists(np.asarray(X), lists, K)
+        else:
+            group = labels.groups()[1] if single or not labels.one_hot else label
+            order = rows[np.argsort(group[rows], kind="stable")]
+            index, distance = exact_lists(canonical(X, metric), lists, K, metric, order, group)
+        if single:
+            again = np.repeat(np.arange(len(rows)), labels.m[rows].astype(np.intp))
+            index, distance = index[again], distance[again]
+    copy, place = np.nonzero(index >= 0)
+    return Chosen(row[copy], label[copy], index[copy, place].astype(np.int64), distance[copy, place])
+
+
+def _another_label(labels: LabelMatrix, label: np.ndarray) -> Callable:
+    """Whether a row has a label other than the list's own."""
+    only = np.full(labels.n, -1, dtype=np.int32)
+    Y = labels.Y.tocsr()
+    single = np.flatnonzero(labels.m == 1)
+    only[single] = Y.indices[Y.indptr[single]]
+    none, label = labels.m == 0, label.astype(np.int32)
+
+    def allowed(lists: np.ndarray, rows: np.ndarray, axis: int) -> np.ndarray:
+        if axis == 0:
+            found = label[lists][:, None] != only[rows][None, :]
+        else:
+            found = only[rows][:, None] != label[lists][None, :]
+        if none[rows].any():
+            found &= ~none[rows][None, :] if axis == 0 else ~none[rows][:, None]
+        return found
+
+    return allowed
+
+
+def _disjoint(Y: sparse.csr_array, own: np.ndarray) -> Callable:
+    """Whether a row has labels and none of those of the list's row."""
+    none = np.diff(Y.indptr) == 0
+
+    def allowed(lists: np.ndarray, rows: np.ndarray, axis: int) -> np.ndarray:
+        first, second = (Y[own[lists]], Y[rows]) if axis == 0 else (Y[rows], Y[own[lists]])
+        found = (first @ second.T).toarray() == 0
+        found &= ~none[rows][None, :] if axis == 0 else ~none[rows][:, None]
+        return found
+
+    return allowed
+
+
+def _by_backend(X, labels, K: int, enemy: str, metric: str, algorithm, row, label) -> tuple[np.ndarray, np.ndarray]:
+    """The lists by any backend: one search for the copies of a class, or of a label set where labels must differ."""
+    index = np.full((len(row), K), -1, dtype=np.intp)
+    distance = np.full(index.shape, np.inf)
+    table, group = labels.groups()
+    single = np.eye(labels.c)
+    for code in range(labels.c if enemy == "any" else len(table)):
+        lists = np.flatnonzero(label == code if enemy == "any" else group[row] == code)
+        own = single[code] if enemy == "any" else table[code]
+        Y = labels.Y
+        eligible = (labels.m - Y @ own > 0) if enemy == "any" else ((Y @ own == 0) & (labels.m > 0))
+        rows = np.flatnonzero(eligible)
+        most = min(K + 1, len(rows))
+        if len(lists) == 0 or most == 0:
+            continue
+        if metric == "precomputed":
+            found = nearest(X[np.ix_(rows, rows)], most, queries=X[np.ix_(row[lists], rows)], metric=metric)
+        else:
+            found = nearest(X[rows], most, queries=X[row[lists]], metric=metric, algorithm=algorithm)
+        near = rows[found.index]
+        itself = near == row[lists][:, None]
+        order = np.argsort(itself, axis=1, kind="stable")[:, :K]
+        near = np.take_along_axis(np.where(itself, -1, near), order, axis=1)
+        index[lists, : near.shape[1]] = near
+        distance[lists, : near.shape[1]] = np.take_along_axis(found.distance, order, axis=1)
+    return index, distance
+
+
+def _places(labels: LabelMatrix, j: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """Where label k stands among the labels of row j (ascending), whether it does, and Y by rows."""
+    Y = labels.Y.tocsr()
+    Y.sort_indices()
+    keys = np.repeat(np.arange(labels.n, dtype=np.int64), np.diff(Y.indptr)) * labels.c + Y.indices
+    at = np.searchsorted(keys, j * labels.c + k)
+    has = np.take(np.append(keys, -1), at) == j * labels.c + k
+    return at - Y.indptr[j], has, Y
+
+
+def _distinct_rows(chosen: Chosen, labels: LabelMatrix, link: str) -> sparse.csr_array:
+    """Dr = sum_k (m_j - y_jk) E_k; Dr + Dr' - Al o Al' + Om; Al o Al' - Om, with Al = sum_k E_k and Om the pairs that
+    choose each other by the same label."""
+    n, (i, k, j) = labels.n, (chosen.i, chosen.k, chosen.j)
+    _, has, _ = _places(labels, j, k)
+    Dr = _counted(i, j, labels.m[j] - has, n)
+    if link == "directed":
+        return Dr
+    Al = _counted(i, j, np.ones(len(i)), n)
+    same = np.isin((k * n + i) * n + j, (k * n + j) * n + i)
+    Om = _counted(i[same], j[same], np.ones(int(same.sum())), n)
+    both = Al.multiply(Al.T) - Om
+    found = sparse.csr_array(both if link == "mutual" else Dr + Dr.T - both)
+    found.eliminate_zeros()
+    return found
+
+
+def _counted_copies(chosen: Chosen, labels: LabelMatrix, K: int, by: str, link: str) -> sparse.csr_array:
+    """The links where every copy uses one of K places: from one copy to another, then collapsed."""
+    i, k, j = chosen.i, chosen.k, chosen.j
+    place, has, Y = _places(labels, j, k)
+    size = (labels.m[j] - has).astype(np.int64)
+    group = k if by == "class" else Y.indptr[i].astype(np.int64) + _places(labels, i, k)[0]
+    total = np.cumsum(size) - size
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    before = total - np.repeat(total[first], np.diff(np.append(first, len(group))))
+    used = np.clip(K - before, 0, size)
+    entry = np.repeat(np.arange(len(i)), used)
+    step = rank_in(entry, len(i))
+    step = step + (has[entry] & (step >= place[entry]))
+    source = Y.indptr[i].astype(np.int64) + _places(labels, i, k)[0]
+    E = _counted(source[entry], Y.indptr[j][entry] + step, np.ones(len(entry)), Y.nnz)
+    if link != "directed":
+        E = sparse.csr_array(E.maximum(E.T) if link == "undirected" else E.minimum(E.T))
+    E = E.tocoo()
+    row = np.repeat(np.arange(labels.n), np.diff(Y.indptr))
+    return _counted(row[E.row], row[E.col], E.data, labels.n)
+
+
+def _counted(i: np.ndarray, j: np.ndarray, weight: np.ndarray, n: int) -> sparse.csr_array:
+    """The n x n matrix with the weights added at (i, j)."""
+    found = sparse.csr_array((np.asarray(weight, dtype=np.float64), (i, j)), shape=(n, n))
+    found.sum_duplicates()
+    return found

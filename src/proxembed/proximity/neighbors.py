@@ -1,0 +1,87 @@
+"""Neighbors: the K nearest rows of every row, exact by blocks or by a named backend.
+
+In: rows (dense or CSR), or distances. Out: indices and distances, nearest first, ties by (distance, index).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+
+from .backends import approximate_nearest
+from .distances import check_metric
+from .search import exact_nearest
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """``index`` and ``distance`` are m x K, nearest first; ``recall`` is the share of neighbours that an approximate
+    search found in a sample of rows, None for an exact one."""
+
+    index: np.ndarray
+    distance: np.ndarray
+    recall: float | None = None
+
+    @property
+    def K(self) -> int:
+        """Neighbours a row."""
+        return self.index.shape[1]
+
+
+def nearest(
+    X, K: int, *, queries=None, metric: str = "euclidean", algorithm="exact", exclude: bool = True
+) -> Neighbors:
+    """The K nearest rows of X for every row of X, its own number left out, or for every row of ``queries``.
+
+    Equal distances go to the lower index; another row at distance 0 is a neighbour. Distances are the same in every bit
+    for dense and sparse rows and for any number of threads.
+
+    X: (n, d) array or CSR; n x n distances with metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with
+    queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of zeros)
+    or "precomputed". algorithm: "exact", "faiss", "pynndescent", or an object with fit and transform as those of
+    scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range and for shapes that do
+    not fit, ImportError for a library that is not installed.
+
+    >>> import numpy as np
+    >>> from proxembed.proximity.neighbors import nearest
+    >>> found = nearest(np.array([[0.0], [1.0], [3.0], [3.0]]), 2)
+    >>> found.index.tolist()
+    [[1, 2], [0, 2], [3, 1], [2, 1]]
+    >>> found.distance[2].tolist()
+    [0.0, 2.0]
+    """
+    check_metric(metric)
+    _check_shapes(X, queries, metric)
+    check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))
+    if isinstance(algorithm, str) and algorithm == "exact":
+        return Neighbors(*exact_nearest(X, int(K), queries, metric, exclude))
+    return Neighbors(*approximate_nearest(X, int(K), queries, metric, algorithm, exclude))
+
+
+def check_count(K, most: int, name: str = "K") -> None:
+    """A ValueError where K is not a whole number of 1 to ``most``."""
+    if isinstance(K, bool) or not isinstance(K, Integral) or not 1 <= int(K) <= most:
+        raise ValueError(
+            f"{name}={K!r} is not allowed: it must be a whole number from 1 to {most}, as {most} rows can be "
+            "neighbours. Ask for fewer neighbours or pass more rows."
+        )
+
+
+def _check_shapes(X, queries, metric: str) -> None:
+    if metric == "precomputed":
+        if sparse.issparse(X) or sparse.issparse(queries):
+            raise TypeError(
+                'metric="precomputed" needs a dense array of distances; pass X.toarray() where it is small.'
+            )
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f'X of {X.shape[0]} x {X.shape[1]} is not allowed with metric="precomputed": it holds the distances '
+                "of all pairs of rows, n x n."
+            )
+    if queries is not None and queries.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"queries have {queries.shape[1]} columns and X has {X.shape[1]}; pass rows with the same columns."
+        )

@@ -1,0 +1,169 @@
+"""Reconstruction weights of LLE: each row as an affine combination of its neighbours, and (I - W)'(I - W)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..algebra.batched import solve_batch
+from ..algebra.parallel import in_threads, one_pool
+
+Matrix = Any
+
+BLOCK_ENTRIES = 1 << 18
+
+
+def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, queries: Matrix = None) -> np.ndarray:
+    """Reconstruction weights of neighbours: min ||x_i - sum_j w_ij x_j||, sum_j w_ij = 1.  [roweis2000lle]
+
+    G w = 1 with G = (x_j - x_i)'(x_l - x_i) + reg tr(G) I, then w over its sum. Equal weights where all neighbours
+    coincide with the row.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows that reconstruct.
+    index : array of shape (m, K)
+        Neighbours of each row (without itself); K = 0 gives no weights.
+    reg : float
+        Share of the trace added to the diagonal, at least 0; above 0 where K > d.
+    queries : array or sparse matrix of shape (m, d), optional
+        Rows to reconstruct; None: the rows of X.
+
+    Returns
+    -------
+    ndarray of shape (m, K)
+        Each row sums to 1; entries may be negative.
+
+    Raises
+    ------
+    ValueError
+        ``reg`` below 0, a singular G with ``reg=0``, or squared distances that overflow.
+
+    Examples
+    --------
+    >>> reconstruction_weights(np.array([[0.0], [1.0], [4.0]]), np.array([[1, 2], [0, 2], [1, 0]]), reg=1e-9).round(3)
+    array([[ 1.333, -0.333],
+           [ 0.75 ,  0.25 ],
+           [ 4.   , -3.   ]])
+    """
+    reg = _checked_reg(reg)
+    rows = X if queries is None else sp.csr_array(queries) if sp.issparse(X) else queries
+    m, K = index.shape
+    if K == 0:
+        return np.empty((m, 0))
+    weights = np.empty((m, K))
+    block = _sparse_gram if sp.issparse(X) else _dense_gram
+
+    def work(part: slice) -> None:
+        G = block(X, rows[part], index[part])
+        weights[part] = _affine(G, reg, X.shape[1])
+
+    with one_pool:
+        in_threads(work, m, _rows_a_block(X, K))
+    return weights
+
+
+def reconstruction_matrix(index: np.ndarray, weights: np.ndarray, n: int) -> sp.csr_array:
+    """The weights as a sparse n x n matrix W, w_ij at the neighbours of row i.
+
+    Examples
+    --------
+    >>> reconstruction_matrix(np.array([[1], [0]]), np.array([[1.0], [1.0]]), 2).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    m, K = index.shape
+    W = sp.csr_array((np.ravel(weights).astype(np.float64), np.ravel(index), np.arange(m + 1) * K), shape=(m, n))
+    W.sort_indices()
+    return W
+
+
+def residual_matrix(W: sp.csr_array, weights: np.ndarray | None = None) -> sp.csr_array:
+    """M = (I - W)' diag(weights) (I - W), z'Mz the weighted reconstruction error of z.  [roweis2000lle]
+
+    A row of W without entries has no neighbours and gives no term (not z_i^2).
+
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Reconstruction weights; stored zeros count as entries.
+    weights : array of shape (n,), optional
+        Weight of each row's error; 1 by default.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric; M1 = 0 where the rows of W sum to 1.
+
+    Examples
+    --------
+    >>> residual_matrix(sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+    has = (np.diff(W.indptr) > 0).astype(np.float64)
+    residual = sp.csr_array(sp.diags_array(has) - W)
+    weighted = residual if weights is None else sp.csr_array(sp.diags_array(np.asarray(weights)) @ residual)
+    M = sp.csr_array(residual.T @ weighted)
+    M.sort_indices()
+    return M
+
+
+def _checked_reg(reg: Any) -> float:
+    if isinstance(reg, bool) or not isinstance(reg, int | float | np.number) or not 0 <= reg < np.inf:
+        raise ValueError(f"reg={reg!r} is out of range: a finite number of at least 0 is needed, usually 1e-3.")
+    return float(reg)
+
+
+def _rows_a_block(X: Matrix, K: int) -> int:
+    """Rows whose differences, and whose columns where they are sparse, keep to ``BLOCK_ENTRIES``."""
+    n, d = X.shape
+    width = 2 * X.nnz // n + 1 if sp.issparse(X) else d
+    most = BLOCK_ENTRIES // (K * max(K, width))
+    return max(1, min(most, BLOCK_ENTRIES // d) if sp.issparse(X) else most)
+
+
+def _dense_gram(X: np.ndarray, rows: Matrix, index: np.ndarray) -> np.ndarray:
+    """(x_j - x_i)'(x_l - x_i) of each row's neighbours, b x K x K."""
+    rows = rows.toarray() if sp.issparse(rows) else rows
+    difference = X[index].astype(np.float64, copy=False) - rows[:, None, :]
+    return difference @ difference.transpose(0, 2, 1)
+
+
+def _sparse_gram(X: sp.csr_array, rows: sp.csr_array, index: np.ndarray) -> np.ndarray:
+    """The same from sparse differences; each row's lie in columns of their own, so one product gives all blocks."""
+    b, K = index.shape
+    d = X.shape[1]
+    owner = np.repeat(np.arange(b), K)
+    D = sp.csr_array(X[index.ravel()].astype(np.float64) - rows[owner].astype(np.float64))
+    columns = D.indices + np.repeat(owner.astype(np.int64) * d, np.diff(D.indptr))
+    D = sp.csr_array((D.data, columns, D.indptr), shape=(b * K, b * d))
+    product = sp.coo_array(D @ D.T)
+    G = np.zeros((b, K, K))
+    G[product.row // K, product.row % K, product.col % K] = product.data
+    return G
+
+
+def _affine(G: np.ndarray, reg: float, d: int) -> np.ndarray:
+    """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch."""
+    b, K, _ = G.shape
+    trace = np.einsum("ikk->i", G)
+    if not np.isfinite(trace).all():
+        raise ValueError("The squared distances of neighbours overflow: scale X.")
+    coincide = trace == 0
+    G /= np.where(coincide, 1.0, trace)[:, None, None]
+    diagonal = np.einsum("ikk->ik", G)
+    diagonal += reg
+    diagonal[coincide] = 1.0
+    found, regular = solve_batch(G, np.ones((b, K)))
+    total = found.sum(axis=1)
+    if not regular or not np.isfinite(found).all() or (total == 0).any():
+        raise ValueError(
+            f"reg={reg!r} leaves a singular system for the reconstruction from {K} neighbours in {d} features: "
+            "use reg > 0, usually 1e-3."
+        )
+    return found / total[:, None]

@@ -1,0 +1,360 @@
+"""The exact search of nearest rows: tiles of distances, each pair of blocks once, and the best of every list kept.
+
+In: rows, and who may be whose neighbour. Out: the K nearest of every list, ties by (distance, index). Pairs whose lower
+bound is above the K-th upper bound so far are dropped; what is left at the end is measured exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+from scipy import sparse
+
+from ..algebra.guard import guard_dense
+from ..algebra.parallel import one_pool, threads
+from .distances import canonical, pair_distances, row_sums
+from .tiles import Plan, Side, plan_tiles, tile, width_of
+from .trees import suits_tree, tree_nearest
+
+CROWDED = 4
+MANY = 2048
+SPARSE = 256
+NEAR = 1e-11
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Neighbour lists that are wanted: list s is of row ``row[s]`` (ascending).
+
+    ``allowed(lists, rows, axis)`` tells which rows may enter which lists as an array of bools in which the lists run
+    along ``axis``; None: all.
+    """
+
+    row: np.ndarray
+    allowed: Callable[[np.ndarray, np.ndarray, int], np.ndarray] | None = None
+
+    def take(self, kept: np.ndarray) -> Lists:
+        """Some of the lists."""
+        inner = self.allowed
+        if inner is None:
+            return Lists(self.row[kept])
+        return Lists(self.row[kept], lambda few, rows, axis: inner(kept[few], rows, axis))
+
+
+class _Pool:
+    """What may still be among the K nearest, for the lists of one block of rows."""
+
+    def __init__(self, lists: np.ndarray, local: np.ndarray, rows: int, K: int, power: float):
+        self.lists, self.local, self.K, self.power = lists, local, K, power
+        self.plain = np.array_equal(local, np.arange(rows))
+        self.tau = np.full(len(lists), np.inf)
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.fresh = 0
+        self.lock = Lock()
+
+    def limit(self, first: int) -> np.ndarray:
+        """The largest tile value that may enter each list, for rows numbered from ``first``."""
+        if not self.power:
+            return self.tau
+        value = np.floor(self.tau / self.power)
+        with np.errstate(invalid="ignore"):
+            late = self.tau - value * self.power < first
+        return np.where(late, value - 1.0, value)
+
+    def add(self, place: np.ndarray, row: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+        self.parts.append((place, row, lower, upper))
+        self.fresh += len(place)
+        if self.fresh > len(self.lists) * self.K:
+            self.compress()
+
+    def compress(self) -> None:
+        """Drop all that is above the K-th upper bound; the rest in the order of lists and upper bounds."""
+        if not self.parts:
+            return
+        place, row, lower, upper = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        order = np.argsort(upper)
+        order = order[np.argsort(place[order], kind="stable")]
+        counts = np.bincount(place, minlength=len(self.lists))
+        full = np.flatnonzero(counts >= self.K)
+        last = order[np.cumsum(counts)[full] - counts[full] + self.K - 1]
+        self.tau[full] = np.minimum(self.tau[full], upper[last])
+        order = order[lower[order] <= self.tau[place[order]]]
+        self.parts = [(place[order], row[order], lower[order], upper[order])]
+        self.fresh = 0
+
+
+class Scan:
+    """One search: the sides, the lists by blocks, and the tiles that are still to be seen."""
+
+    def __init__(self, X, Q, lists: Lists, K: int, metric: str, plan: Plan, order: np.ndarray):
+        self.lists, self.K, self.metric, self.plan = lists, K, metric, plan
+        self.symmetric = Q is None
+        self.X, self.Q = X, X if Q is None else Q
+        self.right = Side(X, order, self.plan)
+        self.left = self.right if Q is None else Side(Q, np.arange(Q.shape[0]), self.plan)
+        self.power = float(1 << int(X.shape[0]).bit_length()) if self.plan.exact else 0.0
+        start = np.searchsorted(lists.row, np.arange(self.Q.shape[0] + 1))
+        self.pools = [self._pools(self.left.order[part], start) for part in self.left.blocks]
+
+    def _pools(self, rows: np.ndarray, start: np.ndarray) -> list[_Pool]:
+        """The lists of a block of rows, at most ``MANY`` a pool."""
+        counts = start[rows + 1] - start[rows]
+        local = np.repeat(np.arange(len(rows)), counts)
+        lists = np.repeat(start[rows] - (np.cumsum(counts) - counts), counts) + np.arange(len(local))
+        parts = [slice(first, first + MANY) for first in range(0, len(local), MANY)]
+        return [_Pool(lists[part], local[part], len(rows), self.K, self.power) for part in parts]
+
+    def run(self) -> tuple[np.ndarray, np.ndarray]:
+        """(index, distance) of the lists, K wide; -1 and infinity where a list is shorter."""
+        pairs = [
+            (a, b)
+            for a in range(len(self.left.blocks))
+            for b in range(a if self.symmetric else 0, len(self.right.blocks))
+        ]
+        with one_pool:
+            _in_threads(self._see, pairs)
+        return self._results()
+
+    def _see(self, pair: tuple[int, int]) -> None:
+        """One tile, offered to the lists of its rows and, in a search among themselves, of its columns."""
+        a, b = pair
+        first, second = (self.left, a), (self.right, b)
+        offers = [(pool, first, second, 0) for pool in self.pools[a]]
+        if self.symmetric and a != b:
+            offers += [(pool, second, first, 1) for pool in self.pools[b]]
+        masks = [self._allowed(pool, other, axis) for pool, _, other, axis in offers]
+        if not any(mask is None or mask.any() for mask in masks):
+            return
+        D = tile(self.left, a, self.right, b)
+        if self.symmetric and a == b:
+            np.fill_diagonal(D, np.inf)
+        for (pool, own, other, axis), mask in zip(offers, masks, strict=True):
+            if mask is None or mask.any():
+                self._offer(pool, own, other, D, axis, mask)
+
+    def _allowed(self, pool: _Pool, other: tuple[Side, int], axis: int) -> np.ndarray | None:
+        return None if self.lists.allowed is None else self.lists.allowed(pool.lists, other[0].rows(other[1]), axis)
+
+    def _offer(self, pool: _Pool, own: tuple[Side, int], other: tuple[Side, int], D, axis: int, allowed) -> None:
+        """The tile's candidates for the lists of a block, whose rows run along ``axis``."""
+        rows, sizes = other[0].rows(other[1]), other[0].sizes(other[1])
+        size = own[0].sizes(own[1])[pool.local]
+        limit = self._limit(pool, int(rows.min()), D.dtype)
+        hits = np.flatnonzero(_below(D, limit, pool, axis, allowed))
+        if len(hits) > CROWDED * len(pool.lists) * self.K and D.shape[1 - axis] > self.K:
+            near = _kth(D, self.K, pool, axis, allowed).astype(np.float64) + width_of(self.plan, size, sizes.max())
+            limit = np.minimum(limit, _up(near, D.dtype))
+            hits = np.flatnonzero(_below(D, limit, pool, axis, allowed))
+        place, column = np.divmod(hits, len(rows)) if axis == 0 else np.divmod(hits, len(pool.lists))[::-1]
+        lower = D[pool.local[place], column] if axis == 0 else D[column, pool.local[place]]
+        keep = np.flatnonzero((lower <= limit[place]) & (lower < np.inf))
+        place, column, lower = place[keep], column[keep], lower[keep].astype(np.float64)
+        row = rows[column]
+        if self.plan.exact:
+            lower = upper = lower * self.power + row
+        else:
+            upper = lower + width_of(self.plan, size[place], sizes[column])
+        with pool.lock:
+            pool.add(place.astype(np.uint16), row, lower, upper)
+
+    def _limit(self, pool: _Pool, first: int, dtype) -> np.ndarray:
+        with pool.lock:
+            return _up(pool.limit(first), dtype)
+
+    def _results(self) -> tuple[np.ndarray, np.ndarray]:
+        index = np.full((len(self.lists.row), self.K), -1, dtype=np.intp)
+        distance = np.full(index.shape, np.inf)
+        pools = [pool for block in self.pools for pool in block]
+        found = _in_threads(self._finished, pools)
+        for pool, (place, row, far) in zip(pools, found, strict=True):
+            rank = rank_in(place, len(pool.lists))
+            keep = rank < self.K
+            index[pool.lists[place[keep]], rank[keep]] = row[keep]
+            distance[pool.lists[place[keep]], rank[keep]] = far[keep]
+        return index, distance
+
+    def _finished(self, pool: _Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        pool.compress()
+        if not pool.parts:
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
+        place, row, lower, _ = pool.parts[0]
+        pool.parts = []
+        if self.plan.exact:
+            return place, row, np.sqrt(np.floor(lower / self.power))
+        far = pair_distances(self.Q, self.lists.row[pool.lists[place]], self.X, row, self.metric)
+        order = np.lexsort((row, far, place))
+        return place[order], row[order], far[order]
+
+
+def _in_threads(work: Callable, items: list) -> list:
+    """``work(item)`` of all items in their order, by as many threads as there are."""
+    if threads() == 1 or len(items) <= 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(threads()) as workers:
+        return list(workers.map(work, items))
+
+
+def _below(D: np.ndarray, limit: np.ndarray, pool: _Pool, axis: int, allowed: np.ndarray | None) -> np.ndarray:
+    """Which entries may be at most the limit of a list of the pool, with the lists along ``axis``."""
+    if not pool.plain:
+        most = np.full(D.shape[axis], -np.inf, dtype=limit.dtype)
+        np.maximum.at(most, pool.local, limit)
+        limit = most
+    mask = D <= (limit[:, None] if axis == 0 else limit[None, :])
+    if not pool.plain:
+        mask = np.take(mask, pool.local, axis=axis)
+    if allowed is not None:
+        mask &= allowed
+    return mask
+
+
+def _kth(D: np.ndarray, K: int, pool: _Pool, axis: int, allowed: np.ndarray | None) -> np.ndarray:
+    """An upper bound of the K-th smallest lower bound of every list, from every few entries of a tile."""
+    step = max(1, D.shape[1 - axis] // max(SPARSE, CROWDED * K))
+    every = (slice(None), slice(None, None, step))[:: 1 - 2 * axis]
+    few = np.take(D[every], pool.local, axis=axis)
+    if allowed is not None:
+        few = np.where(allowed[every], few, few.dtype.type(np.inf))
+    return np.take(np.partition(few, K - 1, axis=1 - axis), K - 1, axis=1 - axis)
+
+
+def _up(values: np.ndarray, dtype) -> np.ndarray:
+    """Values in a precision, never rounded down."""
+    if dtype == np.float64:
+        return values
+    with np.errstate(over="ignore"):
+        rounded = values.astype(dtype)
+    return np.where(rounded < values, np.nextafter(rounded, dtype.type(np.inf)), rounded)
+
+
+def exact_nearest(X, K: int, queries, metric: str, exclude: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(index, distance), m x K: the K nearest rows of X for every row of X but itself, or for every query."""
+    m = (X if queries is None else queries).shape[0]
+    lists = Lists(np.arange(m))
+    if metric == "precomputed":
+        return given_lists(X if queries is None else queries, lists, K, exclude and queries is None)
+    X = canonical(X, metric)
+    Q = X if queries is None else canonical(queries, metric)
+    itself = queries is None and exclude
+    if suits_tree(X, K, metric) and not sparse.issparse(Q):
+        index, distance, sure = tree_nearest(X, Q, K, itself)
+        unsure = np.flatnonzero(~sure)
+        if len(unsure) <= m // 4:
+            index[unsure], distance[unsure] = _queried(X, Q[unsure], K, metric, unsure if itself else None)
+            return index, distance
+    return exact_lists(X, lists, K, metric) if itself else _queried(X, Q, K, metric, None)
+
+
+def _queried(X, Q, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The K nearest rows of X for every row of Q, its own number ``own`` left out."""
+    if own is not None:
+        index, distance = _queried(X, Q, K + 1, metric, None)
+        other = np.argsort(index == own[:, None], axis=1, kind="stable")[:, :K]
+        return np.take_along_axis(index, other, axis=1), np.take_along_axis(distance, other, axis=1)
+    plan = plan_tiles(X, [Q], K, metric)
+    order = np.arange(X.shape[0])
+    if not plan.exact:
+        order = order[_stand_in(X, order, np.zeros_like(order), K) == order]
+    return Scan(X, Q, Lists(np.arange(Q.shape[0])), K, metric, plan, order).run()
+
+
+def exact_lists(
+    X, lists: Lists, K: int, metric: str, order: np.ndarray | None = None, kind: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(index, distance) of lists of rows of X among themselves, K wide, -1 and infinity where a list is shorter.
+
+    X is ``canonical``; only the rows in ``order`` take part; ``kind`` tells apart rows that may enter different lists.
+    """
+    order = np.arange(X.shape[0]) if order is None else order
+    kind = np.zeros(X.shape[0], dtype=np.intp) if kind is None else kind
+    plan = plan_tiles(X, [], K, metric)
+    if plan.exact:
+        return Scan(X, None, lists, K, metric, plan, order).run()
+    instead = _stand_in(X, order, kind, K)
+    own = instead[lists.row] == lists.row
+    if own.all():
+        return Scan(X, None, lists, K, metric, plan, order).run()
+    kept = np.flatnonzero(own)
+    few = lists.take(kept)
+    index, distance = Scan(X, None, few, K, metric, plan, order[instead[order] == order]).run()
+    first = np.searchsorted(lists.row, np.arange(X.shape[0]))
+    place = np.searchsorted(few.row, np.arange(X.shape[0]))
+    rank = np.arange(len(lists.row)) - first[lists.row]
+    source = place[instead[lists.row]] + rank
+    return index[source], distance[source]
+
+
+def _stand_in(X, rows: np.ndarray, kind: np.ndarray, K: int) -> np.ndarray:
+    """For each row itself or, where K + 1 identical rows of its kind come before it, the last of those.
+
+    Lists take the lowest numbers among identical rows, so that later ones are in no list and have the same one.
+    """
+    weights = np.random.default_rng(0).standard_normal(X.shape[1])
+    prints = row_sums(X, weights)
+    out = np.arange(X.shape[0])
+    order = rows[np.lexsort((rows, prints[rows], kind[rows]))]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(prints[order]) != 0) | (np.diff(kind[order]) != 0)
+    start = np.flatnonzero(new)
+    counts = np.diff(np.append(start, len(order)))
+    rank = np.arange(len(order)) - np.repeat(start, counts)
+    late = rank > K
+    out[order[late]] = order[np.repeat(start + K, counts)[late]]
+    return out
+
+
+def close_pairs(X, eps: float, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(i, j, distance) of all pairs i < j of rows of X at a distance of at most ``eps``; X is ``canonical``."""
+    plan = plan_tiles(X, [], 1, metric)
+    side = Side(X, np.arange(X.shape[0]), plan)
+    most = 2.0 * eps if metric == "cosine" else (eps * plan.factor) ** 2
+    limit = _up(np.array([most * (1.0 + NEAR) + NEAR * (metric == "cosine")]), np.dtype(plan.dtype))
+    found: list[tuple[np.ndarray, ...]] = []
+
+    def see(pair: tuple[int, int]) -> None:
+        a, b = pair
+        first, second = np.nonzero(tile(side, a, side, b) <= limit)
+        i, j = first + side.blocks[a].start, second + side.blocks[b].start
+        i, j = i[i < j], j[i < j]
+        far = pair_distances(X, i, X, j, metric)
+        found.append((i[far <= eps], j[far <= eps], far[far <= eps]))
+        guard_dense((sum(len(part[0]) for part in found), 2), "The list of close pairs", itemsize=12)
+
+    with one_pool:
+        _in_threads(see, [(a, b) for a in range(len(side.blocks)) for b in range(a, len(side.blocks))])
+    i, j, far = (np.concatenate(column) for column in zip(*found, strict=True))
+    return i, j, far
+
+
+def given_lists(D, lists: Lists, K: int, exclude: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """``exact_lists`` from a matrix of distances."""
+    index = np.full((len(lists.row), K), -1, dtype=np.intp)
+    distance = np.full(index.shape, np.inf)
+    step = max(1, (1 << 22) // max(1, D.shape[1]))
+    for start in range(0, len(index), step):
+        some = np.arange(start, min(start + step, len(index)))
+        rows = np.array(D[lists.row[some]], dtype=np.float64)
+        if exclude:
+            rows[np.arange(len(some)), lists.row[some]] = np.inf
+        if lists.allowed is not None:
+            rows[~lists.allowed(some, np.arange(D.shape[1]), 0)] = np.inf
+        most = min(K, D.shape[1]) - 1
+        near = rows <= np.partition(rows, most, axis=1)[:, most, None]
+        place, column = np.nonzero(near & np.isfinite(rows))
+        order = np.lexsort((column, rows[place, column], place))
+        place, column = place[order], column[order]
+        rank = rank_in(place, len(some))
+        keep = rank < K
+        place, column, rank = place[keep], column[keep], rank[keep]
+        index[start + place, rank], distance[start + place, rank] = column, rows[place, column]
+    return index, distance
+
+
+def rank_in(group: np.ndarray, groups: int) -> np.ndarray:
+    """The position of each entry inside its group; groups are consecutive and ascending."""
+    counts = np.bincount(group, minlength=groups)
+    return np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,0 +1,193 @@
+"""Tiles of squared distances by matrix products: exact for small integers, else proven lower and upper bounds.
+
+In: rows, dense or CSR. Out: blocks of |x|^2 + |y|^2 - 2xy in float32 (float64 where rounding would blur neighbours).
+Frequent features go through dense products, features that are zero in most rows through sparse ones; neither the
+n x n distances nor a dense copy of a sparse matrix ever exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from .distances import exact_sums
+
+BLOCK = 1024
+RARE = 0.05
+FEW_RARE = 32
+KEPT_BYTES = 256 << 20
+EXACT = 2.0**22
+PROBES = 32
+TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How rows become factors: the frequent columns (None: all), their mean, a power of two, and the precision.
+
+    ``slack`` is c in |tile - d^2| <= c (n_i + n_j), n the squared norms of the factors; 0 where tiles are exact.
+    """
+
+    frequent: np.ndarray | None
+    mean: np.ndarray | None
+    factor: float
+    dtype: type
+    slack: float
+    cosine: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether tiles are squared distances without any error."""
+        return self.slack == 0.0
+
+
+class Side:
+    """The rows of one side of the tiles, in blocks of ``BLOCK`` in the given order."""
+
+    def __init__(self, X, order: np.ndarray, plan: Plan):
+        self.X, self.order, self.plan = X, order, plan
+        self.blocks = [slice(start, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
+        width = (X.shape[1] if plan.frequent is None else len(plan.frequent)) + 2
+        self.size = np.empty(len(order))
+        keep = len(order) * width * np.dtype(plan.dtype).itemsize <= KEPT_BYTES
+        self.kept = np.empty((len(order), width), dtype=plan.dtype) if keep else None
+        self.rare: list = [None] * len(self.blocks)
+        for b, part in enumerate(self.blocks):
+            made, rare = self._made(part)
+            self.rare[b] = None if rare is None else (rare, sparse.csr_array(rare.T))
+            if self.kept is not None:
+                self.kept[part] = made
+
+    def rows(self, b: int) -> np.ndarray:
+        """The numbers of the rows of a block."""
+        return self.order[self.blocks[b]]
+
+    def sizes(self, b: int) -> np.ndarray:
+        """The squared norms of a block."""
+        return self.size[self.blocks[b]]
+
+    def left(self, b: int) -> np.ndarray:
+        """[x, |x|^2, 1] of a block, less what rounding may add to the tile."""
+        return self._made(self.blocks[b])[0] if self.kept is None else self.kept[self.blocks[b]]
+
+    def right(self, b: int) -> np.ndarray:
+        """[-2x, 1, |x|^2] of a block."""
+        made = np.array(self.left(b))
+        made[:, :-2] *= -2.0
+        made[:, -2:] = made[:, :-3:-1]
+        return made
+
+    def _made(self, part: slice) -> tuple[np.ndarray, sparse.csr_array | None]:
+        plan, rows, rare = self.plan, self.X[self.order[part]], None
+        if plan.frequent is not None:
+            other = np.ones(rows.shape[1], dtype=bool)
+            other[plan.frequent] = False
+            rare = sparse.csr_array(rows[:, np.flatnonzero(other)], dtype=np.float64) * plan.factor
+            rows = rows[:, plan.frequent]
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        rows = np.asarray(rows, dtype=np.float64) if plan.mean is None else rows - plan.mean
+        rows = rows * plan.factor
+        if plan.cosine:
+            size = np.ones(len(rows))
+        else:
+            size = np.einsum("ij,ij->i", rows, rows) + (0.0 if rare is None else (rare * rare).sum(axis=1))
+        self.size[part] = size
+        made = np.empty((len(rows), rows.shape[1] + 2), dtype=plan.dtype)
+        made[:, :-2] = rows
+        made[:, -2] = size if plan.exact else size * (1.0 - plan.slack) - TINY
+        made[:, -1] = 1.0
+        return made, None if rare is None else rare.astype(plan.dtype)
+
+
+def tile(left: Side, a: int, right: Side, b: int) -> np.ndarray:
+    """Lower bounds of the squared distances of block a of the one side and block b of the other, exact where the plan
+    says so."""
+    D = left.left(a) @ right.right(b).T
+    if left.rare[a] is not None:
+        product = left.rare[a][0] @ right.rare[b][1]
+        rows = np.repeat(np.arange(product.shape[0]) * D.shape[1], np.diff(product.indptr))
+        D.reshape(-1)[rows + product.indices] -= 2.0 * product.data
+    return D
+
+
+def width_of(plan: Plan, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """What to add to lower bounds for upper bounds, from the squared norms of both rows."""
+    return 2.0 * plan.slack * (left + right) + (0.0 if plan.exact else 4.0 * TINY)
+
+
+def plan_tiles(X, others: list, K: int, metric: str) -> Plan:
+    """The plan for rows X searched by themselves and by ``others``."""
+    cosine = metric == "cosine"
+    frequent = _frequent(X)
+    top, whole, longest = 0.0, not cosine, 0
+    for Z in (X, *others):
+        values = Z.data if sparse.issparse(Z) else Z
+        top = max(top, float(np.max(np.abs(values), initial=0.0)))
+        whole = whole and top < EXACT and _whole(values)
+        if frequent is not None:
+            longest = max(longest, _longest(Z))
+    if whole and max(float(_squares(Z).max(initial=0.0)) for Z in (X, *others)) <= EXACT:
+        return Plan(frequent, None, 1.0, np.float32, 0.0, False)
+    mean = None if cosine else _mean(X, frequent)
+    factor = 1.0 if cosine or top == 0.0 else float(np.ldexp(1.0, -int(np.frexp(top)[1])))
+    terms = (X.shape[1] if frequent is None else len(frequent)) + longest + 16
+    plans = [
+        Plan(frequent, mean, factor, dtype, terms * float(np.finfo(dtype).eps) + extra, cosine)
+        for dtype, extra in ((np.float32, 0.0), (np.float64, 2e-12 if cosine else 0.0))
+    ]
+    small = X.shape[0] <= 2 * BLOCK
+    return plans[1] if small or plans[0].slack > 0.02 or not _clear(X, plans[0], K) else plans[0]
+
+
+def _clear(X, plan: Plan, K: int) -> bool:
+    """Whether few rows are within the error of the K-th neighbour, for some rows spread over X."""
+    n = X.shape[0]
+    chosen = np.unique(np.linspace(0, n - 1, min(n, PROBES, BLOCK)).astype(np.intp))
+    side, probes = Side(X, np.arange(n), plan), Side(X, chosen, plan)
+    D = np.hstack([tile(probes, 0, side, b) for b in range(len(side.blocks))])
+    upper = D + width_of(plan, probes.size[:, None], side.size[None, :])
+    rank = min(K, n - 1)
+    tau = np.partition(upper, rank, axis=1)[:, rank]
+    return bool(np.mean((tau[:, None] >= D).sum(axis=1)) <= 3 * (K + 1) + 64)
+
+
+def _frequent(X) -> np.ndarray | None:
+    """The columns that are not zero in a fair share of the rows; None where (nearly) all are."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        counts = np.bincount(X.indices, minlength=d)
+    elif d < FEW_RARE:
+        return None
+    else:
+        counts = np.sum([np.count_nonzero(X[start : start + BLOCK], axis=0) for start in range(0, n, BLOCK)], axis=0)
+    frequent = np.flatnonzero(counts >= RARE * n)
+    return None if d - len(frequent) < FEW_RARE else frequent
+
+
+def _mean(X, frequent: np.ndarray | None) -> np.ndarray:
+    total = np.zeros(X.shape[1])
+    for start in range(0, X.shape[0], BLOCK):
+        total += np.asarray(X[start : start + BLOCK].sum(axis=0, dtype=np.float64)).ravel()
+    mean = total / X.shape[0]
+    return mean if frequent is None else mean[frequent]
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Whether all values are whole numbers."""
+    values = values.reshape(-1) if values.flags.c_contiguous else values
+    step = 1 << 18 if values.ndim == 1 else max(1, (1 << 18) // max(1, values.shape[1]))
+    return all(
+        bool(np.all(part == np.rint(part))) for part in (values[s : s + step] for s in range(0, len(values), step))
+    )
+
+
+def _squares(X) -> np.ndarray:
+    if sparse.issparse(X):
+        return exact_sums(sparse.csr_array((X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape))
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _longest(X) -> int:
+    return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else X.shape[1]

@@ -1,0 +1,340 @@
+"""Weights of pairs of rows from their features: values on the edges of a neighbour graph, W of the templates.
+
+In: a graph of distances (explicit zeros are edges). Out: the same edges weighted; symmetric wherever the graph is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .correlation import SIGNED, correlations
+from .distances import squared_norms
+from .edges import edge_rows, reversed_edges, sorted_edges
+from .geodesic import edge_geodesics
+from .neighbors import nearest
+
+Matrix = Any
+
+WEIGHTS = (
+    "constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
+    "precomputed",
+)  # fmt: skip
+NEGATIVE = ("clip", "shift", "abs", "keep")
+LOCAL_NEIGHBORS = 7
+
+
+def edge_weights(
+    X: Matrix,
+    graph: Any,
+    kind: str = "gaussian",
+    *,
+    tau: float | None = None,
+    n_scale: int = LOCAL_NEIGHBORS,
+    negative: str = "clip",
+    user: Any = None,
+    paths: Any = None,
+    scale: np.ndarray | None = None,
+    metric: str = "euclidean",
+    algorithm: Any = "exact",
+) -> sp.csr_array:
+    """Weights w_ij of the edges of a neighbour graph, from their distances and the rows.  [mu2012mesd]
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows, as they are: "alternative", "cosine" and the correlations are not translation invariant.
+    graph : sparse matrix of shape (n, n)
+        Distances of adjacent rows; stored zeros are edges (duplicates). Loops get weight 0.
+    kind : str
+        "constant" 1; "gaussian" exp(-d^2/tau); "local_scaling" exp(-d^2/(s_i s_j)), s_i the distance of row i to its
+        ``n_scale``-th nearest row [zelnikmanor2004scaling]; "alternative" 1/(tau + d^2/(h_i^2 + h_j^2)), h_i the length
+        of row i [kokiopoulou2009repulsion]; "cosine", "pearson", "spearman", "kendall" (at most 2,000 rows); "geodesic"
+        exp(-g^2/tau), g the shortest path; "precomputed": the values of ``user``.
+    tau : float or None
+        Width. None: the median of the squared distances of the edges, and 1 for "alternative".
+    n_scale : int
+        Which neighbour sets the local scale; at most n - 1 is used.
+    negative : {"clip", "shift", "abs", "keep"}
+        Negative similarities become max(w, 0), (1 + w)/2, abs(w), or stay.
+    user : array or sparse matrix of shape (n, n)
+        Symmetric weights for kind "precomputed".
+    paths : sparse matrix of shape (n, n), optional
+        Graph along which the paths of "geodesic" run; None: the graph itself (whose edges are then the shortest paths
+        already, wherever the distances obey the triangle inequality). Rows without a path between them weigh 0.
+    scale : array of shape (n,) or None
+        The local scales s_i where they are known; None searches for them.
+    metric, algorithm : str
+        Of the search for the local scales.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        float64 on the edges of the graph, zero diagonal.
+
+    Raises
+    ------
+    ValueError
+        Unknown kind or policy, ``tau`` not above 0, user weights that are not symmetric and finite, values that
+        overflow.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> graph = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+    >>> edge_weights(X, graph, "gaussian", tau=1.0).toarray().round(3)
+    array([[0.   , 0.368, 0.   ],
+           [0.368, 0.   , 0.018],
+           [0.   , 0.018, 0.   ]])
+    """
+    _check_choice("weights", kind, WEIGHTS)
+    _check_choice("negative", negative, NEGATIVE)
+    graph = sorted_edges(graph)
+    row = edge_rows(graph)
+    column = graph.indices
+    if kind == "constant":
+        values = np.ones(graph.nnz)
+    elif kind == "precomputed":
+        values = policy(_user_values(user, row, column, graph.shape[0]), negative)
+    elif kind in SIGNED:
+        values = policy(_mirrored(kind, X, graph, row), negative)
+    else:
+        distance = edge_geodesics(graph, paths) if kind == "geodesic" else graph.data
+        if kind == "local_scaling" and scale is None:
+            scale = local_scale(X, n_scale, metric=metric, algorithm=algorithm)
+        own = scale if kind == "local_scaling" else squared_norms(X) if kind == "alternative" else None
+        ends = () if own is None else (own[row], own[column])
+        values = DISTANCE_WEIGHTS[kind](distance, used_tau(graph, kind, tau), *ends)
+    values[row == column] = 0.0
+    _refuse_overflow(values, kind)
+    return sp.csr_array((values, column.copy(), graph.indptr.copy()), shape=graph.shape)
+
+
+def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
+    """The width that ``edge_weights`` uses: ``tau``, or its default for this graph and kind.
+
+    The default is 1 for "alternative", else the median of the squared distances of the edges; their mean where the
+    median is 0, and 1 where that is 0 too.
+
+    Examples
+    --------
+    >>> used_tau(sp.csr_array([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]), "gaussian")
+    5.0
+    """
+    if tau is not None:
+        if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 < tau < np.inf:
+            raise ValueError(
+                f"tau={tau!r} is out of range: a finite number above 0 is needed, or None for the default."
+            )
+        return float(tau)
+    if kind not in ("gaussian", "geodesic"):
+        return 1.0
+    graph = sorted_edges(graph)
+    squares = graph.data[edge_rows(graph) != graph.indices] ** 2
+    if not squares.size:
+        return 1.0
+    width = float(np.median(squares)) or float(squares.mean()) or 1.0
+    if not np.isfinite(width):
+        raise ValueError("The squared distances of the neighbour graph overflow: scale X.")
+    return width
+
+
+def local_scale(
+    X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: str = "euclidean", algorithm: Any = "exact"
+) -> np.ndarray:
+    """s_i, the distance of each row to its K-th nearest other row, K = min(n_scale, n - 1).  [zelnikmanor2004scaling]
+
+    Examples
+    --------
+    >>> local_scale(np.array([[0.0], [1.0], [3.0]]), 1)
+    array([1., 1., 2.])
+    """
+    if isinstance(n_scale, bool) or not isinstance(n_scale, int | np.integer) or n_scale < 1:
+        raise ValueError(f"n_scale={n_scale!r} is out of range: an integer of at least 1 is needed.")
+    n = X.shape[0]
+    if n < 2:
+        return np.zeros(n)
+    return nearest(X, min(int(n_scale), n - 1), metric=metric, algorithm=algorithm).distance[:, -1]
+
+
+def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: Any = None) -> np.ndarray:
+    """exp(-d^2 / tau); without overflow, 0 far away.
+
+    Examples
+    --------
+    >>> weights_gaussian(np.array([0.0, 1.0, np.inf]), 1.0).round(3)
+    array([1.   , 0.368, 0.   ])
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        return np.exp(-(distance**2) / tau)
+
+
+def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """exp(-d^2 / (s_i s_j)) from the scales of both ends; where one is 0, 1 at distance 0 and else 0.
+
+    Examples
+    --------
+    >>> weights_local_scaling(np.array([1.0, 0.0]), 1.0, np.array([1.0, 0.0]), np.array([1.0, 2.0])).round(3)
+    array([0.368, 1.   ])
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        exponent = (distance / left) * (distance / right)
+        return np.where((left > 0) & (right > 0), np.exp(-exponent), (distance == 0) * 1.0)
+
+
+def weights_alternative(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """1 / (tau + d^2 / (h_i^2 + h_j^2)) from the squared lengths of both rows; 1/tau for two zero rows.
+
+    Examples
+    --------
+    >>> weights_alternative(np.array([2.0, 0.0]), 1.0, np.array([1.0, 0.0]), np.array([3.0, 0.0]))
+    array([0.5, 1. ])
+    """
+    total = left + right
+    share = np.divide(distance**2, total, out=np.zeros(np.shape(distance)), where=total > 0)
+    return 1.0 / (tau + share)
+
+
+DISTANCE_WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
+    "gaussian": weights_gaussian,
+    "geodesic": weights_gaussian,
+    "local_scaling": weights_local_scaling,
+    "alternative": weights_alternative,
+}
+
+
+def cross_weights(
+    Q: Matrix,
+    X: Matrix,
+    index: np.ndarray,
+    distance: np.ndarray,
+    kind: str = "gaussian",
+    *,
+    tau: float | None = None,
+    scale_q: Any = None,
+    scale_x: Any = None,
+    negative: str = "clip",
+) -> np.ndarray:
+    """Weights of new rows and their neighbours among X, as ``edge_weights`` gives them within X.  [mu2012mesd]
+
+    Parameters
+    ----------
+    Q : array or sparse matrix of shape (m, d)
+        New rows.
+    X : array or sparse matrix of shape (n, d)
+        Rows of the graph.
+    index, distance : arrays of shape (m, K)
+        Neighbours of each new row among X, with their distances (for "geodesic": the lengths of the paths).
+    kind : str
+        As in ``edge_weights``; "precomputed" weights cannot be extended.
+    tau : float
+        The width used within X, ``used_tau``; needed for "gaussian" and "geodesic", 1 by default for "alternative".
+    scale_q, scale_x : arrays of shape (m,) and (n,)
+        Local scales of both sides, needed for "local_scaling".
+    negative : {"clip", "shift", "abs", "keep"}
+        As in ``edge_weights``.
+
+    Returns
+    -------
+    ndarray of shape (m, K)
+
+    Raises
+    ------
+    ValueError
+        A kind without a rule for new rows, or without the width or the scales that it needs.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0]])
+    >>> cross_weights(np.array([[2.0]]), X, np.array([[1, 0]]), np.array([[1.0, 2.0]]), tau=1.0).round(3)
+    array([[0.368, 0.018]])
+    """
+    _check_choice("weights", kind, WEIGHTS)
+    _check_choice("negative", negative, NEGATIVE)
+    if kind == "precomputed":
+        raise ValueError(
+            'weights="precomputed" has no rule for new rows: choose another kind, e.g. weights="gaussian".'
+        )
+    if kind in ("gaussian", "geodesic") and tau is None:
+        raise ValueError(f"weights={kind!r} for new rows needs tau, the width used in fit: pass used_tau(graph, kind).")
+    if kind == "local_scaling" and (scale_q is None or scale_x is None):
+        raise ValueError('weights="local_scaling" for new rows needs scale_q and scale_x, the local scales of both.')
+    index = np.asarray(index)
+    if kind == "constant":
+        return np.ones(index.shape)
+    row, column = np.repeat(np.arange(index.shape[0]), index.shape[1]), index.ravel()
+    if kind in SIGNED:
+        values = policy(correlations(kind, Q, X, row, column), negative)
+    else:
+        ends: tuple = ()
+        if kind == "local_scaling":
+            ends = scale_q[row], scale_x[column]
+        elif kind == "alternative":
+            ends = squared_norms(Q)[row], squared_norms(X)[column]
+        values = DISTANCE_WEIGHTS[kind](np.ravel(distance), used_tau(None, kind, tau), *ends)
+    _refuse_overflow(values, kind)
+    return values.reshape(index.shape)
+
+
+def policy(values: np.ndarray, negative: str) -> np.ndarray:
+    """Negative similarities made harmless: max(w, 0), (1 + w)/2, abs(w), or kept.
+
+    Examples
+    --------
+    >>> policy(np.array([-1.0, 0.5]), "shift")
+    array([0.  , 0.75])
+    """
+    if negative == "clip":
+        return np.maximum(values, 0.0)
+    if negative == "shift":
+        return (1.0 + values) / 2.0
+    return np.abs(values) if negative == "abs" else values
+
+
+def _mirrored(kind: str, X: Matrix, graph: sp.csr_array, row: np.ndarray) -> np.ndarray:
+    """Correlations of the edges; each pair once where the graph holds both directions."""
+    reverse = reversed_edges(graph)
+    if reverse is None:
+        return correlations(kind, X, X, row, graph.indices)
+    upper = row < graph.indices
+    values = np.zeros(graph.nnz)
+    values[upper] = correlations(kind, X, X, row[upper], graph.indices[upper])
+    lower = row > graph.indices
+    values[lower] = values[reverse[lower]]
+    return values
+
+
+def _user_values(user: Any, row: np.ndarray, column: np.ndarray, n: int) -> np.ndarray:
+    """The user's weights on the edges, after the checks that spec 2.2 asks for."""
+    if user is None:
+        raise ValueError('weights="precomputed" needs the weights: pass a symmetric n x n matrix, dense or sparse.')
+    W = sp.csr_array(user, dtype=np.float64) if sp.issparse(user) else np.asarray(user, dtype=np.float64)
+    if W.shape != (n, n):
+        raise ValueError(f"The precomputed weights have shape {W.shape}; {(n, n)} is needed, one row and column a row.")
+    entries = W.data if sp.issparse(W) else W
+    if not np.isfinite(entries).all():
+        raise ValueError("The precomputed weights hold values that are not finite: set absent weights to 0.")
+    size = float(np.abs(entries).max()) if entries.size else 0.0
+    gap = abs(W - W.T).max() if n else 0.0
+    if gap > 1e-10 * max(size, 1.0):
+        raise ValueError(
+            f"The precomputed weights differ from their transpose by up to {gap:.3g}: a symmetric matrix is needed; "
+            "pass (W + W.T) / 2."
+        )
+    values = np.asarray(W[row, column], dtype=np.float64).reshape(-1)
+    return (values + np.asarray(W[column, row], dtype=np.float64).reshape(-1)) / 2
+
+
+def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(allowed)}.")
+
+
+def _refuse_overflow(values: np.ndarray, kind: str) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"weights={kind!r} gives values that are not finite, from features too large to square: scale X."
+        )

@@ -1,0 +1,135 @@
+"""Graphs over rows: every kind worked by hand on four points, against definitions, duplicates and isolated rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import strategies
+from proxembed.proximity import tiles
+from proxembed.proximity.graph import (
+    KINDS,
+    close_graph,
+    components,
+    feature_graph,
+    full_graph,
+    isolated,
+    neighbor_graph,
+)
+from proxembed.proximity.neighbors import Neighbors, nearest
+
+FOUR = np.array([[0.0], [1.0], [3.0], [7.0]])
+EDGES = {
+    "directed": {(0, 1): 1, (1, 0): 1, (2, 1): 2, (3, 2): 4},
+    "undirected": {(0, 1): 1, (1, 0): 1, (1, 2): 2, (2, 1): 2, (2, 3): 4, (3, 2): 4},
+    "mutual": {(0, 1): 1, (1, 0): 1},
+    "closeness": {(0, 1): 1, (1, 0): 1, (1, 2): 2, (2, 1): 2},
+    "full": {(i, j): abs(a - b) for i, a in enumerate([0, 1, 3, 7]) for j, b in enumerate([0, 1, 3, 7]) if i != j},
+}
+
+
+def edges(graph) -> dict:
+    """Every stored entry, zeros too."""
+    graph = graph.tocoo()
+    return dict(zip(zip(graph.row.tolist(), graph.col.tolist(), strict=True), graph.data.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_four_points_by_hand(kind, form):
+    assert edges(feature_graph(form(FOUR), kind, 1, eps=2.0)) == EDGES[kind]
+    distances = feature_graph(cdist(FOUR, FOUR), kind, 1, eps=2.0, metric="precomputed")
+    assert edges(distances) == EDGES[kind]
+
+
+def test_components_and_isolated_rows_of_four_points():
+    counts = {kind: components(feature_graph(FOUR, kind, 1, eps=2.0))[0] for kind in KINDS}
+    assert counts == {"directed": 1, "undirected": 1, "mutual": 3, "closeness": 2, "full": 1}
+    assert components(feature_graph(FOUR, "closeness", eps=2.0))[1].tolist() == [0, 0, 0, 1]
+    lone = {kind: isolated(feature_graph(FOUR, kind, 1, eps=2.0)).tolist() for kind in KINDS}
+    assert lone == {"directed": [], "undirected": [], "mutual": [2, 3], "closeness": [3], "full": []}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_duplicates_are_edges_of_length_zero(kind):
+    X = np.array([[0.0, 1.0], [0.0, 1.0], [5.0, 1.0], [5.0, 1.0]])
+    graph = feature_graph(X, kind, 1, eps=0.0)
+    assert edges(graph) == {
+        (i, j): (0.0 if i // 2 == j // 2 else 5.0)
+        for i in range(4)
+        for j in range(4)
+        if i != j and (kind == "full" or i // 2 == j // 2)
+    }
+    assert graph.nnz == (12 if kind == "full" else 4)
+    count, label = components(graph)
+    assert (count, label.tolist()) == ((1, [0] * 4) if kind == "full" else (2, [0, 0, 1, 1]))
+    assert isolated(graph).tolist() == []
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize(
+    "X",
+    [
+        strategies.features_dense(70, 5, 1),
+        strategies.features_text(70, 200, 2),
+        strategies.features_duplicate_rows(60, 4, 3),
+        np.random.default_rng(0).integers(0, 3, (70, 3)).astype(float),
+    ],
+)
+def test_against_the_definitions(monkeypatch, X, metric):
+    monkeypatch.setattr(tiles, "BLOCK", 16)
+    n, K = X.shape[0], 4
+    full = full_graph(X, metric=metric)
+    D = full.toarray()
+    dense = X.toarray() if sparse.issparse(X) else X
+    if metric == "euclidean":
+        np.testing.assert_allclose(D, cdist(dense, dense), atol=1e-12)
+    np.testing.assert_array_equal(D, D.T)
+    assert full.nnz == n * (n - 1)
+    away = np.where(np.eye(n, dtype=bool), np.inf, D)
+    chosen = np.zeros((n, n), dtype=bool)
+    chosen[np.arange(n)[:, None], np.argsort(away, axis=1, kind="stable")[:, :K]] = True
+    eps = float(np.sort(away.ravel())[8 * n])
+    expected = {
+        "directed": chosen,
+        "undirected": chosen | chosen.T,
+        "mutual": chosen & chosen.T,
+        "closeness": away <= eps,
+    }
+    for kind, pattern in expected.items():
+        graph = feature_graph(X, kind, K, eps, metric=metric)
+        found = np.zeros((n, n), dtype=bool)
+        found[np.repeat(np.arange(n), np.diff(graph.indptr)), graph.indices] = True
+        np.testing.assert_array_equal(found, pattern)
+        np.testing.assert_array_equal(graph.toarray(), np.where(pattern, D, 0.0))
+        assert graph.has_sorted_indices and graph.nnz == pattern.sum()
+        if kind != "directed":
+            assert abs(graph - graph.T).max() == 0.0
+
+
+def test_a_graph_from_neighbours_that_were_found_elsewhere():
+    found = Neighbors(np.array([[1], [2], [0]]), np.array([[1.0], [2.0], [3.0]]))
+    assert edges(neighbor_graph(found, 3, "directed")) == {(0, 1): 1.0, (1, 2): 2.0, (2, 0): 3.0}
+    assert neighbor_graph(found, 3, "mutual").nnz == 0
+    assert components(neighbor_graph(found, 3, "mutual"))[0] == 3
+    assert isolated(neighbor_graph(found, 3, "mutual")).tolist() == [0, 1, 2]
+
+
+def test_all_neighbours_make_the_full_graph():
+    X = strategies.features_dense(20, 3, 0)
+    for kind in ("directed", "undirected", "mutual"):
+        assert edges(neighbor_graph(nearest(X, 19), 20, kind)) == edges(full_graph(X))
+
+
+def test_sizes_and_names_out_of_range():
+    with pytest.raises(ValueError, match="graph='star' is not allowed; choose one of undirected, mutual, directed"):
+        feature_graph(FOUR, "star")
+    with pytest.raises(ValueError, match="graph='full' is not allowed; choose one of undirected, mutual, directed$|."):
+        neighbor_graph(nearest(FOUR, 1), 4, "full")
+    for eps in (None, -1.0, np.inf, np.nan, "2", True):
+        with pytest.raises(ValueError, match="eps=.* is not allowed with graph='closeness'"):
+            close_graph(FOUR, eps)
+    with pytest.raises(ValueError, match="A full graph would be a dense 20,000 x 20,000"):
+        full_graph(np.zeros((20_000, 1)))
+    with pytest.raises(ValueError, match="K=5"):
+        feature_graph(FOUR, "undirected")
