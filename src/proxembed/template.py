@@ -5,12 +5,16 @@ max tr[P'Ap P]  subject to  P'Bp P = I,   Ap = R'AR + a I,   Bp = R'BR + b I.   
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .algebra.operators import Operator
+
+GATHERED = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -52,3 +56,76 @@ class Template:
     def rescale(self, factor: float) -> Template:
         """The template with A and a multiplied by a positive factor: same embedding, eigenvalues scaled."""
         return replace(self, A=factor * self.A, a=factor * self.a)
+
+
+def patch_alignment(patches: Iterable[tuple[Any, Any]], n: int) -> sparse.csr_array:
+    """The alignment matrix sum_i S_i A_i S_i' of patches of rows, S_i the selection of the rows of patch i.
+    [zhang2009dla]
+
+    Parameters
+    ----------
+    patches : iterable of (index, A_i): row numbers (m,) of 0..n-1 and a symmetric (m, m) array; each patch has its own
+        m. A generator is enough: patches are added up as they come.
+    n : the number of rows.
+
+    Returns
+    -------
+    (n, n) csr_array, symmetric. ``-Sparse(patch_alignment(patches, n))`` is the operator of a method that minimises
+    the sum of its patches.
+
+    Raises
+    ------
+    ValueError
+        For row numbers out of range or not whole, and for an A_i that is not symmetric, not finite or of another size;
+        the message names the patch.
+
+    Examples
+    --------
+    >>> from proxembed.template import patch_alignment
+    >>> pull = [[1.0, -1.0], [-1.0, 1.0]]
+    >>> patch_alignment([([0, 1], pull), ([1, 2], pull)], 3).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+    total = sparse.csr_array((n, n))
+    rows, columns, values, gathered = [], [], [], 0
+    for number, patch in enumerate(patches):
+        index, A = _checked_patch(number, *patch, n)
+        rows.append(np.repeat(index, len(index)))
+        columns.append(np.tile(index, len(index)))
+        values.append(A.ravel())
+        gathered += A.size
+        if gathered > GATHERED:
+            total = total + _scattered(rows, columns, values, n)
+            rows, columns, values, gathered = [], [], [], 0
+    total = total + _scattered(rows, columns, values, n)
+    return sparse.csr_array((total + total.T) / 2.0)
+
+
+def _scattered(rows: list, columns: list, values: list, n: int) -> sparse.csr_array:
+    if not rows:
+        return sparse.csr_array((n, n))
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    return sparse.coo_array(entries, shape=(n, n)).tocsr()
+
+
+def _checked_patch(number: int, index, A, n: int) -> tuple[np.ndarray, np.ndarray]:
+    index, A = np.asarray(index), np.asarray(A, dtype=np.float64)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+        raise ValueError(
+            f"patches[{number}]: the rows must be a list of whole numbers, not {index.dtype} of shape {index.shape}."
+        )
+    if index.size and (index.min() < 0 or index.max() >= n):
+        raise ValueError(
+            f"patches[{number}]: row {index.max() if index.max() >= n else index.min()} is not among the n={n:,} rows; "
+            f"row numbers go from 0 to {n - 1:,}."
+        )
+    if A.shape != (len(index),) * 2:
+        raise ValueError(
+            f"patches[{number}]: {len(index)} rows need a {len(index)} x {len(index)} matrix, "
+            f"not one of shape {A.shape}."
+        )
+    if not np.isfinite(A).all() or np.any(np.abs(A - A.T) > 1e-10 * np.abs(A).max(initial=0.0)):
+        raise ValueError(f"patches[{number}]: the matrix must be symmetric and finite. Pass (A + A.T) / 2.")
+    return index.astype(np.intp), A

@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.centred import CentredMatrix
+from proxembed.algebra.class_blocks import ClassWeights
+from proxembed.algebra.class_residuals import ClassResiduals, Residual
 from proxembed.algebra.inverse import Inverse
 from proxembed.algebra.operators import (
     Centering,
@@ -147,8 +149,34 @@ def inverse_cases(n: int) -> list[Case]:
     ]
 
 
+def class_cases(n: int) -> list[Case]:
+    """Operators made of blocks of rows; the blocks overlap, as classes of several labels a row do."""
+    blocks = [np.arange(0, n - 2), np.arange(n - 1, 1, -2), np.array([n // 2])]
+    inner = [graph(len(index)) for index in blocks]
+    weights_ = ClassWeights(
+        n, [(index, lambda rows, columns, A=A: A[rows, columns].copy()) for index, A in zip(blocks, inner, strict=True)]
+    )
+    factors = np.array([[0.5, 2.0, 3.0], [1.0, -1.0, 0.0]])
+    wide = [np.zeros((n, n)) for _ in factors]
+    for row, total in zip(factors, wide, strict=True):
+        for c, index, A in zip(row, blocks, inner, strict=True):
+            total[np.ix_(index, index)] += c * laplacian_array(A)
+    residuals, squares = [], np.zeros((n, n))
+    for k, index in enumerate(blocks):
+        size, plain = len(index), float(k != 1)
+        U, B, scale = draw(size, 2, seed=20 + k), draw(size, 2, seed=30 + k), weights(size)
+        residuals.append(Residual(index, U, B, scale, plain))
+        R = scale[:, None] * (plain * (np.eye(size) - 1 / size) - B @ U.T)
+        squares[np.ix_(index, index)] += R.T @ R
+    return [
+        Case("laplacian inside classes", weights_.laplacian(factors[0]), wide[0], null=True),
+        Case("its sibling", weights_.laplacian(factors[1]), wide[1], null=True),
+        Case("residuals inside classes", ClassResiduals(n, residuals), squares),
+    ]
+
+
 def leaves(n: int) -> list[Case]:
-    return low_rank_cases(n) + plain_cases(n) + inverse_cases(n)
+    return low_rank_cases(n) + plain_cases(n) + inverse_cases(n) + class_cases(n)
 
 
 def composed_cases(n: int) -> list[Case]:

@@ -1,15 +1,17 @@
-"""Direct embeddings: max tr Z'AZ subject to Z'Z = I, where the rows themselves are placed (R = I)."""
+"""Direct embeddings: max tr Z'AZ subject to Z'BZ = I, where the rows themselves are placed (R = I), B diagonal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy import sparse
 
+from .bottom import Bottom, bottom, leading
 from .centred import CentredMatrix
-from .operators import LowRank, Operator
+from .operators import Diagonal, Identity, LowRank, Operator, Sparse
 from .problem import low_rank_terms
-from .symmetric import descending, fix_signs, lanczos, orthonormalise, top
+from .symmetric import RANGE_TOLERANCE, descending, fix_signs, orthonormalise, top
 
 THIN_UP_TO = 1500
 
@@ -26,20 +28,65 @@ class Placement:
     grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
 
 
-def solve_direct(A: Operator, k: int | None) -> Placement:
-    """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum."""
+def solve_direct(A: Operator, k: int | None, *, dense_up_to: int | None = None) -> Placement:
+    """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum.
+
+    ``dense_up_to``: rows up to which a matrix that is not of low rank is decomposed whole (1,500 by default).
+    """
     n = A.n
     parts = low_rank_terms(A, n)
     columns = sum(leaf.rank_bound for _, leaf in parts) if parts is not None else n
     if parts is not None and columns <= THIN_UP_TO and all(_stackable(c, leaf) for c, leaf in parts):
         return _thin(parts, n, k)
-    if k is None or n <= THIN_UP_TO or k >= n - 1:
+    if k is None or n <= (THIN_UP_TO if dense_up_to is None else dense_up_to) or 10 * k >= n:
         M = A.todense()
         w, Z = descending((M + M.T) / 2) if k is None else top((M + M.T) / 2, min(k, n))
         bound = n if k is not None else int(np.count_nonzero(w > n * np.finfo(float).eps * w[0]))
         return Placement(fix_signs(Z[:, :bound]), w[:bound], bound, "dual", w if k is None else None)
-    w, Z = lanczos(lambda v: A @ v, n, k)
+    w, Z = leading(lambda v: A @ v, n, k)
     return Placement(fix_signs(Z), w, n, "iterative")
+
+
+def solve_graph(
+    A: Operator, B: Operator | None, null: sparse.csr_array, k: int, *, solver: str = "auto", gap: int = 1
+) -> Placement:
+    """The k leading eigenvectors of a graph operator A <= 0 under Z'BZ = I, off its null space, B None or diagonal.
+
+    null : (n, p) CSR whose columns, with disjoint rows, span the null space of A. solver and gap: as in ``bottom``.
+    """
+    M = -sparse_form(A)
+    n, p = null.shape
+    root = np.ones(n) if B is None else np.sqrt(B.diagonal(n))
+    inverse = sparse.diags_array(1.0 / root)
+    if B is not None:
+        M = sparse.csr_array(inverse @ M @ inverse)
+    N = sparse.csr_array(sparse.diags_array(root) @ null)
+    N = sparse.csr_array(N @ sparse.diags_array(1.0 / np.sqrt(N.power(2).sum(axis=0))))
+    found: Bottom = bottom(M, N, k, solver=solver, gap=gap)
+    Z = fix_signs(found.Z / root[:, None])
+    return Placement(Z, -found.eigenvalues, n - p, found.solver)
+
+
+def positive_part(found: Placement) -> Placement:
+    """The components with a positive eigenvalue; where one was met that is not, those before it are all there are."""
+    w = found.eigenvalues
+    keep = int(np.count_nonzero(w > RANGE_TOLERANCE * np.abs(w).max(initial=0.0)))
+    if keep == len(w):
+        return found
+    return replace(found, Z=found.Z[:, :keep], eigenvalues=w[:keep], bound=keep)
+
+
+def sparse_form(A: Operator) -> sparse.csr_array:
+    """A sum of sparse, diagonal and identity operators as one CSR matrix."""
+    total = sparse.csr_array((A.n, A.n))
+    for c, leaf in A.terms():
+        if isinstance(leaf, Sparse):
+            total = total + c * leaf.W
+        elif isinstance(leaf, Diagonal | Identity):
+            total = total + sparse.diags_array(c * leaf.diagonal(A.n))
+        else:
+            raise TypeError(f"{type(leaf).__name__} has no sparse form.")
+    return sparse.csr_array(total)
 
 
 def _stackable(c: float, leaf: LowRank) -> bool:

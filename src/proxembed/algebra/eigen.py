@@ -39,6 +39,7 @@ RESIDUAL_LIMIT = 1e-6
 LANCZOS_FROM = 1500
 CG_TOLERANCE = 1e-7
 ITERATIVE_RIDGE = 1.0
+NEAR_NULL = 1e-6  # negative eigenvalues this small beside the others cannot be told from those of null directions
 MAX_COMPONENTS = 100
 
 
@@ -198,10 +199,13 @@ def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
 def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
     """The k leading eigenvectors of the d x d matrix itself, where Bp = bI and all k are positive.
 
-    Directions outside the row space have eigenvalue a, so that with a = 0 they come after every positive one.
+    Directions outside the row space have eigenvalue a, so that with a = 0 they come after every positive one. Before
+    negative ones they come first: a minimisation is solved here only where there are none.
     """
     template = problem.template
     if template.B is not None or template.a or k is None or problem.side == "rows" or k > problem.d:
+        return None
+    if template.sense < 0 and not problem.gram_factor.ok:
         return None
     M = problem.sandwich(template.A) / (template.b + ridge)
     w, P = top(M, k)
@@ -210,7 +214,7 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
         w, P = w[:useful], P[:, :useful]
     elif useful < k and not ("gram" in problem.__dict__ and problem.gram_factor.ok):  # of full rank: nothing outside
         return None
-    residual = relative_residual(matmul(M, P), P, w)
+    residual = relative_residual(matmul(M, P), P, w, norm(M))
     return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
 
 
@@ -244,17 +248,22 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
     if k >= min(problem.n, problem.d):
         return _restricted(problem, ridge, k)
     if problem.template.B is None:
+        move = _level(problem, 0.0) if problem.template.sense < 0 else 0.0  # ARPACK skips eigenvalues that are zero
         try:
-            w, P = lanczos(problem.apply_objective, problem.d, k)
+            w, P = lanczos(lambda v: problem.apply_objective(v) + move * v, problem.d, k)
         except ArpackNoConvergence:  # a cluster, such as the zeros of a large null space: coordinates have none
             return None
-        if w[-1] <= RANGE_TOLERANCE * np.abs(w).max():  # outside the row space zero comes before negative eigenvalues
-            return None
-        w, P = w / shift, P / np.sqrt(shift)
+        w, P = (w - move) / shift, P / np.sqrt(shift)
+    elif problem.template.sense < 0 and problem.side == "rows":
+        return None
     else:
         w, P = _lobpcg(problem, ridge, k)
-    if w[-1] <= RANGE_TOLERANCE * _level(problem, ridge):  # null directions come before negative eigenvalues
-        return _restricted(problem, ridge, k)
+        missed = _residual(problem, Solution(P, w, None, ridge, "iterative", problem.rank))
+        if missed > RESIDUAL_LIMIT and min(problem.n, problem.d) <= DENSE_LIMIT:  # an ill-conditioned constraint
+            return None
+    near = NEAR_NULL if w[-1] < 0 else RANGE_TOLERANCE
+    if np.any(np.abs(w) <= near * _level(problem, ridge)):  # null directions come before negative eigenvalues
+        return None
     return Solution(P, w, None, ridge, "iterative", problem.rank)
 
 

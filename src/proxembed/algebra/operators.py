@@ -13,6 +13,10 @@ from scipy import sparse
 from .blas import matmul
 from .centred import CentredMatrix
 from .guard import MAX_DENSE_BYTES, guard_dense
+from .parallel import by_columns
+from .sandwich import sparse_sandwich
+
+SYMMETRIC = 1e-12
 
 
 class Operator:
@@ -212,23 +216,17 @@ class Sparse(Operator):
     """A symmetric sparse matrix."""
 
     def __init__(self, W):
-        self.W = sparse.csr_array(W)
+        self.W = sparse.csr_array(W, dtype=np.float64)
         self.n = self.W.shape[0]
+        _require_symmetry(self.W)
 
     def __matmul__(self, V):
-        return self.W @ V
+        self._matches(len(V))
+        return by_columns(self.W, V)
 
     def sandwich(self, X):
-        X = CentredMatrix.of(X)
-        if not X.sparse:
-            dense = X.X if X.mean is None else X.X - X.mean
-            return _symmetric(dense.T @ (self.W @ dense))
-        S = (X.X.T @ (self.W @ X.X)).toarray()
-        if X.mean is not None:
-            degrees = np.asarray(self.W.sum(axis=1)).ravel()
-            cross = np.outer(X.mean, np.asarray(X.X.T @ degrees).ravel())
-            S -= cross + cross.T - np.outer(X.mean, X.mean) * degrees.sum()
-        return _symmetric(S)
+        self._matches(X.shape[0])
+        return sparse_sandwich(self.W, CentredMatrix.of(X))
 
     def diagonal(self, n=None):
         return self.W.diagonal()
@@ -338,8 +336,11 @@ def spread_leaf(op: Operator, index: np.ndarray, n: int) -> Operator:
 
 
 def Laplacian(W: Operator) -> Operator:
-    """L(W) = D(W) - W, D(W) = diag(W1). A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a
-    scatter."""
+    """L(W) = D(W) - W, D(W) = diag(W1).
+
+    A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a scatter; sparse terms give one sparse matrix,
+    degrees included.
+    """
     if isinstance(W, LowRank) and W.rank_bound == 1 and W.center is None:
         w = W.F.toarray().ravel() if sparse.issparse(W.F) else np.asarray(W.F, dtype=np.float64).ravel()
         scale = float(W.weigh(np.ones((1, 1)))[0, 0])
@@ -349,7 +350,26 @@ def Laplacian(W: Operator) -> Operator:
         raise ValueError(
             "The Laplacian of an operator of any size has no degrees: give the operator its number of rows."
         )
-    return Diagonal(W @ np.ones(W.n)) - W
+    graphs = [c * leaf.W for c, leaf in W.terms() if isinstance(leaf, Sparse)]
+    rest = [(c, leaf) for c, leaf in W.terms() if not isinstance(leaf, Sparse)]
+    if not graphs:
+        return Diagonal(W @ np.ones(W.n)) - W
+    total = sparse.csr_array(sum(graphs[1:], graphs[0]))
+    edges = Sparse(sparse.diags_array(total @ np.ones(W.n)) - total)
+    return edges + (Diagonal(Sum(rest) @ np.ones(W.n)) - Sum(rest)) if rest else edges
+
+
+def _require_symmetry(W: sparse.csr_array) -> None:
+    """Raise a ValueError where WV and W'V differ on a random vector: a sandwich reads one half of W only."""
+    if W.shape[0] != W.shape[1]:
+        raise ValueError(f"A sparse operator is a square matrix, not {W.shape[0]:,} x {W.shape[1]:,}.")
+    v = np.random.default_rng(0).uniform(1.0, 2.0, W.shape[0])
+    missed = np.abs(W @ v - W.T @ v).max(initial=0.0)
+    if missed > SYMMETRIC * np.abs(W.data).max(initial=0.0) * W.shape[0]:
+        raise ValueError(
+            "A sparse operator must be symmetric; this matrix is not. Pass (W + W.T) / 2, or the larger of W and W.T "
+            "for the undirected form of a graph."
+        )
 
 
 def _rowwise(w: np.ndarray, V: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ from .blas import matmul
 from .problem import Problem
 from .symmetric import SPD, descending, range_basis, top, top_of_pencil
 
+ZERO = 1e-6  # eigenvalues this small beside the others are held to an absolute residual
+
 
 def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarray]:
     """T'AT + aI and T'BT + (b + ridge)I, r x r."""
@@ -37,7 +39,8 @@ def solve_pencil(
     diagonal = diagonal_of(B)
     if diagonal is None and k is not None and SPD(B).ok:
         w, Q = top_of_pencil(A, B, min(k, r))
-        return w, Q, None, relative_residual(matmul(A, Q), matmul(B, Q), w), r
+        level = float(np.linalg.norm(A) / np.linalg.norm(B))
+        return w, Q, None, relative_residual(matmul(A, Q), matmul(B, Q), w, level), r
     if diagonal is None:
         C = whitener(B)
         M = matmul(C.T, matmul(A, C))
@@ -45,13 +48,14 @@ def solve_pencil(
         C = 1.0 / np.sqrt(diagonal)
         M = A * C[:, None]
         M *= C[None, :]
+    level = float(np.linalg.norm(M))
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
     spectrum = w if k is None else None
     if diagonal is not None:
         Q = C[:, None] * U
-        return w, Q, spectrum, relative_residual(C[:, None] * matmul(A, Q), U, w), r
+        return w, Q, spectrum, relative_residual(C[:, None] * matmul(A, Q), U, w, level), r
     Q = matmul(C, U)
-    return w, Q, spectrum, relative_residual(matmul(C.T, matmul(A, Q)), matmul(C.T, matmul(B, Q)), w), len(M)
+    return w, Q, spectrum, relative_residual(matmul(C.T, matmul(A, Q)), matmul(C.T, matmul(B, Q)), w, level), len(M)
 
 
 def diagonal_of(B: np.ndarray) -> np.ndarray | None:
@@ -60,9 +64,10 @@ def diagonal_of(B: np.ndarray) -> np.ndarray | None:
     return d if np.count_nonzero(B) == np.count_nonzero(d) and d.min() > 0 else None
 
 
-def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray) -> float:
-    """||AP - BP diag(w)|| over ||BP|| times the largest |w|."""
-    scale = float(np.abs(w).max(initial=0.0)) * float(np.linalg.norm(BP))
+def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray, level: float = 0.0) -> float:
+    """||AP - BP diag(w)|| over ||BP|| times the largest |w|; ``level`` is the size of all eigenvalues, beside which
+    those found may be zero."""
+    scale = max(float(np.abs(w).max(initial=0.0)), ZERO * level) * float(np.linalg.norm(BP))
     return float(np.linalg.norm(AP - BP * w)) / scale if scale > 0 else 0.0
 
 

@@ -1,0 +1,244 @@
+"""The smallest eigenpairs of a sparse positive semidefinite matrix whose null space is known and left out exactly.
+
+In: M (a Laplacian, its symmetric form, or (I - W)'(I - W)) and an orthonormal basis N of its null space, made of the
+indicators of graph components. Out: Z with Z'Z = I, Z'N = 0 and the k smallest eigenvalues of M there.
+
+dense          all of M, for small n and for many components
+shift-invert   Lanczos on (M + sI)^-1 by a sparse factorisation: graphs of low dimension, whose factor stays sparse
+lanczos        Lanczos on (cI - M), products only: graphs of high dimension, whose factor fills
+
+Lanczos meets one vector of a repeated eigenvalue: every iterative result is checked by a second run beside it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+from sklearn.exceptions import ConvergenceWarning
+
+from .guard import MAX_DENSE_BYTES, guard_dense
+from .symmetric import fix_signs, orthonormal_columns, top
+
+SOLVERS = ("auto", "dense", "shift-invert", "lanczos")
+DENSE_UP_TO = 400
+TOLERANCE = 1e-14  # of Lanczos, against the eigenvalue of the operator it runs on
+RESIDUAL_LIMIT = 1e-7
+SHIFT = 1e-12  # of the mean of the diagonal: small beside the eigenvalues of LLE, and the null space is projected out
+ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diagonal
+# Costs in multiplications. A graph of level widths w (breadth first) has a factor of about sum w^3 of them; Lanczos
+# takes some products more for each level, since the gap shrinks with the diameter.
+PER_ROW, PRODUCT_PER_ROW, PRODUCTS, PRODUCTS_A_LEVEL = 1e5, 600, 150, 12
+# For the square of a graph operator products are seldom enough: tried where a factor is dear, and not for long.
+SQUARE_TRIES_FROM, SQUARE_PRODUCTS = 1e11, 2500
+
+
+@dataclass(frozen=True)
+class Bottom:
+    """Z (n x k), its eigenvalues in ascending order, the solver's name and the largest residual ||Mz - wz||."""
+
+    Z: np.ndarray
+    eigenvalues: np.ndarray
+    solver: str
+    residual: float
+
+
+def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str = "auto", gap: int = 1) -> Bottom:
+    """The k smallest eigenpairs of M off its null space.
+
+    M : (n, n) CSR, symmetric positive semidefinite. null : (n, p) CSR with orthonormal columns, M null = 0. k : at most
+    n - p. gap : 2 where M is the square of a graph operator, whose small eigenvalues lie as much closer together.
+    Raises ValueError for k out of range; warns (ConvergenceWarning) where the residual misses 1e-7 of the norm of M.
+
+    >>> path = sparse.csr_array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
+    >>> found = bottom(path, sparse.csr_array(np.full((3, 1), 3**-0.5)), 2)
+    >>> found.eigenvalues.round(6).tolist(), found.solver
+    ([1.0, 3.0], 'dense')
+    """
+    M, null = _short(M), _short(null)
+    n, p = null.shape
+    if not 1 <= k <= n - p:
+        raise ValueError(f"k={k!r} is not allowed: a matrix of {n} rows with a null space of {p} has 1 to {n - p}.")
+    norm = float(np.max(abs(M).sum(axis=1), initial=0.0))
+    found = None
+    if solver == "dense" or (solver == "auto" and (n <= DENSE_UP_TO or 5 * (k + p) > n)) or k >= n - p - 1:
+        solver, found = "dense", _dense(M, null, k, norm)
+    elif solver == "auto":
+        solver, found = _cheapest(M, null, k, norm, gap)
+    else:
+        found = ROUTES[solver](M, null, k, norm)
+    Z = _off(null, found)
+    Z, w, residual = _rotated(M, orthonormal_columns(_off(null, orthonormal_columns(Z))))
+    if residual > RESIDUAL_LIMIT * norm:
+        warnings.warn(
+            f"The {k} smallest eigenvectors of a {n:,} x {n:,} graph matrix were found by {solver} with a residual of "
+            f"{residual:.1e}, above {RESIDUAL_LIMIT * norm:.1e}. Use fewer components or more neighbours.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Bottom(fix_signs(Z), w, solver, residual)
+
+
+def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
+    """The route of least estimated cost; a factor after all where Lanczos takes too long."""
+    work, entries, levels = fill(M, null)
+    n = M.shape[0]
+    direct = work + PER_ROW * n
+    products = PRODUCTS + PRODUCTS_A_LEVEL * levels
+    too_large = ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES
+    limit = products * PRODUCT_PER_ROW * n * (1 + k / 20) if gap == 1 else SQUARE_TRIES_FROM
+    if direct <= limit and not too_large:
+        return "shift-invert", _shift_invert(M, null, k, norm)
+    try:
+        budget = None if too_large else 2 * products if gap == 1 else SQUARE_PRODUCTS
+        return "lanczos", _lanczos(M, null, k, norm, budget)
+    except ArpackNoConvergence as failure:
+        if too_large:
+            warnings.warn(
+                f"Lanczos found {len(failure.eigenvalues)} of {k} eigenvectors, and the factor of this graph would not "
+                "fit in memory. Use fewer rows or components.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            raise
+        return "shift-invert", _shift_invert(M, null, k, norm)
+
+
+def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int]:
+    """Estimates from breadth-first levels: multiplications for a factor of M, its entries, and the number of levels.
+
+    One search from the first row of each component; a factor in the order of the levels is made of blocks as wide as
+    these are.
+    """
+    columns = null.tocsc()
+    roots = columns.indices[columns.indptr[:-1]]
+    label = np.zeros(M.shape[0], dtype=np.int64)
+    label[columns.indices] = np.repeat(np.arange(null.shape[1]), np.diff(columns.indptr))
+    pattern = sparse.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape)
+    distance = dijkstra(pattern, unweighted=True, indices=roots, min_only=True)
+    level = np.where(np.isfinite(distance), distance, 0.0).astype(np.int64)
+    levels = int(level.max(initial=0)) + 1
+    widths = np.bincount(label * levels + level).astype(np.float64)
+    return float(np.sum(widths**3)), float(1.5 * np.sum(widths**2)), levels
+
+
+def _short(M) -> sparse.csr_array:
+    """CSR in canonical order with 32-bit indices where they reach: products are faster, and SuperLU takes no others.
+
+    What is not in order is copied: put in order in place, it would share half of its arrays with the caller's.
+    """
+    M = sparse.csr_array(M)
+    if not M.has_canonical_format:
+        M = M.copy()
+        M.sum_duplicates()
+    if max(M.nnz, *M.shape) < 2**31 and M.indices.dtype != np.int32:
+        M = sparse.csr_array((M.data, M.indices.astype(np.int32), M.indptr.astype(np.int32)), shape=M.shape)
+    return M
+
+
+def _off(null, V: np.ndarray) -> np.ndarray:
+    """V less its part in the null space."""
+    return V - null @ (null.T @ V)
+
+
+def _rotated(M, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """The Ritz vectors of M in the span of Z, their values in ascending order and the largest residual."""
+    MZ = M @ Z
+    H = Z.T @ MZ
+    w, U = top(-(H + H.T) / 2, len(H))
+    Z, MZ, w = Z @ U, MZ @ U, np.maximum(-w, 0.0)
+    return Z, w, float(np.max(np.linalg.norm(MZ - Z * w, axis=0)))
+
+
+def _dense(M, null, k: int, norm: float) -> np.ndarray:
+    n = M.shape[0]
+    guard_dense((n, n), "The dense form of a graph matrix")
+    N = null.toarray()
+    lifted = M.toarray() + (2 * norm + 1) * (N @ N.T)
+    return top(-(lifted + lifted.T) / 2, k)[1]
+
+
+def _shift_invert(M, null, k: int, norm: float) -> np.ndarray:
+    """Lanczos on (M + sI)^-1 off the null space."""
+    n = M.shape[0]
+    shift = SHIFT * float(M.diagonal().mean())
+    shifted = sparse.csc_array(M + shift * sparse.eye_array(n))
+    factor = splu(
+        shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False}
+    )
+    return _complete(factor.solve, null, k)
+
+
+def _lanczos(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
+    """Lanczos on cI - M off the null space, c at least the largest eigenvalue; at most ``budget`` products."""
+    largest = min(norm, 1.01 * _largest(M))
+    return _complete(lambda v: largest * v - M @ v, null, k, budget, origin=largest)
+
+
+def _largest(M) -> float:
+    """The largest eigenvalue, to a per cent."""
+    w = eigsh(M, k=1, which="LA", v0=_start(M.shape[0]), tol=1e-3, return_eigenvectors=False)
+    return float(w[0])
+
+
+def leading(product: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenpairs of a symmetric n x n operator, descending, repeated eigenvalues in full.
+
+    >>> w, V = leading(lambda v: np.arange(5.0) * v, 5, 2)
+    >>> w.round(9).tolist(), np.abs(V).argmax(axis=0).tolist()
+    ([4.0, 3.0], [4, 3])
+    """
+    V = _complete(product, sparse.csr_array((n, 0)), k)
+    MV = np.column_stack([product(v) for v in V.T])
+    H = V.T @ MV
+    w, U = top((H + H.T) / 2, k)
+    return w, V @ U
+
+
+def _complete(product, null, k: int, budget: int | None = None, origin: float = 0.0) -> np.ndarray:
+    """The k leading eigenvectors of an operator off the null space, repeated eigenvalues in full: what a run beside
+    those found still finds above the last of them is taken in.
+
+    Eigenvalues are told apart by their distance from ``origin``. That run needs no accurate vectors unless one is
+    missing, and then it is done again.
+    """
+    n = null.shape[0]
+    w, V = _leading(product, null, np.empty((n, 0)), k, budget)
+    while V.shape[1] < min(n - null.shape[1] - 1, 3 * k + 10):
+        apart = abs(w.min() - origin)
+        loose = 1e-3 * min(1.0, apart / abs(w.max()))
+        if _leading(product, null, V, 1, budget, loose)[0][0] <= w.min() + 1e-3 * apart:
+            break
+        more, U = _leading(product, null, V, 1, budget)
+        if more[0] <= w.min() + 1e-9 * apart:
+            break
+        w, V = np.append(w, more), np.hstack([V, U])
+    return V[:, np.argsort(w)[::-1][:k]]
+
+
+def _leading(product, null, known: np.ndarray, k: int, budget: int | None, tol: float = TOLERANCE):
+    """The k largest eigenpairs of the operator off the null space and off known vectors."""
+    n = null.shape[0]
+
+    def off(v):
+        v = _off(null, v)
+        return v - known @ (known.T @ v) if known.shape[1] else v
+
+    op = LinearOperator((n, n), matvec=lambda v: off(product(off(np.ravel(v)))), dtype=np.float64)
+    steps = min(n, max(2 * k + 1, k + (20 if budget is None else 40)))
+    restarts = 10 * n if budget is None else max(2, budget // (steps - k))
+    return eigsh(op, k=k, which="LA", v0=off(_start(n, known.shape[1])), tol=tol, ncv=steps, maxiter=restarts)
+
+
+def _start(n: int, known: int = 0) -> np.ndarray:
+    """The same start every time, and another beside known vectors: of a repeated eigenvalue the first start holds what
+    was found."""
+    return np.random.default_rng(known).standard_normal(n)
+
+
+ROUTES = {"shift-invert": _shift_invert, "lanczos": _lanczos}

@@ -1,0 +1,164 @@
+"""The smallest eigenpairs off a known null space: every route gives the same subspace, certified, nothing missed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import kneighbors_graph
+
+from proxembed.algebra import bottom as room
+from proxembed.algebra.bottom import bottom, fill, leading
+from proxembed.algebra.direct import solve_graph
+from proxembed.algebra.operators import Diagonal, LowRank, Sparse
+
+ROUTES = ("dense", "shift-invert", "lanczos")
+
+
+def laplacian(W) -> sparse.csr_array:
+    W = sparse.csr_array(W)
+    return sparse.csr_array(sparse.diags_array(W.sum(axis=1)) - W)
+
+
+def neighbour_laplacian(n: int, d: int, seed: int = 0) -> sparse.csr_array:
+    X = np.random.default_rng(seed).random((n, d)) * np.geomspace(3.0, 1.0, d)
+    W = kneighbors_graph(X, 8)
+    return laplacian(W.maximum(W.T))
+
+
+def ring(n: int) -> sparse.csr_array:
+    """Every eigenvalue but the ends is double."""
+    i = np.arange(n)
+    W = sparse.coo_array((np.ones(2 * n), (np.r_[i, i], np.r_[(i + 1) % n, (i - 1) % n])), shape=(n, n))
+    return laplacian(W)
+
+
+def indicators(*sizes: int) -> sparse.csr_array:
+    label = np.repeat(np.arange(len(sizes)), sizes)
+    values = 1.0 / np.sqrt(np.asarray(sizes, dtype=float))[label]
+    return sparse.csr_array((values, (np.arange(len(label)), label)))
+
+
+def exact(M, null, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """By the complement of the null space, formed in full."""
+    off = np.linalg.svd(null.toarray(), full_matrices=True)[0][:, null.shape[1] :]
+    w, V = np.linalg.eigh(off.T @ M.toarray() @ off)
+    return w[:k], off @ V[:, :k]
+
+
+def two_parts() -> tuple[sparse.csr_array, sparse.csr_array]:
+    M = sparse.csr_array(sparse.block_diag([neighbour_laplacian(150, 2), neighbour_laplacian(100, 2, 1)]))
+    return M, indicators(150, 100)
+
+
+PROBLEMS = {
+    "surface": lambda: (neighbour_laplacian(260, 2), indicators(260)),
+    "eight dimensions": lambda: (neighbour_laplacian(260, 8), indicators(260)),
+    "two components": two_parts,
+    "ring": lambda: (ring(260), indicators(260)),
+    "equal components": lambda: (sparse.csr_array(sparse.block_diag([ring(130)] * 2)), indicators(130, 130)),
+}
+
+
+@pytest.mark.parametrize("solver", ROUTES)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_route_finds_the_whole_subspace(name, solver):
+    """k = 4 ends a cluster of equal eigenvalues in every problem; a single Krylov space holds one vector of each."""
+    M, null = PROBLEMS[name]()
+    w, V = exact(M, null, 5)
+    assert w[4] > w[3] * (1 + 1e-6)
+    found = bottom(M, null, 4, solver=solver)
+    assert found.solver == solver
+    np.testing.assert_allclose(found.eigenvalues, w[:4], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(found.Z.T @ found.Z, np.eye(4), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(null.T @ found.Z, 0.0, rtol=0, atol=1e-12)
+    assert np.linalg.norm(found.Z @ found.Z.T - V[:, :4] @ V[:, :4].T) < 1e-5
+    residual = np.linalg.norm(M @ found.Z - found.Z * found.eigenvalues, axis=0).max()
+    assert residual == pytest.approx(found.residual, abs=1e-12) and residual < 1e-8
+
+
+def test_a_null_space_that_is_not_given_is_found_as_eigenvectors():
+    """Negative control: without the indicators the zeros come first."""
+    M, null = two_parts()
+    found = bottom(M, sparse.csr_array((250, 0)), 2)
+    assert found.eigenvalues.max() < 1e-12 and bottom(M, null, 2).eigenvalues.min() > 1e-4
+
+
+def test_one_krylov_space_misses_a_double_eigenvalue(monkeypatch):
+    """Negative control of the check: without it the second vector of a pair is lost to the next eigenvalue."""
+    M, null = sparse.csr_array(sparse.block_diag([ring(130)] * 2)), indicators(130, 130)
+    expected = bottom(M, null, 4, solver="lanczos").eigenvalues
+
+    def one_run(product, null, k, *rest, **options):
+        return room._leading(product, null, np.empty((260, 0)), k, None, 1e-10)[1]
+
+    monkeypatch.setattr(room, "_complete", one_run)
+    found = bottom(M, null, 4, solver="lanczos").eigenvalues
+    assert np.ptp(expected) < 1e-9 and np.ptp(found) > 1e-3
+
+
+@pytest.mark.parametrize("solver", ROUTES)
+def test_the_same_numbers_every_time(solver):
+    M, null = PROBLEMS["surface"]()
+    one, two = (bottom(M, null, 3, solver=solver) for _ in range(2))
+    np.testing.assert_array_equal(one.Z, two.Z)
+    lead = one.Z[np.abs(one.Z).argmax(axis=0), np.arange(3)]
+    assert np.all(lead > 0)
+
+
+def test_the_route_follows_the_structure():
+    """A surface is factorised, a graph of high dimension is not; small ones and many components are dense."""
+    for n, d, solver in ((1500, 2, "shift-invert"), (1500, 12, "lanczos"), (300, 2, "dense")):
+        M, null = neighbour_laplacian(n, d), indicators(n)
+        assert bottom(M, null, 2).solver == solver
+    assert bottom(neighbour_laplacian(500, 2), indicators(500), 120).solver == "dense"
+    flat, deep = (fill(neighbour_laplacian(1500, d), indicators(1500)) for d in (2, 12))
+    assert flat[0] < deep[0] / 5 and flat[1] < deep[1] and flat[2] > deep[2]
+
+
+def test_lanczos_that_fails_is_followed_by_a_factor(monkeypatch):
+    """The square of a surface's Laplacian has eigenvalues that lie too close for products alone."""
+    L = neighbour_laplacian(900, 2)
+    M, null = sparse.csr_array(L @ L), indicators(900)
+    monkeypatch.setattr(room, "SQUARE_TRIES_FROM", 0.0)
+    monkeypatch.setattr(room, "SQUARE_PRODUCTS", 300)
+    found = bottom(M, null, 2, gap=2)
+    assert found.solver == "shift-invert"
+    np.testing.assert_allclose(found.eigenvalues, exact(M, null, 2)[0], rtol=1e-6)
+
+
+def test_a_residual_that_misses_warns(monkeypatch):
+    M, null = PROBLEMS["surface"]()
+    monkeypatch.setitem(room.ROUTES, "lanczos", lambda M, null, k, norm: np.random.default_rng(0).random((260, k)))
+    with pytest.warns(ConvergenceWarning, match="residual"):
+        bottom(M, null, 2, solver="lanczos")
+
+
+@pytest.mark.parametrize("k", [0, -1, 260, 300])
+def test_k_out_of_range(k):
+    M, null = PROBLEMS["surface"]()
+    with pytest.raises(ValueError, match="has 1 to 259"):
+        bottom(M, null, k)
+    assert bottom(M, null, 259).Z.shape == (260, 259)
+
+
+def test_leading_of_a_dense_operator_with_repeats():
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((300, 300)))[0]
+    values = np.r_[[5.0, 5.0, 3.0, 3.0], np.linspace(1.0, 0.0, 296)]
+    A = Q * values @ Q.T
+    w, V = leading(lambda v: A @ v, 300, 4)
+    np.testing.assert_allclose(w, values[:4], rtol=1e-9)
+    assert np.linalg.norm(V @ V.T - Q[:, :4] @ Q[:, :4].T) < 1e-6
+
+
+def test_a_graph_operator_under_a_diagonal_constraint():
+    W = sparse.csr_array(np.abs(np.triu(np.random.default_rng(0).random((30, 30)), 1)))
+    W = sparse.csr_array(W + W.T)
+    d = W.sum(axis=1)
+    found = solve_graph(Sparse(W) - Diagonal(d), Diagonal(d), sparse.csr_array(np.ones((30, 1))), 3)
+    np.testing.assert_allclose(found.Z.T @ (d[:, None] * found.Z), np.eye(3), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(laplacian(W) @ found.Z, -d[:, None] * found.Z * found.eigenvalues, atol=1e-12)
+    assert found.bound == 29 and np.all(found.eigenvalues < 0)
+    with pytest.raises(TypeError, match="LowRank has no sparse form"):
+        solve_graph(LowRank(np.ones((30, 1))), None, sparse.csr_array(np.ones((30, 1))), 1)
