@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .algebra.centred import CentredMatrix
-from .algebra.direct import solve_direct
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
 from .algebra.parallel import one_pool
 from .algebra.symmetric import fix_signs
@@ -28,7 +27,6 @@ from .explain import Explanation, explanation, label_loadings
 from .labels import LabelMatrix
 from .params import check_params, param, parameters_section
 from .rows import Rows
-from .seen import SeenRows
 from .template import Template
 
 _REGISTRY: dict[str, type[Embedder]] = {}
@@ -236,12 +234,8 @@ class SpectralEmbedder(Embedder, abstract=True):
         return self
 
     def _solved(self, rows: Rows) -> Solution:
-        template = self.template(rows)
-        if self.direct:
-            self._seen = SeenRows(rows.X)
-            return Solution.placed(solve_direct(template.A, self._request(rows)), template.sense)
         return solve(
-            template,
+            self.template(rows),
             self.lift(rows.X),
             self._request(rows),
             *self._ridge_settings(),
@@ -264,21 +258,14 @@ class SpectralEmbedder(Embedder, abstract=True):
         """
         check_is_fitted(self, "n_components_")
         X = self._input(X, reset=False)
-        if self.direct:
-            Z = self.extend(X)
-            known = self._seen.find(X)
-            Z[known >= 0] = self.embedding_[known[known >= 0]]
-        else:
-            Z = CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
-        return Z.astype(X.dtype, copy=False)
+        return self._embed(X).astype(X.dtype, copy=False)
 
-    def extend(self, X):
-        """The embedding of new rows, for methods that place the rows themselves."""
-        raise TypeError(f"{type(self).__name__} must define extend(X).")
+    def _embed(self, X) -> np.ndarray:
+        return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
 
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "n_components_")
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
             raise ValueError(
                 f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
@@ -290,9 +277,11 @@ class SpectralEmbedder(Embedder, abstract=True):
         for name in ("components_", "eigenvalues_", "label_loadings_"):
             if hasattr(self, name):
                 setattr(short, name, getattr(self, name)[:k])
-        if self.direct:
-            short.embedding_, short.intercept_ = self.embedding_[:, :k], self.intercept_[:k]
+        self._shorten(short, k)
         return short
+
+    def _shorten(self, short: SpectralEmbedder, k: int) -> None:
+        """Cut what else a method has learned, in its copy of k components."""
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
         """Signed top features of a component and the labels it serves, strongest first."""
@@ -347,9 +336,6 @@ class SpectralEmbedder(Embedder, abstract=True):
     def _store(self, found: Solution, rows: Rows) -> None:
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.solver_ = found.solver
-        if self.direct:
-            self.embedding_ = fix_signs(rescaled(found.P, found.eigenvalues, self.scaling, found.sense))
-            return
         P = rescaled(self.finish(found.P, found.problem.rows), found.eigenvalues, self.scaling, found.sense)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])

@@ -30,8 +30,11 @@ from proxembed import (
     LSI,
     MLSI,
     MORP,
+    OLPPR,
+    ONPPR,
     OPLS,
     PCA,
+    SLVM,
     Kernelized,
     RelationFeatures,
     Scaling,
@@ -127,7 +130,7 @@ def test_equal_rows_get_equal_places(cls):
 @spectral
 def test_constant_features_change_nothing(cls):
     wider = np.insert(X, [2, 5], [[3.0, -1.0]], axis=1)
-    if cls in (LSI, MLSI) or cls.__name__ == "SLVM":  # not centred: only a column of zeros is nothing to them
+    if cls in (LSI, MLSI, SLVM, OLPPR, ONPPR):  # not centred, or weights by lengths: only zeros are nothing to them
         wider = np.insert(X, [2, 5], 0.0, axis=1)
     Z = cls().fit_transform(X, y_for(cls))
     assert gram_distance(cls().fit_transform(wider, y_for(cls)), Z) < 1e-8

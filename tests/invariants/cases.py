@@ -14,8 +14,9 @@ import pytest
 from sklearn.base import clone
 
 import strategies
-from proxembed import CCA, FDA, LSI, MDDM, MESD, MLDA, MMC, OPLS, PCA, PLS, Kernelized
+from proxembed import CCA, DNE, FDA, LFDA, LSI, MDDM, MESD, MFA, MLDA, MMC, OLPPR, OPLS, PCA, PLS, Kernelized
 from proxembed.base import SpectralEmbedder, registry
+from proxembed.methods.spectral_maps import GraphMap
 
 RIDGE = {"ridge": 0.05, "ridge_scale": "trace"}
 NONE = {"ridge": 0.0}
@@ -26,8 +27,39 @@ VARIANTS: dict[str, list[dict]] = {
     "PCA": [{"whiten": True}, {"scaling": "eigenvalue"}],
     "LSI": [{"scaling": "unit"}],
     "MVMD": [{"beta": 0.0}, {"beta": 1.0}, {"beta": 0.3, "coding": "01"}, {"balance": "trace"}],
+    "LPP": [
+        RIDGE,
+        {"constraint": "gram"},
+        {"center": False, **RIDGE},
+        {"center": False, "constraint": "gram"},
+        {"weights": "local_scaling"},
+        {"graph": "mutual", "weights": "constant", "n_neighbors": 8},
+        {"graph": "directed", "metric": "cosine"},
+        {"graph": "full", "tau": 20.0},
+    ],
+    "OLPP": [{"weights": "alternative"}, {"graph": "mutual", "n_neighbors": 8}],
+    "NPP": [RIDGE, {"center": False}, {"n_neighbors": 8, "reg": 0.1}],
+    "ONPP": [{"n_neighbors": 3, "metric": "cosine"}],
+    "ClassicalMDS": [{"scaling": "template"}],
+    "Isomap": [{"n_neighbors": 8, "scaling": "unit"}, {"metric": "cosine"}],
+    "LLE": [{"n_neighbors": 8, "reg": 0.1}, {"scaling": "unit", "solver": "shift-invert"}],
+    "LaplacianEigenmaps": [
+        {"normalization": "symmetric", "weights": "local_scaling"},
+        {"normalization": "symmetric", "drop_trivial": False, "row_normalize": True, "n_components": 3},
+        {"n_neighbors": 8, "solver": "lanczos"},
+        {"graph": "directed", "n_neighbors": 8, "weights": "constant"},
+        {"weights": "alternative"},
+    ],
     "FDA": [RIDGE, NONE, {"constraint": "within", **RIDGE}, {"criterion": "trace_ratio", "n_components": 2, **RIDGE}],
     "MMC": [{"lam": 0.1}, {"lam": 3.0}],
+    "LFDA": [RIDGE, {"scope": "global", **RIDGE}, {"affinity": "constant", **RIDGE}],
+    "MFA": [RIDGE, {"pairs": "point", **RIDGE}, {"weights": "gaussian", **RIDGE}],
+    "DLA": [{"lam": 0.9, "n_friends": 3}],
+    "DNE": [{"scope": "class"}, {"weights": "gaussian", "n_components": 3}],
+    "OLPPR": [{"ws": "indicator", "weights": "gaussian"}, {"balance": "trace", "weights": "constant"}],
+    "SONPP": [{"n_neighbors": 8, "reg": 0.1}],
+    "DONPP": [{"n_neighbors": 5}],
+    "ONPPR": [{"weights": "constant", "beta": 0.1}],
     "CopyLDA": [RIDGE, {**NONE, **MEANS}, {"scaling": "orthonormal"}],
     "MLDA": [RIDGE, {"correlation": False, **RIDGE}, {"normalize": False, **RIDGE}],
     "DMLDA": [RIDGE, {"weights": "mlda", **RIDGE}],
@@ -60,6 +92,10 @@ VARIANTS: dict[str, list[dict]] = {
         {"method": MMC()},
         {"method": MMC(lam=0.1), "weighting": "mimj"},
         {"method": MMC(lam=0.1), "weighting": "printed"},
+        {"method": LFDA(**RIDGE)},
+        {"method": MFA(**RIDGE), "copies": "count", "enemy": "disjoint"},
+        {"method": DNE(), "weighting": "mimj"},
+        {"method": OLPPR(), "weighting": "printed"},
     ],
     "Kernelized": [
         {"method": PCA(), "tau": 20.0, "n_components": 2},
@@ -85,6 +121,8 @@ def _moves_with_origin(estimator) -> bool:
         )
     if isinstance(estimator, MESD):
         return _moves_with_origin(FDA() if estimator.method is None else estimator.method)
+    if getattr(estimator, "metric", None) == "cosine" or getattr(estimator, "weights", None) == "alternative":
+        return True
     return isinstance(estimator, LSI) or not getattr(estimator, "center", True)
 
 
@@ -132,6 +170,16 @@ class Case:
     def nested(self) -> bool:
         """Whether the first components of a solution are the solution of fewer components."""
         return getattr(self.prototype, "criterion", "ratio_trace") != "trace_ratio"
+
+    @property
+    def explains(self) -> bool:
+        """Whether components are weights of features: not where rows are placed without a projection."""
+        return hasattr(self.prototype, "explain")
+
+    @property
+    def on_graph(self) -> bool:
+        """Whether the components are the smallest eigenvectors of a graph, which have no share of a spectrum."""
+        return isinstance(self.prototype, GraphMap)
 
     def fit(self, data: Data, **options) -> SpectralEmbedder:
         return self.build(**options).fit(data.X, None if self.labels is None else data.y)

@@ -13,6 +13,7 @@ import strategies
 from proxembed import CCA, FDA, LSI, MESD, MLLS, OPLS, PCA, Kernelized
 from proxembed.algebra.operators import Centering, LowRank
 from proxembed.base import Embedder, SpectralEmbedder, natural_components, registry
+from proxembed.direct import DirectEmbedder
 from proxembed.labels import LabelMatrix
 from proxembed.params import declared, param
 from proxembed.rows import Rows
@@ -104,8 +105,12 @@ def test_hooks_that_are_missing_say_so(scratch_registry):
 
     with pytest.raises(TypeError, match=r"Nothing must define template\(rows\)"):
         Nothing().fit(X)
-    with pytest.raises(TypeError, match=r"PCA must define extend\(X\)"):
-        PCA().extend(X)
+
+    class Placed(DirectEmbedder):
+        """No rule for new rows."""
+
+    with pytest.raises(TypeError, match=r"Placed must define extend\(X\)"):
+        Placed().extend(X)
 
 
 @pytest.mark.parametrize("name", [*REGISTERED, "MultiOutputRidge", "LabelScores"])

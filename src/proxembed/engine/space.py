@@ -176,7 +176,7 @@ def inner_classes(cls: type, search: Methods) -> list[type]:
     >>> from proxembed.engine.space import inner_classes
     >>> from proxembed.params import methods
     >>> sorted(inner.__name__ for inner in inner_classes(MESD, methods("single")))[:2]
-    ['FDA', 'MMC']
+    ['DLA', 'DNE']
     """
     known = [registry()[title] for title in method_names().values()]
     return [c for c in known if c.labels == search.labels and not issubclass(c, cls) and _takes(cls(), c())]

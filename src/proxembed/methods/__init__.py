@@ -1,5 +1,33 @@
 """The methods, one family a file; importing this package fills the registry."""
 
-from . import dependence, fisher, hypergraph, latent, multilabel, relation, variance
+from . import (
+    class_preserving,
+    dependence,
+    fisher,
+    hypergraph,
+    isomap,
+    latent,
+    local,
+    manifold,
+    multilabel,
+    preserving,
+    relation,
+    spectral_maps,
+    variance,
+)
 
-__all__ = ["dependence", "fisher", "hypergraph", "latent", "multilabel", "relation", "variance"]
+__all__ = [
+    "class_preserving",
+    "dependence",
+    "fisher",
+    "hypergraph",
+    "isomap",
+    "latent",
+    "local",
+    "manifold",
+    "multilabel",
+    "preserving",
+    "relation",
+    "spectral_maps",
+    "variance",
+]

@@ -16,6 +16,7 @@ from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
 from ..algebra.problem import Problem
 from ..algebra.symmetric import orthonormal_columns, solve_linear
 from ..base import SpectralEmbedder
+from ..direct import DirectEmbedder
 from ..explain import label_loadings
 from ..params import log, param
 from ..rows import Rows
@@ -123,7 +124,7 @@ class MLSI(SpectralEmbedder):
         return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
 
 
-class SLVM(SpectralEmbedder):
+class SLVM(DirectEmbedder):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
@@ -153,7 +154,7 @@ class SLVM(SpectralEmbedder):
     """
 
     labels = "multi"
-    direct = True
+    columns = ("intercept_",)
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
     ridge: float | str = param(
@@ -171,8 +172,10 @@ class SLVM(SpectralEmbedder):
         offset = rows.ones if self.center else None
         return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset), offset=offset)
 
-    def _store(self, found, rows):
-        super()._store(found, rows)
+    def projects(self):
+        return True
+
+    def learn(self, rows, found):
         Z = self.embedding_
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), also=[Z])

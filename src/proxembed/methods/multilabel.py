@@ -54,6 +54,22 @@ class MESD(Wrapper):
         doc="Weights of pairs of copies: 1, 1/(m_i m_j), or the form printed in the paper's text.",
     )
 
+    copies: str = param(
+        default="distinct",
+        choices=("distinct", "count"),
+        doc="Neighbours of other classes: distinct rows, or each of their copies takes a place.",
+    )
+    enemy: str = param(
+        default="any",
+        choices=("any", "disjoint"),
+        doc="Rows of other classes: those with any label that the copy does not have, or with no label of the row.",
+    )
+
+    @property
+    def positive_only(self):
+        """As the wrapped method has it."""
+        return self.method_.positive_only
+
     def default_method(self):
         return FDA()
 
@@ -65,7 +81,8 @@ class MESD(Wrapper):
             )
 
     def _natural(self, rows):
-        return max(1, min(super()._natural(rows), rows.labels.c - 1))
+        natural = self.method_._natural(rows)
+        return natural if self.positive_only else max(1, min(natural, rows.labels.c - 1))
 
     def template(self, rows):
-        return self.method_.template(replace(rows, weighting=self.weighting))
+        return self.method_.template(replace(rows, weighting=self.weighting, copies=self.copies, enemy=self.enemy))

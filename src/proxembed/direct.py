@@ -1,0 +1,136 @@
+"""DirectEmbedder: methods that place the rows themselves (R = I), with a rule of their own for rows not seen in fit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.metaestimators import available_if
+
+from .algebra.centred import CentredMatrix
+from .algebra.direct import Placement, solve_direct
+from .algebra.eigen import Solution, rescaled
+from .algebra.guard import guard_dense
+from .base import SpectralEmbedder
+from .rows import Rows
+from .seen import SeenRows
+from .template import Template
+
+
+def _has_rule(estimator: DirectEmbedder) -> bool:
+    """Whether new rows can be placed; the error names what to do instead."""
+    reason = estimator.no_rule()
+    if reason is not None:
+        raise AttributeError(reason)
+    return True
+
+
+def _has_projection(estimator: DirectEmbedder) -> bool:
+    """Whether new rows are placed by a projection, whose weights explain() tells."""
+    if not estimator.projects():
+        raise AttributeError(
+            f"{type(estimator).__name__} places the rows themselves: there are no feature weights to explain."
+        )
+    return True
+
+
+def stored_like(X, training):
+    """New rows in the form of the rows of training, dense or CSR."""
+    if sparse.issparse(training) == sparse.issparse(X):
+        return X
+    if sparse.issparse(training):
+        return sparse.csr_array(X)
+    guard_dense(X.shape, "The dense form of new rows, as those of training are")
+    return X.toarray()
+
+
+def lead_signs(Z: np.ndarray) -> np.ndarray:
+    """The sign of each column's entry of largest absolute value (the first of equals): +1 or -1."""
+    size = np.abs(Z)
+    lead = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    return np.where(Z[lead, np.arange(Z.shape[1])] < 0, -1.0, 1.0)
+
+
+class DirectEmbedder(SpectralEmbedder, abstract=True):
+    """A method that embeds the rows it is fitted on: max tr Z'AZ subject to Z'BZ = I. [mu2012mesd]
+
+    A method defines ``template(rows)`` and ``extend(X)``, and may define ``place``, ``complete``, ``learn``,
+    ``no_rule`` and ``projects``. A row that was seen in fit keeps its embedding (the first of equal rows stands for
+    all); others are placed by ``extend``.
+    """
+
+    direct = True
+    columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
+
+    def place(self, template: Template, rows: Rows) -> Placement:
+        """Z with Z'BZ = I and its eigenvalues: the eigenproblem of the template."""
+        return solve_direct(template.A, self._request(rows))
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        """What ``extend`` needs to know beside ``embedding_``."""
+
+    def extend(self, X) -> np.ndarray:
+        """The embedding of new rows (m, k)."""
+        raise TypeError(f"{type(self).__name__} must define extend(X).")
+
+    def no_rule(self) -> str | None:
+        """Why there is no rule for new rows and what to use instead; None where there is one."""
+        return None
+
+    def projects(self) -> bool:
+        """Whether ``extend`` is a projection with ``components_``."""
+        return False
+
+    def _solved(self, rows: Rows) -> Solution:
+        if rows.labels is None and CentredMatrix(rows.X).constant:
+            raise ValueError(
+                "X is constant: every row is the same, so that there is nothing to embed. Pass rows that vary."
+            )
+        self._seen = SeenRows(rows.X)
+        template = self.template(rows)
+        return Solution.placed(self.place(template, rows), template.sense)
+
+    def _store(self, found: Solution, rows: Rows) -> None:
+        self.eigenvalues_ = found.sense * found.eigenvalues
+        self.solver_ = found.solver
+        Z = self.complete(self.scaled(found), rows)
+        placed = np.flatnonzero(np.isfinite(Z).all(axis=1))
+        self.embedding_ = Z * lead_signs(Z[placed])
+        self.learn(rows, found)
+
+    def scaled(self, found: Solution) -> np.ndarray:
+        """The eigenvectors with their columns scaled as ``scaling`` asks for."""
+        return rescaled(found.P, found.eigenvalues, self.scaling, found.sense)
+
+    def complete(self, Z: np.ndarray, rows: Rows) -> np.ndarray:
+        """The embedding of all rows (n, k), where the eigenproblem was that of some; NaN for a row left out."""
+        return Z
+
+    def fit_transform(self, X, y=None, **fit_params: Any):
+        """Fit and return the embedding of X, as ``transform`` would give it.
+
+        X: (n, d) array or CSR. y: labels, for methods that take them. Returns (n, k) in X's float type.
+        """
+        self.fit(X, y, **fit_params)
+        X = self._input(X, reset=False)
+        return self.embedding_[self._seen.find(X)].astype(X.dtype, copy=False)
+
+    def _embed(self, X) -> np.ndarray:
+        known = self._seen.find(X)
+        if np.all(known >= 0):
+            return self.embedding_[known]
+        Z = np.empty((X.shape[0], self.n_components_))
+        Z[known >= 0] = self.embedding_[known[known >= 0]]
+        Z[known < 0] = self.extend(X[np.flatnonzero(known < 0)])
+        return Z
+
+    def _shorten(self, short: SpectralEmbedder, k: int) -> None:
+        short.embedding_ = self.embedding_[:, :k]
+        for name in self.columns:
+            setattr(short, name, getattr(self, name)[..., :k])
+
+
+# Put in after the class statement: inside it, scikit-learn would wrap these for set_output and lose available_if.
+DirectEmbedder.transform = available_if(_has_rule)(SpectralEmbedder.transform)  # type: ignore[method-assign]
+DirectEmbedder.explain = available_if(_has_projection)(SpectralEmbedder.explain)  # type: ignore[method-assign]

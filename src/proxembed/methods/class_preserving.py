@@ -1,0 +1,232 @@
+"""Orthogonal projections that preserve classes: OLPPR with repulsion, and the reconstructions SONPP, DONPP, ONPPR."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..algebra.class_residuals import ClassResiduals, class_residual
+from ..algebra.operators import Laplacian, LowRank, Operator, Sparse
+from ..algebra.traces import sandwich_trace
+from ..base import SpectralEmbedder
+from ..params import integers, log, param
+from ..proximity.reconstruction import reconstruction_weights
+from ..proximity.weights import edge_weights
+from ..rows import Rows
+from ..template import Template
+from .local import LINK_WEIGHTS, labelled_graph, point_enemies
+
+REPULSION_DOC = "Weight of a repelling link from the features; alternative, the published one, sees the origin."
+TAU_DOC = 'Width of these weights; None: 1 for "alternative", else the median squared distance over the graph.'
+WHOLE_DOC = (
+    "Neighbours in the class that reconstruct a row, at most all; None: the whole class. A class with more rows than "
+    "dimensions reconstructs everything, and the error that is minimised is then noise."
+)
+REG_DOC = "Share of the trace added to the systems of the reconstruction weights."
+
+
+class OLPPR(SpectralEmbedder):
+    """Orthogonal locality preserving projection with repulsion: minimise L(Ws) - beta L(Wr), P'P = I.
+    [kokiopoulou2009repulsion]
+
+    Rows of one class are drawn together; near rows of different classes, linked in the graph of nearest rows, repel
+    each other. No inverse, so no ridge. One class a row; ``MESD(OLPPR())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import OLPPR
+    >>> from sklearn.datasets import load_iris
+    >>> OLPPR(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    n_neighbors: int = param(
+        default=5, low=1, integer=True, search=integers(2, 20), doc="Neighbours of a row in the graph of repulsion."
+    )
+    beta: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the repulsion.")
+    ws: str = param(
+        default="normalized",
+        choices=("normalized", "indicator"),
+        doc="Weights inside a class: 1 over its size (within-class scatter), or 1.",
+    )
+    balance: str | None = param(
+        default=None,
+        choices=(None, "trace"),
+        search=(None, "trace"),
+        doc='"trace": the repulsion is first brought to the trace of the attraction.',
+    )
+    weights: str = param(default="alternative", choices=LINK_WEIGHTS, doc=REPULSION_DOC)
+    tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
+
+    def template(self, rows):
+        inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.labels.Y)
+        attraction = Laplacian(rows.weigh(inside))
+        repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau)
+        beta = self.beta
+        if self.balance == "trace":
+            other = sandwich_trace(repulsion, rows.X)
+            beta *= sandwich_trace(attraction, rows.X) / other if other > 0 else 1.0
+        return Template(beta * repulsion - attraction, offset=rows.mass, sense=-1)
+
+
+class SONPP(SpectralEmbedder):
+    """Supervised orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W), W inside classes, P'P = I.
+    [kokiopoulou2007onpp]
+
+    Each row is reconstructed from rows of its own class; the projection keeps these reconstructions. A class of one row
+    adds nothing. One class a row; ``MESD(SONPP())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import SONPP
+    >>> from sklearn.datasets import load_iris
+    >>> SONPP(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    n_neighbors: int | None = param(
+        default=5, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
+    )
+    reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
+
+    def template(self, rows):
+        return Template(-reconstructions(rows, self.n_neighbors, self.reg), offset=rows.mass, sense=-1)
+
+
+class DONPP(SpectralEmbedder):
+    """Discriminative orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W) - beta L(G + G').
+    [zhang2010donpp]
+
+    Keeps the reconstruction of each row from its own class (W), and moves it away from its nearest rows of other
+    classes (G). One class a row; ``MESD(DONPP())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import DONPP
+    >>> from sklearn.datasets import load_iris
+    >>> DONPP(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    n_neighbors: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
+    )
+    n_enemies: int = param(
+        default=5, low=1, integer=True, search=integers(2, 15), doc="Nearest rows of other classes of a row."
+    )
+    beta: float = param(default=0.1, low=0, high=1, search=(0.0, 1.0), doc="Weight of the rows of other classes.")
+    reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
+
+    def template(self, rows):
+        G = rows.weigh(point_enemies(rows, self.n_enemies, "directed"), same_class=False)
+        M = reconstructions(rows, self.n_neighbors, self.reg)
+        return Template(self.beta * Laplacian(Sparse(G + G.T)) - M, offset=rows.mass, sense=-1)
+
+
+class ONPPR(SpectralEmbedder):
+    """Orthogonal neighbourhood preserving projection with repulsion: minimise (I - W)'(I - W) - beta L(Wr), P'P = I.
+    [kokiopoulou2009repulsion]
+
+    Keeps the reconstruction of each row from its own class (W); near rows of different classes, linked in the graph of
+    nearest rows, repel each other (Wr). One class a row; ``MESD(ONPPR())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import ONPPR
+    >>> from sklearn.datasets import load_iris
+    >>> ONPPR(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    n_neighbors: int | None = param(
+        default=5, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
+    )
+    n_enemies: int = param(
+        default=5, low=1, integer=True, search=integers(2, 20), doc="Neighbours of a row in the graph of repulsion."
+    )
+    beta: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the repulsion.")
+    reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
+    weights: str = param(default="alternative", choices=LINK_WEIGHTS, doc=REPULSION_DOC)
+    tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
+
+    def template(self, rows):
+        repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau)
+        M = reconstructions(rows, self.n_neighbors, self.reg)
+        return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)
+
+
+def repulsive(rows: Rows, K: int, kind: str, tau: float | None) -> Operator:
+    """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features and copies."""
+    graph = labelled_graph(rows, K)
+    weights = edge_weights(rows.X, graph, kind, tau=tau)
+    pairs = rows.copy_pairs(weights, same=False)
+    return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
+
+
+def reconstructions(rows: Rows, K: int | None, reg: float) -> Operator:
+    """sum_k S_k (I - W_k)' V_k (I - W_k) S_k', W_k the reconstruction weights inside class k from K rows or from all,
+    V_k the weights of the copies; a class of one row has no term."""
+    if K is None:
+        classes = [(index, weight) for index, weight in rows.classes() if len(index) > 1]
+        return ClassResiduals(rows.n, [class_residual(rows.X, index, reg, weight) for index, weight in classes])
+    parts = []
+    for (index, near), (_, weight) in zip(rows.class_neighbors(K), rows.classes(), strict=True):
+        if len(index) < 2:
+            continue
+        w = reconstruction_weights(rows.X[index], near.index, reg=reg) * np.sqrt(weight)[:, None]
+        others = np.column_stack([index, index[near.index]])
+        values = np.column_stack([np.sqrt(weight), -w])
+        starts = np.arange(len(index) + 1) * others.shape[1]
+        parts.append(sparse.csr_array((values.ravel(), others.ravel(), starts), shape=(len(index), rows.n)))
+    if not parts:
+        return ClassResiduals(rows.n, [])
+    R = sparse.vstack(parts, format="csr")
+    return Sparse(R.T @ R)

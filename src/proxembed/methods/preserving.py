@@ -1,0 +1,248 @@
+"""Neighbourhood preservation by projections: LPP and OLPP keep neighbours close, NPP and ONPP keep how a row is made
+of its neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from ..algebra.operators import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
+from ..base import SpectralEmbedder
+from ..params import integers, log, param
+from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
+from ..proximity.weights import edge_weights
+from ..rows import Rows
+from ..template import Template
+
+NEIGHBOR_GRAPHS = ("undirected", "mutual", "directed")
+WEIGHTS = (
+    "gaussian", "constant", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
+)  # fmt: skip
+
+
+class _Neighborly(SpectralEmbedder, abstract=True):
+    """A projection made from the neighbours of every row."""
+
+    n_neighbors: int = param(
+        default=5, low=1, integer=True, search=integers(2, 30), doc="Neighbours of a row; at most n - 1."
+    )
+    metric: str = param(default="euclidean", choices=("euclidean", "cosine"), doc="Distance between rows.")
+    algorithm: Any = param(
+        default="exact",
+        choices=("exact", "faiss", "pynndescent"),
+        kind=BaseEstimator,
+        doc="Search for neighbours: exact, an approximate one by name, or a transformer like KNeighborsTransformer.",
+    )
+
+    def _search(self, rows: Rows) -> dict[str, Any]:
+        """The options of a search, after the one check that needs the rows."""
+        if self.n_neighbors >= rows.n:
+            raise ValueError(
+                f"{type(self).__name__}: n_neighbors={self.n_neighbors} is not allowed with {rows.n} rows; it must be "
+                f"an integer from 1 to {rows.n - 1}."
+            )
+        return {"metric": self.metric, "algorithm": self.algorithm}
+
+
+class _Local(_Neighborly, abstract=True):
+    """A projection made from a weighted graph of neighbours."""
+
+    graph: str = param(
+        default="undirected",
+        choices=(*NEIGHBOR_GRAPHS, "closeness", "full"),
+        doc="Neighbours either way, both ways or one way, all rows within eps, or all rows.",
+    )
+    eps: float | None = param(
+        default=None, above=0, choices=(None,), doc='Largest distance of neighbours under graph="closeness".'
+    )
+    weights: Any = param(
+        default="gaussian",
+        choices=WEIGHTS,
+        callable=True,
+        doc="Weights of neighbours from their distance or likeness; a callable (X, graph) gives an n x n matrix of "
+        "them.",
+    )
+    tau: float | None = param(
+        default=None, above=0, choices=(None,), doc="Width of the weights; None: the median squared distance, or 1."
+    )
+
+    def _graph_weights(self, rows: Rows) -> sparse.csr_array:
+        """W, symmetric, zero diagonal."""
+        search = self._search(rows) if self.graph in NEIGHBOR_GRAPHS else {"metric": self.metric}
+        graph = rows.graph(self.graph, self.n_neighbors, self.eps, **search)
+        kind, user = self.weights, None
+        if callable(self.weights):
+            kind, user = "precomputed", self.weights(rows.X, graph)
+        W = edge_weights(rows.X, graph, kind, tau=self.tau, user=user)
+        if self.graph == "directed":
+            W = sparse.csr_array((W + W.T) / 2.0)
+        if not W.sum() > 0:
+            raise ValueError(
+                f"{type(self).__name__}: no two rows are neighbours of positive weight under graph={self.graph!r}, "
+                f'weights={self.weights!r}. Use more neighbours, a larger eps, or weights="gaussian".'
+            )
+        return W
+
+
+class _Reconstructing(_Neighborly, abstract=True):
+    """A projection made from the weights by which its neighbours make up a row."""
+
+    reg: float = param(
+        default=1e-3, low=0, doc="Ridge of the reconstruction weights, in units of their trace; above 0 where "
+        "n_neighbors exceeds the features."
+    )  # fmt: skip
+
+    def _residuals(self, rows: Rows) -> Operator:
+        """M = (I - W)'(I - W)."""
+        index = rows.neighbors(self.n_neighbors, **self._search(rows)).index
+        weights = reconstruction_weights(rows.X, index, reg=self.reg)
+        return Sparse(residual_matrix(reconstruction_matrix(index, weights, rows.n)))
+
+
+class _Constrained(SpectralEmbedder, abstract=True):
+    """A minimisation under a constraint made of the features, with a ridge that is 0 unless it is asked for."""
+
+    center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
+    ridge: float = param(default=0.0, low=0, search=log(1e-6, 1.0), doc="Ridge on the constraint.")
+    ridge_scale: str = param(
+        default="trace",
+        choices=("trace", "absolute"),
+        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+    )
+
+    def _minimised(self, loss: Operator, weights: np.ndarray, n: int) -> Template:
+        """min P'X'(loss)XP subject to the scatter of X under these row weights."""
+        if self.center:
+            return Template(-loss, Centering(weights), b=0, offset=weights, sense=-1)
+        B = Identity(n) if np.all(weights == 1.0) else Diagonal(weights)
+        return Template(-loss, B, b=0, sense=-1)
+
+
+class LPP(_Constrained, _Local):
+    """Locality preserving projections: minimise P'X'LXP subject to P'X'DXP = I, L = D - W.  [he2003lpp]
+
+    Neighbours in the graph W stay neighbours: the linear form of Laplacian eigenmaps, and the same where X is
+    invertible. Centring by the D-weighted mean removes the constant solution; ``center=False`` keeps it, as published.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, the D-weighted mean (``constraint="gram"``: the mean) of the rows; zeros with center=False.
+    eigenvalues_ : (k,) array, ascending: the cost of each component.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_neighbors above n - 1, a graph without edges, n_components above the rank of the centred rows, bad X.
+
+    Examples
+    --------
+    >>> from proxembed import LPP
+    >>> from proxembed.data import digits
+    >>> LPP(n_components=3).fit_transform(digits().X).shape
+    (1797, 3)
+    """
+
+    constraint: str = param(
+        default="degree",
+        choices=("degree", "gram"),
+        doc="Scatter in the constraint: rows weighted by degree, or alike.",
+    )
+
+    def template(self, rows):
+        W = self._graph_weights(rows)
+        weights = W @ rows.ones if self.constraint == "degree" else rows.ones
+        return self._minimised(Laplacian(Sparse(W)), weights, rows.n)
+
+
+class OLPP(_Local):
+    """Orthogonal locality preserving projections: minimise P'X'LXP subject to P'P = I, L = D - W.
+    [kokiopoulou2007onpp]
+
+    Keeps neighbours in the graph W close by a plain rotation of the features, within the row space of the centred
+    rows. It is not the algorithm of the same name that deflates one vector at a time.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, ascending: the cost of each component.
+
+    Raises
+    ------
+    ValueError
+        For n_neighbors above n - 1, a graph without edges, n_components above the rank of the centred rows, bad X.
+
+    Examples
+    --------
+    >>> from proxembed import OLPP
+    >>> from proxembed.data import digits
+    >>> OLPP(n_components=3).fit_transform(digits().X).shape
+    (1797, 3)
+    """
+
+    def template(self, rows):
+        return Template(-Laplacian(Sparse(self._graph_weights(rows))), offset=rows.ones, sense=-1)
+
+
+class NPP(_Constrained, _Reconstructing):
+    """Neighbourhood preserving projections (NPE): minimise P'X'(I - W)'(I - W)XP subject to P'X'XP = I.  [he2005npe]
+
+    Each row stays the same mixture of its neighbours, W their reconstruction weights: the linear form of LLE.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection; zeros with center=False.
+    eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For n_neighbors above n - 1, n_components above the rank of the centred rows, bad X.
+
+    Examples
+    --------
+    >>> from proxembed import NPP
+    >>> from proxembed.data import digits
+    >>> NPP(n_components=3).fit_transform(digits().X).shape
+    (1797, 3)
+    """
+
+    def template(self, rows):
+        return self._minimised(self._residuals(rows), rows.ones, rows.n)
+
+
+class ONPP(_Reconstructing):
+    """Orthogonal neighbourhood preserving projections: minimise P'X'(I - W)'(I - W)XP subject to P'P = I.
+    [kokiopoulou2007onpp]
+
+    Each row stays the same mixture of its neighbours under a plain rotation of the features, within the row space of
+    the centred rows.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.
+
+    Raises
+    ------
+    ValueError
+        For n_neighbors above n - 1, n_components above the rank of the centred rows, bad X.
+
+    Examples
+    --------
+    >>> from proxembed import ONPP
+    >>> from proxembed.data import digits
+    >>> ONPP(n_components=3).fit_transform(digits().X).shape
+    (1797, 3)
+    """
+
+    def template(self, rows):
+        return Template(-self._residuals(rows), offset=rows.ones, sense=-1)

@@ -1,0 +1,387 @@
+"""Maps from the smallest eigenvectors of a graph matrix: locally linear embedding and Laplacian eigenmaps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from ..algebra.bottom import SOLVERS
+from ..algebra.direct import Placement, solve_graph, sparse_form
+from ..algebra.operators import Diagonal, Identity, Sparse
+from ..direct import DirectEmbedder, stored_like
+from ..params import integers, log, param
+from ..proximity.graph import components
+from ..proximity.neighbors import Neighbors, check_count, nearest
+from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
+from ..proximity.weights import cross_weights, edge_weights, local_scale, used_tau
+from ..rows import Rows, reciprocal
+from ..template import Template
+
+SCALE_NEIGHBORS = 7  # whose distance is the local scale
+
+
+class GraphMap(DirectEmbedder, abstract=True):
+    """A method that minimises tr Z'MZ over a graph, off the indicators of its components. [mu2012mesd]"""
+
+    gap = 1
+
+    n_neighbors: int = param(default=5, low=1, integer=True, search=integers(3, 30), doc="Neighbours of each row.")
+    components: str = param(
+        default="all",
+        choices=("all", "largest", "separate"),
+        doc="Several graph components: all in one map (with a warning), the largest alone (the others NaN), or each in "
+        "a map of its own.",
+    )
+    metric: str = param(default="euclidean", choices=("euclidean", "cosine"), doc="Distance between neighbours.")
+    algorithm: Any = param(
+        default="exact",
+        choices=("exact", "faiss", "pynndescent"),
+        kind=BaseEstimator,
+        doc="Search for neighbours: exact, an approximate one by name, or a transformer like KNeighborsTransformer.",
+    )
+    scaling: str = param(
+        default="template", choices=("template", "unit"), doc="Columns of Z: Z'BZ = I, or of unit length."
+    )
+    solver: str = param(default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows the graph.")
+
+    def trivial(self, template: Template) -> np.ndarray:
+        """t (n,): t times the indicator of a graph component has eigenvalue 0."""
+        return np.ones(template.A.n)
+
+    def kept_trivial(self) -> bool:
+        """Whether those trivial vectors stay in the map, first."""
+        return False
+
+    def scaled(self, found):
+        return found.P
+
+    def place(self, template, rows):
+        k = self._request(rows)
+        if k is None:
+            raise ValueError(
+                f"{type(self).__name__}: n_components={self.n_components!r} is not allowed; the small eigenvalues of a "
+                "graph have no share to keep: pass an integer, or None for 2."
+            )
+        M = sparse_form(template.A)
+        M.eliminate_zeros()
+        self.graph_component_ = self._labels(M)
+        groups = self._groups()
+        found = [self._mapped(template, M, group, k) for group in groups]
+        bound = max(part.bound for part in found)
+        if bound < 1:
+            raise ValueError(
+                f"{type(self).__name__} found no links between the rows. Use more neighbours or a larger eps."
+            )
+        k = min(k, bound)
+        Z = np.full((rows.n, k), np.nan if self.components == "largest" else 0.0)
+        Z[self.graph_component_ < 0] = 0.0
+        w = np.full((k, len(found)), np.nan)
+        for j, (group, part) in enumerate(zip(groups, found, strict=True)):
+            width = min(k, part.Z.shape[1])
+            Z[group] = 0.0
+            Z[group, :width] = part.Z[:, :width]
+            w[:width, j] = part.eigenvalues[:width]
+        return Placement(Z, w if self.components == "separate" else w[:, 0], bound, found[0].solver)
+
+    def _labels(self, M) -> np.ndarray:
+        """The graph component of each row, by falling size (ties: the first row); -1 for rows without a link."""
+        _, label = components(M)
+        size = np.bincount(label)
+        order = np.argsort(-size, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        alone = size[label] == 1
+        if alone.any():
+            warnings.warn(
+                f"{int(alone.sum())} of {len(label)} rows have no link to another row and get the embedding 0. "
+                "Use more neighbours or another graph.",
+                UserWarning,
+                stacklevel=6,
+            )
+        return np.where(alone, -1, rank[label])
+
+    def _groups(self) -> list[np.ndarray]:
+        """The rows of each map."""
+        label = self.graph_component_
+        count = int(label.max(initial=-1)) + 1
+        if self.components == "separate":
+            return [np.flatnonzero(label == j) for j in range(count)] or [np.arange(0)]
+        if self.components == "largest":
+            return [np.flatnonzero(label == 0)]
+        if count > 1:
+            warnings.warn(
+                f"The neighbour graph has {count} connected components; the vectors that tell them apart are "
+                f"{'kept first' if self.kept_trivial() else 'left out'}. Use more neighbours, or "
+                'components="largest" or "separate".',
+                UserWarning,
+                stacklevel=6,
+            )
+        return [np.flatnonzero(label >= 0)]
+
+    def _mapped(self, template: Template, M, group: np.ndarray, k: int) -> Placement:
+        """The map of some rows that no edge leaves, Z'BZ = I on them."""
+        label = self.graph_component_[group]
+        t = self.trivial(template)[group]
+        _, column = np.unique(label, return_inverse=True)
+        p = int(column.max(initial=-1)) + 1
+        null = sparse.csr_array((t, (np.arange(len(group)), column)), shape=(len(group), p))
+        weight = np.ones(len(group)) if template.B is None else template.B.diagonal()[group]
+        kept = np.zeros((len(group), 0))
+        if self.kept_trivial():
+            kept = null[:, np.arange(min(k, p))].toarray()
+            kept = kept / np.sqrt(weight @ kept**2)
+        wanted = min(k - kept.shape[1], len(group) - p)
+        bound = len(group) - (0 if self.kept_trivial() else p)
+        Z, w, solver = kept, np.zeros(kept.shape[1]), "none"
+        if wanted > 0:
+            inner = M if len(group) == M.shape[0] else M[group][:, group]
+            B = None if template.B is None else Diagonal(weight)
+            found = solve_graph(Sparse(inner), B, null, wanted, solver=self.solver, gap=self.gap)
+            Z, w, solver = np.hstack([kept, found.Z]), np.append(w, found.eigenvalues), found.solver
+        if self.scaling == "unit":
+            Z = Z / np.linalg.norm(Z, axis=0)
+        return Placement(Z, w, bound, solver)
+
+    def _natural(self, rows):
+        return 2 if rows.n > 3 else 1
+
+
+class LLE(GraphMap):
+    """Locally linear embedding: A = -(I - W)'(I - W), Z'Z = I, W the weights that rebuild rows from their neighbours.
+    [roweis2000lle]
+
+    Each row stays the same mixture of its neighbours. The constant vector (one a graph component) is left out. A new
+    row is placed by the weights that rebuild it from its neighbours.
+
+    Attributes
+    ----------
+    embedding_ : (n, k) array, Z.
+    eigenvalues_ : (k,) array, ascending: the reconstruction error of each component; (k, p) for components="separate".
+    graph_component_ : (n,) array, the graph component of each row, the largest first.
+
+    Raises
+    ------
+    ValueError
+        For n_components above n less the number of graph components, n_neighbors above n - 1, constant X.
+
+    Examples
+    --------
+    >>> from proxembed import LLE
+    >>> from proxembed.data import digits
+    >>> X = digits().X[:300]
+    >>> LLE(n_neighbors=10).fit(X[:200]).transform(X).shape
+    (300, 2)
+    """
+
+    gap = 2
+    reg: float = param(
+        default=1e-3,
+        low=0,
+        search=log(1e-6, 1e-1),
+        doc="Added to each local Gram matrix, in units of its trace; above 0 where n_neighbors exceeds the features.",
+    )
+
+    def template(self, rows):
+        check_count(self.n_neighbors, rows.n - 1, "n_neighbors")
+        index = rows.neighbors(self.n_neighbors, metric=self.metric, algorithm=self.algorithm).index
+        W = reconstruction_matrix(index, reconstruction_weights(rows.X, index, reg=self.reg), rows.n)
+        return Template(-Sparse(residual_matrix(W)), sense=-1)
+
+    def learn(self, rows, found):
+        self.training_ = rows.X
+
+    def extend(self, X):
+        K, X = self.n_neighbors, stored_like(X, self.training_)
+        index = nearest(self.training_, K, queries=X, metric=self.metric, algorithm=self.algorithm).index
+        weights = reconstruction_weights(self.training_, index, reg=self.reg, queries=X)
+        if self.components == "separate":  # mixtures of rows of one map
+            label = self.graph_component_[index]
+            weights = np.where(label == label[:, :1], weights, 0.0)
+            weights *= reciprocal(weights.sum(axis=1))[:, None]
+        return np.einsum("ij,ijk->ik", weights, self.embedding_[index])
+
+
+class LaplacianEigenmaps(GraphMap):
+    """Laplacian eigenmaps: A = -(D - W), Z'DZ = I, W the weights of a neighbour graph, D its degrees.  [belkin2003le]
+
+    Linked rows are drawn together. ``normalization``: "random_walk" as above, also normalised cuts [shi2000ncut];
+    "symmetric" A = -(I - D^-1/2 W D^-1/2), Z'Z = I [ng2001spectral] (spectral clustering takes drop_trivial=False,
+    row_normalize=True); "none" A = -(D - W), Z'Z = I [vonluxburg2007spectral]. New rows are placed by Nystrom's
+    formula; "none" has no rule for new rows: use fit_transform, or LPP, whose projection embeds any row.
+
+    Attributes
+    ----------
+    embedding_ : (n, k) array, Z; 0 for rows without a link.
+    eigenvalues_ : (k,) array, ascending; (k, p) for components="separate".
+    affinity_ : (n, n) CSR, W.
+    graph_component_ : (n,) array, the graph component of each row, the largest first, -1 without a link.
+    tau_ : float or None, the width of the weights.
+
+    Raises
+    ------
+    ValueError
+        For n_components above n less the number of graph components, n_neighbors above n - 1, constant X, and at
+        transform where a component has an eigenvalue of 1 or more, which cannot be extended.
+
+    Examples
+    --------
+    >>> from proxembed import LaplacianEigenmaps
+    >>> from proxembed.data import digits
+    >>> X = digits().X[:300]
+    >>> LaplacianEigenmaps(n_neighbors=10).fit(X[:200]).transform(X).shape
+    (300, 2)
+    """
+
+    graph: str = param(
+        default="undirected",
+        choices=("undirected", "mutual", "directed", "closeness", "full"),
+        doc="Neighbours either way, both ways, one way (weights averaged), rows within eps, or all rows.",
+    )
+    eps: float | None = param(default=None, above=0, choices=(None,), doc='Largest distance for graph="closeness".')
+    weights: str = param(
+        default="gaussian",
+        choices=(
+            "constant",
+            "gaussian",
+            "local_scaling",
+            "alternative",
+            "cosine",
+            "pearson",
+            "spearman",
+            "kendall",
+            "geodesic",
+        ),
+        doc="Weights of the edges.",
+    )
+    tau: float | None = param(
+        default=None, above=0, choices=(None,), doc="Width of the weights; None: the median squared length of edges."
+    )
+    normalization: str = param(
+        default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Of the Laplacian."
+    )
+    drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
+    row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
+
+    def template(self, rows):
+        W = self.affinity_ = self._weights(rows)
+        degree = W.sum(axis=1)
+        if self.normalization == "symmetric":
+            root = sparse.diags_array(np.sqrt(reciprocal(degree)))
+            return Template(Sparse(root @ W @ root) - Identity(rows.n), sense=-1)
+        A = Sparse(W) - Diagonal(degree)
+        return Template(A, None if self.normalization == "none" else Diagonal(degree), b=0, sense=-1)
+
+    def _weights(self, rows: Rows) -> sparse.csr_array:
+        if self.graph in ("undirected", "mutual", "directed"):
+            check_count(self.n_neighbors, rows.n - 1, "n_neighbors")
+        options = {"metric": self.metric, "algorithm": self.algorithm}
+        graph = rows.graph(self.graph, self.n_neighbors, self.eps, **options)
+        self.tau_ = self.scale_ = None
+        if self.weights in ("gaussian", "geodesic", "alternative"):
+            self.tau_ = used_tau(graph, self.weights, self.tau)
+        if self.weights == "local_scaling":
+            self.scale_ = local_scale(rows.X, SCALE_NEIGHBORS, **options)
+        W = edge_weights(rows.X, graph, self.weights, tau=self.tau_, scale=self.scale_, **options)
+        if self.graph == "directed":
+            W = (W + W.T) / 2
+        W = sparse.csr_array(W)
+        W.eliminate_zeros()
+        return W
+
+    def trivial(self, template):
+        return np.sqrt(self.affinity_.sum(axis=1)) if self.normalization == "symmetric" else np.ones(template.A.n)
+
+    def kept_trivial(self):
+        return not self.drop_trivial
+
+    def complete(self, Z, rows):
+        if self.row_normalize:
+            self.lengths_ = np.linalg.norm(Z, axis=1)
+            Z = Z * reciprocal(self.lengths_)[:, None]
+        return Z
+
+    def _shorten(self, short, k):
+        super()._shorten(short, k)
+        if self.row_normalize:
+            short.embedding_ = short.complete(short.embedding_ * self.lengths_[:, None], None)
+
+    def learn(self, rows, found):
+        self.training_ = rows.X
+
+    def no_rule(self):
+        if self.normalization != "none":
+            return None
+        return (
+            'LaplacianEigenmaps(normalization="none") has no rule for new rows: use fit_transform, '
+            'normalization="random_walk", or LPP.'
+        )
+
+    def extend(self, X):
+        index, weights = self._links(stored_like(X, self.training_))
+        home = self.graph_component_[index[:, 0]]
+        if self.components != "all":
+            weights = np.where(self.graph_component_[index] == home[:, None], weights, 0.0)
+        m, n = X.shape[0], self.training_.shape[0]
+        pointers = np.arange(m + 1) * index.shape[1]
+        W = sparse.csr_array((weights.ravel(), index.ravel(), pointers), shape=(m, n))
+        total = W.sum(axis=1)
+        Z = (W @ np.nan_to_num(self._vectors())) * reciprocal(total)[:, None] / self._shares(home)
+        if self.normalization == "symmetric":
+            Z *= np.sqrt(total)[:, None]
+        if self.row_normalize:
+            Z *= reciprocal(np.linalg.norm(Z, axis=1))[:, None]
+        if self.components == "largest":
+            Z[home != 0] = np.nan
+        self._tell_isolated(total)
+        return Z
+
+    def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """The training rows that new rows are linked to, nearest first, and the weights of the links."""
+        n = self.training_.shape[0]
+        K = n if self.graph == "full" else self.n_neighbors
+        if self.graph == "closeness":
+            K = min(n, int(np.diff(self.affinity_.indptr).max()) + 1)
+        options = {"metric": self.metric, "algorithm": self.algorithm}
+        scaled = self.weights == "local_scaling"
+        found: Neighbors = nearest(
+            self.training_, max(K, min(SCALE_NEIGHBORS, n) if scaled else 1), queries=X, **options
+        )
+        scale = found.distance[:, min(SCALE_NEIGHBORS, n) - 1] if scaled else None
+        index, distance = found.index[:, :K], found.distance[:, :K]
+        weights = cross_weights(
+            X, self.training_, index, distance, self.weights, tau=self.tau_, scale_q=scale, scale_x=self.scale_
+        )
+        return index, np.where(distance <= self.eps, weights, 0.0) if self.graph == "closeness" else weights
+
+    def _vectors(self) -> np.ndarray:
+        """The eigenvectors of the random walk, which Nystrom's formula extends."""
+        Z = self.embedding_ * self.lengths_[:, None] if self.row_normalize else self.embedding_
+        if self.normalization != "symmetric":
+            return Z
+        return Z * np.sqrt(reciprocal(self.affinity_.sum(axis=1)))[:, None]
+
+    def _shares(self, home: np.ndarray) -> np.ndarray:
+        """1 - eigenvalue of each component, for each new row where components have maps of their own."""
+        mu = 1.0 - self.eigenvalues_
+        if np.any(mu <= 0):
+            j = int(np.argmax(np.any(np.atleast_2d(mu.T) <= 0, axis=0)))
+            remedy = f"n_components <= {j} (or truncate({j}))" if j else "fewer neighbours, or a smaller eps or tau"
+            raise ValueError(
+                f"Component {j} has an eigenvalue of 1 or more, which Nystrom's formula cannot extend to new rows. "
+                f"Use {remedy}."
+            )
+        return np.nan_to_num(mu, nan=np.inf)[:, np.maximum(home, 0)].T if mu.ndim == 2 else mu
+
+    def _tell_isolated(self, total: np.ndarray) -> None:
+        alone = int(np.count_nonzero(total == 0))
+        if alone:
+            warnings.warn(
+                f"{alone} new rows have no link to a row of training and get the embedding 0. Use more neighbours, or "
+                "a larger eps or tau.",
+                UserWarning,
+                stacklevel=5,
+            )

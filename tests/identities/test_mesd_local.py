@@ -1,0 +1,157 @@
+"""MESD of the local and class-preserving families against explicit duplication: every pair of copies, by loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import strategies
+from identities.comparison import DIFFERENT
+from oracles import dense, local
+from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, OLPPR, ONPPR, SONPP
+from proxembed.labels import LabelMatrix
+from proxembed.rows import Rows
+
+METHODS = [
+    LFDA(n_neighbors=3), LFDA(n_neighbors=3, scope="global"), LFDA(affinity="constant"),
+    MFA(n_friends=3, n_enemies=8), MFA(n_friends=3, n_enemies=4, pairs="point"),
+    DLA(n_friends=3, n_enemies=4),
+    DNE(n_neighbors=4), DNE(n_neighbors=4, scope="class"),
+    OLPPR(n_neighbors=4), OLPPR(n_neighbors=4, ws="indicator", balance="trace"),
+    SONPP(n_neighbors=3), SONPP(n_neighbors=None),
+    DONPP(n_enemies=4), ONPPR(n_neighbors=3, n_enemies=4),
+]  # fmt: skip
+every = pytest.mark.parametrize("method", METHODS, ids=repr)
+searching = pytest.mark.parametrize(
+    "method", [m for m in METHODS if isinstance(m, MFA | DLA | DONPP) or getattr(m, "scope", "") == "class"], ids=repr
+)
+weighted = pytest.mark.parametrize("weighting", ["none", "mimj", "printed"])
+N = 24
+
+
+def labels(seed: int) -> np.ndarray:
+    """Several labels a row, a row without labels, and a class of one row."""
+    Y = strategies.labels_multi(N, 4, seed)
+    Y[5] = 0.0
+    Y[:, 3] = 0.0
+    Y[7, 3] = 1.0
+    return Y
+
+
+PROBLEMS = {
+    "general": (strategies.features_dense(N, 5, 3), labels(3)),
+    "duplicate rows": (strategies.features_duplicate_rows(N, 5, 4), labels(4)),
+    "wide": (strategies.features_dense(N, 40, 5), labels(5)),
+}
+
+
+@pytest.fixture(params=PROBLEMS.values(), ids=PROBLEMS)
+def problem(request):
+    return request.param
+
+
+def assert_same_matrices(method, rows, data, weighting) -> None:
+    template = method.template(rows)
+    Ap, Bp = local.pencil(method, data, weighting)
+    scale = max(np.abs(Ap).max(), 0.0 if Bp is None else np.abs(Bp).max())
+    np.testing.assert_allclose(template.A.sandwich(rows.X), Ap, rtol=0, atol=1e-9 * scale)
+    if Bp is not None:
+        np.testing.assert_allclose(template.B.sandwich(rows.X), Bp, rtol=0, atol=1e-9 * scale)
+
+
+@every
+@weighted
+def test_matrices_of_explicit_duplication(method, weighting, problem):
+    X, Y = problem
+    rows = Rows(X, LabelMatrix.of(Y.astype(int)), weighting=weighting)
+    assert_same_matrices(method, rows, local.Copies(X, Y), weighting)
+
+
+@searching
+@pytest.mark.parametrize(("copies", "enemy"), [("count", "any"), ("distinct", "disjoint"), ("count", "disjoint")])
+def test_rules_of_the_search_over_copies(method, copies, enemy, problem):
+    X, Y = problem
+    rows = Rows(X, LabelMatrix.of(Y.astype(int)), weighting="none", copies=copies, enemy=enemy)
+    assert_same_matrices(method, rows, local.Copies(X, Y, copies, enemy), "none")
+
+
+@every
+@weighted
+def test_fits_are_the_solutions_of_explicit_duplication(method, weighting):
+    X, Y = PROBLEMS["general"]
+    data = local.Copies(X, Y)
+    Ap, Bp = local.pencil(method, data, weighting)
+    mass = data.m if weighting == "none" else (data.m > 0).astype(float)
+    mean = mass @ X / mass.sum()
+    seen = (X - mean)[mass > 0]
+    sense = -1 if Bp is None else 1
+    Bp = np.eye(X.shape[1]) if Bp is None else Bp + dense.trace_ridge(Bp, seen, method.ridge) * np.eye(X.shape[1])
+    P, w = dense.dense_solve(Ap, Bp, seen, 2)
+    fitted = MESD(method, weighting=weighting, n_components=2).fit(X, Y.astype(int))
+    np.testing.assert_allclose(fitted.mean_, mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fitted.eigenvalues_, sense * w, rtol=0, atol=1e-8 * np.abs(w).max())
+    assert dense.gram_error(fitted.transform(X), (X - mean) @ P) < 1e-6
+
+
+@every
+@weighted
+def test_one_hot_labels_give_the_method_itself(method, weighting):
+    for problem in strategies.problems_single()[:2]:
+        base = clone(method).set_params(n_components=2).fit(problem.X, problem.classes)
+        extended = MESD(method, weighting=weighting, n_components=2).fit(problem.X, problem.Y.astype(int))
+        np.testing.assert_array_equal(extended.components_, base.components_)
+        np.testing.assert_array_equal(extended.eigenvalues_, base.eigenvalues_)
+        np.testing.assert_array_equal(extended.mean_, base.mean_)
+
+
+@weighted
+def test_constant_affinities_give_the_extension_of_fda(weighting):
+    X, Y = PROBLEMS["general"]
+    rows = Rows(X, LabelMatrix.of(Y.astype(int)), weighting=weighting)
+    lfda, fda = LFDA(affinity="constant").template(rows), FDA(constraint="total").template(rows)
+    np.testing.assert_allclose(lfda.A.sandwich(X), fda.A.sandwich(X), rtol=0, atol=1e-10 * np.abs(X.T @ X).max())
+
+
+@every
+def test_weightings_matter_on_several_labels_a_row(method):
+    X, Y = PROBLEMS["general"]
+    found = {}
+    for weighting in ("none", "mimj", "printed"):
+        template = method.template(Rows(X, LabelMatrix.of(Y.astype(int)), weighting=weighting))
+        operator = template.A if template.B is None else template.B
+        M = operator.sandwich(X)
+        found[weighting] = M / np.linalg.norm(M)
+    assert np.linalg.norm(found["none"] - found["mimj"]) > DIFFERENT
+    if not isinstance(method, SONPP | DONPP | ONPPR):  # the residual of a copy has one weight in both
+        assert np.linalg.norm(found["printed"] - found["mimj"]) > DIFFERENT
+
+
+@pytest.mark.parametrize("method", [MFA(n_enemies=8), MFA(n_enemies=4, pairs="point"), DLA()], ids=repr)
+def test_rules_of_the_search_matter(method):
+    X, Y = PROBLEMS["general"]
+    fits = [
+        MESD(method, n_components=2, **rule).fit(X, Y.astype(int)).transform(X)
+        for rule in ({}, {"copies": "count"}, {"enemy": "disjoint"})
+    ]
+    for i in range(3):
+        for j in range(i):
+            assert dense.gram_error(fits[i], fits[j]) > DIFFERENT
+
+
+def test_a_row_without_labels_weighs_nothing():
+    """Neither as a neighbour nor in the mean: leaving it out changes no component."""
+    X, Y = PROBLEMS["general"]
+    keep = Y.sum(axis=1) > 0
+    for method in METHODS:
+        full = MESD(method, n_components=2).fit(X, Y.astype(int))
+        left = MESD(method, n_components=2).fit(X[keep], Y[keep].astype(int))
+        np.testing.assert_allclose(full.mean_, left.mean_, rtol=0, atol=1e-12)
+        assert dense.gram_error(full.transform(X), left.transform(X)) < 1e-8, method
+
+
+def test_the_extension_of_dne_takes_its_negative_eigenvalues():
+    X, Y = PROBLEMS["general"]
+    fitted = MESD(DNE(n_neighbors=4)).fit(X, Y.astype(int))
+    w = np.linalg.eigvalsh(-local.pencil(DNE(n_neighbors=4), local.Copies(X, Y))[0])
+    np.testing.assert_allclose(fitted.eigenvalues_, w[w < 0], rtol=1e-8)
