@@ -44,6 +44,7 @@ search-results: $(VENV)/.ready
 	for set in $(SETS); do \
 	    $(VENV)/bin/proxembed search $(DATA)/$$set.npz --max-seconds 60 -j 2 -o docs/results/search/$$set || exit 1; \
 	done
+	$(VENV)/bin/python docs/results/verdicts.py
 
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build
