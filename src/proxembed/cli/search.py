@@ -227,6 +227,7 @@ def diagnosed(job: Job, method, dataset, split, progress):
     The folds of the training rows would not do: the method is the best of many on them, and no shuffle was searched.
     """
     import numpy as np
+    from sklearn.base import clone
 
     from proxembed.evaluate.diagnose import diagnose
     from proxembed.evaluate.part import rows_known
@@ -242,9 +243,15 @@ def diagnosed(job: Job, method, dataset, split, progress):
     test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
     part = dataset.take(np.concatenate([train, test]))
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
-    model = embedding_pipeline(method, part.X, readout=False)
-    labels = training_labels(part)
-    return diagnose(model, part.X, labels, job.shuffles, cv=[parted], seed=job.seed, n_jobs=job.jobs)
+    options = {"cv": [parted], "seed": job.seed, "n_jobs": job.jobs}
+    natural = clone(method).set_params(n_components=None)
+    for each in (method, natural):  # rare labels may be missing in the part, and with them components
+        model = embedding_pipeline(each, part.X, readout=False)
+        try:
+            return diagnose(model, part.X, training_labels(part), job.shuffles, **options)
+        except ValueError:
+            if each is natural:
+                raise
 
 
 def kept(job: Job, dataset, searched) -> None:

@@ -69,12 +69,16 @@ class Trial:
         return [self.outcomes[key] for key in sorted(self.outcomes) if key[0] == rows]
 
     def means(self, rows: int) -> dict[int, float]:
-        """The mean over folds at each size, on this many rows; empty where a fit failed or none was made."""
+        """The mean over folds at each size, on this many rows; empty where a fit failed or none was made.
+
+        A fold in which the method has fewer components counts with all that it has there.
+        """
         outcomes = self.at(rows)
         if not outcomes or any(outcome.failure for outcome in outcomes):
             return {}
-        sizes = sorted(set.intersection(*(set(outcome.curve) for outcome in outcomes)))
-        return {k: _mean([outcome.curve[k] for outcome in outcomes]) for k in sizes}
+        curves = [outcome.curve for outcome in outcomes]
+        sizes = sorted(k for k in set().union(*curves) if all(k in curve or k > max(curve) for curve in curves))
+        return {k: _mean([curve[min(k, max(curve))] for curve in curves]) for k in sizes}
 
     def best(self, rows: int) -> tuple[float, int]:
         """The best mean over folds on this many rows, and its size; of equal ones the smallest size."""
@@ -97,7 +101,7 @@ class Trial:
             "k": k or None,
             "score": score,
             "scores": self.means(rows),
-            "by_fold": [outcome.curve.get(k, WORST) for outcome in self.at(rows)],
+            "by_fold": [o.curve.get(min(k, max(o.curve, default=0)), WORST) for o in self.at(rows)],
             "rows": rows,
             "complete": complete,
             "seconds": self.seconds,

@@ -42,7 +42,7 @@ def _entry(rows: list[dict], folds: list[str]) -> dict:
     each_fold = {row["fold"]: row["seconds"] for row in rows}
     return {
         **{key: first[key] for key in ("arm", "rival", "k")},
-        "components": max(row["components"] for row in rows),
+        "components": min((row["components"] for row in rows if not row["failure"]), default=0),  # every part has them
         "scores": scores,
         "labels": min(row["labels"] for row in rows),
         "seconds": float(np.mean(list(each_fold.values()))),

@@ -212,3 +212,16 @@ def test_unknown_labels_are_trained_on_and_never_scored(tmp_path, made):
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert sum(fold["held_out"] for fold in record["summary"]["fold_sizes"].values()) == 100
+
+
+@pytest.mark.parametrize("row", range(3))
+def test_a_label_of_one_row_may_be_missing_wherever_rows_are_left_out(tmp_path, made, monkeypatch, row):
+    X, Y = made
+    Y = np.column_stack([Y, np.arange(120) == 7 * row])
+    np.savez(tmp_path / "rare.npz", X=X, Y=Y.astype(np.uint8))
+    monkeypatch.setattr(search_module, "DIAGNOSIS", 20)
+    words = ["--methods", "cca", "--max-trials", "1", "-k", "4", "--folds", "2", "--shuffles", "19"]
+    done = program(tmp_path / "rare.npz", *words, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert record["search"]["chosen"]["n_components"] == 3 and record["diagnosis"]["n"] == 40

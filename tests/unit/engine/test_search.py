@@ -287,3 +287,12 @@ def test_kernel_opls_comes_out_best_or_near_on_scene(data_folder):
     kernel = next(t for t in searched.trials_ if t["method"] == "Kernelized(OPLS)")
     linear = next(t for t in searched.trials_ if t["method"] == "OPLS")
     assert kernel["score"] > linear["score"] + 0.02 and kernel["score"] >= searched.best_score_ - 0.01
+
+
+def test_a_fold_with_fewer_components_counts_with_all_that_it_has():
+    found = trials.trial(OPLS())
+    found.outcomes = {
+        (90, fold): trials.Outcome(curve, 0.1) for fold, curve in enumerate([{2: 0.5, 3: 0.6}, {2: 0.7, 4: 0.8}])
+    }
+    assert found.means(90) == {2: pytest.approx(0.6), 4: pytest.approx(0.7)}
+    assert found.best(90) == (pytest.approx(0.7), 4) and found.plain()["by_fold"] == [0.6, 0.8]

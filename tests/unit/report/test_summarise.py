@@ -170,3 +170,11 @@ def test_one_fold_is_not_enough_for_an_embedding():
     cut = results({key: of_folds[:1] for key, of_folds in GOOD.items()}, folds=("1",))
     verdict = summarise(cut)["verdict"]
     assert verdict["decision"] == "unclear" and verdict["interval"] is None
+
+
+def test_the_components_of_an_entry_are_those_that_every_fold_has():
+    found = results(GOOD)
+    for row in found.rows:
+        if row["arm"] == "OPLS" and row["fold"] == "2":
+            row["components"] -= 1
+    assert [entry["components"] for entry in summarise(found)["best"]] == [2, 5]
