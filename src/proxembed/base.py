@@ -235,7 +235,7 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _solved(self, rows: Rows) -> Solution:
         return solve(
-            self.template(rows),
+            self._stated(rows),
             self.lift(rows.X),
             self._request(rows),
             *self._ridge_settings(),
@@ -244,6 +244,16 @@ class SpectralEmbedder(Embedder, abstract=True):
             positive_only=self.positive_only and self._wanted() is None,
             also=[] if rows.labels is None else [rows.labels.Y],
         )
+
+    def _stated(self, rows: Rows) -> Template:
+        """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
+        template, k = self.template(rows), self._wanted()
+        if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
+            raise ValueError(
+                f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
+                "hold no share of a spectrum: pass an integer, or None for the natural number."
+            )
+        return template
 
     def _forget(self) -> None:
         """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""

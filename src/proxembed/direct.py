@@ -61,6 +61,7 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
     """
 
     direct = True
+    solver: ClassVar[str] = "auto"  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 
     def place(self, template: Template, rows: Rows) -> Placement:
@@ -88,7 +89,7 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
                 "X is constant: every row is the same, so that there is nothing to embed. Pass rows that vary."
             )
         self._seen = SeenRows(rows.X)
-        template = self.template(rows)
+        template = self._stated(rows)
         return Solution.placed(self.place(template, rows), template.sense)
 
     def _store(self, found: Solution, rows: Rows) -> None:

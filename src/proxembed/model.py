@@ -168,11 +168,46 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
         rows = np.setdiff1d(np.arange(labels.n), known[held_out])
         if groups is not None:
             rows = rows[~np.isin(np.asarray(groups)[rows], np.asarray(groups)[known[held_out]])]
-        model = clone(method)
-        Z = model.fit_transform(X[rows], labels.take(rows))[np.searchsorted(rows, known[train])]
+        model, Z = fitted_within_bound(method, X[rows], labels.take(rows))
+        Z = Z[np.searchsorted(rows, known[train])]
         ridge = MultiOutputRidge(penalty="auto").fit(Z, Y[train].astype(np.int64))
         S[held_out] = ridge.decision_function(model.transform(X[known[held_out]])).reshape(len(held_out), -1)
     return S
+
+
+def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """A fitted clone and its embedding of X; where a part of the rows lacks components, with the natural number.
+
+    The components of a supervised method are bounded by the labels that its rows hold, of which a part may miss some.
+
+    Parameters
+    ----------
+    method : transformer, or pipeline whose last step embeds
+    X : array or sparse matrix of shape (n, d)
+    y : labels in any form
+
+    Returns
+    -------
+    (fitted clone, array of shape (n, k))
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import OPLS
+    >>> from proxembed.model import fitted_within_bound
+    >>> X = np.random.default_rng(0).normal(size=(20, 4))
+    >>> fitted_within_bound(OPLS(n_components=3), X, X[:, :2] > 0)[1].shape
+    (20, 2)
+    """
+    name = f"{method.steps[-1][0]}__n_components" if isinstance(method, Pipeline) else "n_components"
+    model = clone(method)
+    try:
+        return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)
+    except ValueError:
+        if model.get_params().get(name) is None:
+            raise
+    model = clone(method).set_params(**{name: None})
+    return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)
 
 
 def _cut_folds(Y: np.ndarray, groups: np.ndarray | None):

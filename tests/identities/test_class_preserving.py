@@ -84,6 +84,16 @@ def test_balanced_terms_have_equal_traces():
     assert abs(np.trace(plain)) > DIFFERENT * np.abs(plain).max()
 
 
+def test_balanced_terms_do_not_see_the_origin():
+    problem = problems()[1]
+    method = OLPPR(balance="trace", weights="gaussian", tau=3.0)
+    plain = matrices(method, Rows(problem.dense, LabelMatrix.of(problem.classes)))[0]
+    far = Rows(problem.dense + 1e6, LabelMatrix.of(problem.classes))
+    X = far.X - far.X.mean(axis=0)
+    found = method.template(far).A.sandwich(X)
+    assert_close(found, plain, 1e-7)
+
+
 # ------------------------------------------------------------------------------------------------------------- kernels
 
 

@@ -74,7 +74,7 @@ def test_one_class_a_row_is_required(method):
         type(method)().fit(X, Y)
 
 
-@pytest.mark.parametrize("cls", [LFDA, MFA])
+@pytest.mark.parametrize("cls", [LFDA, MFA, SONPP])
 def test_a_class_of_two_rows_is_required(cls):
     X = strategies.features_dense(6, 4)
     with pytest.raises(ValueError, match="at least two rows"):
@@ -164,6 +164,59 @@ def test_more_friends_and_enemies_than_there_are_stand_for_all(cls):
     for found, expected in zip(matrices(cls(**many), rows), matrices(cls(**all_), rows), strict=True):
         if expected is not None:
             np.testing.assert_array_equal(found, expected)
+
+
+FOUR_ROWS = [
+    LFDA(), LFDA(scope="global"), MFA(), MFA(pairs="point"), DLA(), DNE(), DNE(scope="class"),
+    OLPPR(), SONPP(), DONPP(), ONPPR(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", FOUR_ROWS, ids=repr)
+def test_default_counts_fit_four_rows(method):
+    """More neighbours than there are rows: all of them, as by the largest counts that exist."""
+    X, y = strategies.features_dense(4, 3, 2), np.array([0, 0, 1, 1])
+    whole = {"n_neighbors"} if isinstance(method, DONPP) else set()
+    counts = {name for name in ("n_friends", "n_enemies", "n_neighbors") if hasattr(method, name)} - whole
+    most = {name: 12 if (name, getattr(method, "pairs", "")) == ("n_enemies", "class") else 3 for name in counts}
+    few = clone(method).set_params(**most)
+    fitted = [estimator.fit(X, y).transform(X) for estimator in (clone(method), few)]
+    np.testing.assert_array_equal(*fitted)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+@pytest.mark.parametrize(
+    "method", [LFDA(), LFDA(affinity="constant"), MFA(), MFA(pairs="point"), FDA(constraint="within")], ids=repr
+)
+def test_classes_of_coinciding_rows_leave_no_constraint(method, ridge):
+    X, y = np.repeat(strategies.features_dense(3, 4, 1) + 10.0, 10, axis=0), np.repeat([0, 1, 2], 10)
+    with pytest.raises(ValueError, match="constraint is zero on these rows.*ridge_scale='absolute'"):
+        clone(method).set_params(ridge=ridge).fit(X, y)
+    fitted = clone(method).set_params(ridge=0.5, ridge_scale="absolute", n_components=2).fit(X, y)
+    assert 0 < fitted.eigenvalues_[-1] < 1e6
+    apart = X + 1e-4 * strategies.features_dense(30, 4, 2)
+    assert np.isfinite(clone(method).set_params(ridge=ridge).fit(apart, y).eigenvalues_).all()
+
+
+def test_paths_along_links_are_no_weights_of_links():
+    problem = problems()[1]
+    for cls in (MFA, DNE, OLPPR, ONPPR):
+        with pytest.raises(ValueError, match="weights='geodesic'"):
+            cls(weights="geodesic").fit(problem.X, problem.classes)
+
+
+@pytest.mark.parametrize("scope", ["class", "global"])
+def test_dne_has_one_width_for_friends_and_enemies(scope):
+    problem = problems()[1]
+    data = local.Copies(problem.dense, problem.Y)
+    if scope == "class":
+        near, far = local.friends(data, 5), local.enemies(data, 5)
+    else:
+        near, far = (local.near_by_label(data, 5, same) for same in (True, False))
+    tau = np.median(data.D[(near + far) > 0] ** 2)
+    assert abs(np.median(data.D[near > 0] ** 2) - tau) > DIFFERENT * tau
+    found, _ = matrices(DNE(scope=scope, weights="gaussian"), rows_of(problem))
+    assert_close(found, -dense.pair_scatter(data.X, np.exp(-(data.D**2) / tau) * (near - far)))
 
 
 def test_dla_is_a_patch_alignment():

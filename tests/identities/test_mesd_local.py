@@ -11,6 +11,7 @@ from identities.comparison import DIFFERENT
 from oracles import dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, OLPPR, ONPPR, SONPP
 from proxembed.labels import LabelMatrix
+from proxembed.methods.local import LINK_WEIGHTS
 from proxembed.rows import Rows
 
 METHODS = [
@@ -143,11 +144,21 @@ def test_a_row_without_labels_weighs_nothing():
     """Neither as a neighbour nor in the mean: leaving it out changes no component."""
     X, Y = PROBLEMS["general"]
     keep = Y.sum(axis=1) > 0
-    for method in METHODS:
+    weights = [kind for kind in LINK_WEIGHTS if kind != "constant"]
+    linked = [MFA(n_enemies=8), MFA(pairs="point"), DNE(n_neighbors=4), DNE(scope="class"), OLPPR(), ONPPR()]
+    for method in METHODS + [clone(m).set_params(weights=kind) for m in linked for kind in weights]:
         full = MESD(method, n_components=2).fit(X, Y.astype(int))
         left = MESD(method, n_components=2).fit(X[keep], Y[keep].astype(int))
         np.testing.assert_allclose(full.mean_, left.mean_, rtol=0, atol=1e-12)
         assert dense.gram_error(full.transform(X), left.transform(X)) < 1e-8, method
+
+
+@pytest.mark.parametrize("method", [LFDA(scope="global"), MFA(), DNE(), OLPPR(), SONPP(), DONPP(), ONPPR()], ids=repr)
+def test_default_counts_fit_a_few_labelled_rows(method):
+    X, Y = strategies.features_dense(N, 3, 2), np.zeros((N, 2), dtype=int)
+    Y[:4] = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    full, left = MESD(method).fit(X, Y), MESD(method).fit(X[:4], Y[:4])
+    np.testing.assert_allclose(full.eigenvalues_, left.eigenvalues_, rtol=1e-7, atol=1e-12)
 
 
 def test_the_extension_of_dne_takes_its_negative_eigenvalues():

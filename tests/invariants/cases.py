@@ -14,12 +14,38 @@ import pytest
 from sklearn.base import clone
 
 import strategies
-from proxembed import CCA, DNE, FDA, LFDA, LSI, MDDM, MESD, MFA, MLDA, MMC, OLPPR, OPLS, PCA, PLS, Kernelized
+from proxembed import (
+    CCA,
+    DLA,
+    DNE,
+    DONPP,
+    FDA,
+    LFDA,
+    LPP,
+    LSI,
+    MDDM,
+    MESD,
+    MFA,
+    MLDA,
+    MMC,
+    MORP,
+    NPP,
+    OLPP,
+    OLPPR,
+    ONPP,
+    ONPPR,
+    OPLS,
+    PCA,
+    PLS,
+    SONPP,
+    Kernelized,
+)
 from proxembed.base import SpectralEmbedder, registry
 from proxembed.methods.spectral_maps import GraphMap
 
 RIDGE = {"ridge": 0.05, "ridge_scale": "trace"}
 NONE = {"ridge": 0.0}
+MINIMISING = LPP | OLPP | NPP | ONPP | DLA | OLPPR | SONPP | DONPP | ONPPR | MORP
 MEANS = {"n_components": 3}  # copies of four classes have three directions between their means
 
 # Class name -> settings beside the default one. A method is a positional argument, given as a builder.
@@ -180,6 +206,12 @@ class Case:
     def on_graph(self) -> bool:
         """Whether the components are the smallest eigenvectors of a graph, which have no share of a spectrum."""
         return isinstance(self.prototype, GraphMap)
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the large eigenvalues are the good ones, so that a share of their spectrum can be asked for."""
+        inner = getattr(self.prototype, "method", None) or self.prototype
+        return not isinstance(inner, GraphMap | MINIMISING) and getattr(inner, "form", "ratio") == "ratio"
 
     def fit(self, data: Data, **options) -> SpectralEmbedder:
         return self.build(**options).fit(data.X, None if self.labels is None else data.y)

@@ -128,7 +128,7 @@ def test_truncate_takes_whole_numbers_only(k):
         PCA(n_components=3).fit(X).truncate(k)
 
 
-@on_cases(lambda c: c.nested and c.prototype.n_components is None and not c.on_graph, ("tall", "wide"))
+@on_cases(lambda c: c.nested and c.prototype.n_components is None and c.has_shares, ("tall", "wide"))
 def test_a_share_of_the_spectrum(case, data):
     """The fewest components that hold the share of the positive spectrum; a larger share never takes fewer."""
     numbers = [case.fit(data, n_components=share).n_components_ for share in (0.2, 0.6, 0.9, 0.999999)]
@@ -139,6 +139,12 @@ def test_a_share_of_the_spectrum(case, data):
         spectrum = w.sum() / 0.9999995
         expected = int(np.searchsorted(np.cumsum(w), 0.6 * spectrum)) + 1
         assert abs(numbers[1] - expected) == 0
+
+
+@on_cases(lambda c: c.nested and not c.has_shares, ("tall",))
+def test_small_eigenvalues_have_no_share_of_a_spectrum(case, data):
+    with pytest.raises(ValueError, match="n_components=0.5 is not allowed.*pass an integer"):
+        case.fit(data, n_components=0.5)
 
 
 @on_cases()

@@ -168,10 +168,26 @@ def test_rows_with_unknown_labels_are_learnt_from_in_every_fold_and_have_no_scor
     assert all((values[::9][:, None] == part).all(axis=2).any(axis=1).all() for part in fitted)
 
 
+def test_a_fold_without_a_rare_label_has_fewer_components_and_scores_all_the_same():
+    values, labels = noisy()
+    rare = np.column_stack([labels, np.arange(90) == 4])
+    scores = unseen_scores(OPLS(n_components=3), values, LabelMatrix.of(rare.astype(float)))
+    assert scores.shape == (90, 3) and np.isfinite(scores).all()
+
+
+class _Many(PCA):
+    """Refuses fewer than 20 rows."""
+
+    def fit_transform(self, X, y=None):
+        if len(X) < 20:
+            raise ValueError("too few rows")
+        return super().fit_transform(X)
+
+
 def test_cuts_stay_with_a_warning_where_a_fold_cannot_be_fitted():
     values, labels = noisy(20, 40)
-    with pytest.warns(UserWarning, match="cuts are tuned on rows that the embedding has seen"):
-        fit_model(embedding_pipeline(PCA(n_components=18), values), values, labels)
+    with pytest.warns(UserWarning, match="cuts are tuned on rows that the embedding has seen: too few rows"):
+        fit_model(embedding_pipeline(_Many(n_components=2), values), values, labels)
 
 
 def test_one_class_a_row_needs_no_cuts():

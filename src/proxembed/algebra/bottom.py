@@ -23,7 +23,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 
 from .guard import MAX_DENSE_BYTES, guard_dense
-from .symmetric import fix_signs, orthonormal_columns, top
+from .symmetric import eigenvalues, fix_signs, orthonormal_columns, top
 
 SOLVERS = ("auto", "dense", "shift-invert", "lanczos")
 DENSE_UP_TO = 400
@@ -34,8 +34,9 @@ ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diago
 # Costs in multiplications. A graph of level widths w (breadth first) has a factor of about sum w^3 of them; Lanczos
 # takes some products more for each level, since the gap shrinks with the diameter.
 PER_ROW, PRODUCT_PER_ROW, PRODUCTS, PRODUCTS_A_LEVEL = 1e5, 600, 150, 12
-# For the square of a graph operator products are seldom enough: tried where a factor is dear, and not for long.
-SQUARE_TRIES_FROM, SQUARE_PRODUCTS = 1e11, 2500
+# For the square of a graph operator products are seldom enough: tried where a factor is dear, or dearer than products
+# and a few steps of Lanczos find no small eigenvalue, and not for long.
+SQUARE_TRIES_FROM, SQUARE_PRODUCTS, PRODUCT_PER_ENTRY, WELL_APART, TRIAL_STEPS = 1e11, 1500, 10, 0.01, 60
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str =
         raise ValueError(f"k={k!r} is not allowed: a matrix of {n} rows with a null space of {p} has 1 to {n - p}.")
     norm = float(np.max(abs(M).sum(axis=1), initial=0.0))
     found = None
-    if solver == "dense" or (solver == "auto" and (n <= DENSE_UP_TO or 5 * (k + p) > n)) or k >= n - p - 1:
+    if solver == "dense" or (solver == "auto" and _whole(n, n - p, k)) or k >= n - p - 1:
         solver, found = "dense", _dense(M, null, k, norm)
     elif solver == "auto":
         solver, found = _cheapest(M, null, k, norm, gap)
@@ -84,6 +85,11 @@ def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str =
     return Bottom(fix_signs(Z), w, solver, residual)
 
 
+def _whole(n: int, allowed: int, k: int) -> bool:
+    """Whether all of the matrix is decomposed: few rows, or a large share of the eigenvectors of a matrix that fits."""
+    return n <= DENSE_UP_TO or (5 * k > allowed and 8 * n**2 <= MAX_DENSE_BYTES)
+
+
 def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
     """The route of least estimated cost; a factor after all where Lanczos takes too long."""
     work, entries, levels = fill(M, null)
@@ -91,12 +97,17 @@ def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
     direct = work + PER_ROW * n
     products = PRODUCTS + PRODUCTS_A_LEVEL * levels
     too_large = ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES
-    limit = products * PRODUCT_PER_ROW * n * (1 + k / 20) if gap == 1 else SQUARE_TRIES_FROM
-    if direct <= limit and not too_large:
+    if gap == 1:
+        budget = 2 * products
+        factor = direct <= products * PRODUCT_PER_ROW * n * (1 + k / 20)
+    elif direct > SQUARE_PRODUCTS * PRODUCT_PER_ENTRY * M.nnz and lowest(M, null) > WELL_APART * M.diagonal().mean():
+        budget, factor = SQUARE_PRODUCTS, False
+    else:
+        budget, factor = SQUARE_PRODUCTS, direct <= SQUARE_TRIES_FROM
+    if factor and not too_large:
         return "shift-invert", _shift_invert(M, null, k, norm)
     try:
-        budget = None if too_large else 2 * products if gap == 1 else SQUARE_PRODUCTS
-        return "lanczos", _lanczos(M, null, k, norm, budget)
+        return "lanczos", _lanczos(M, null, k, norm, None if too_large else budget)
     except ArpackNoConvergence as failure:
         if too_large:
             warnings.warn(
@@ -127,6 +138,30 @@ def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int
     return float(np.sum(widths**3)), float(1.5 * np.sum(widths**2)), levels
 
 
+def lowest(M: sparse.csr_array, null: sparse.csr_array) -> float:
+    """An upper bound of the smallest eigenvalue off the null space: the least Ritz value of a few steps of Lanczos.
+
+    >>> path = sparse.csr_array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
+    >>> round(lowest(path, sparse.csr_array(np.full((3, 1), 3**-0.5))), 6)
+    1.0
+    """
+    off = _projection(null, np.empty((M.shape[0], 0)))
+    v = off(_start(M.shape[0]))
+    v, before = v / np.linalg.norm(v), np.zeros(M.shape[0])
+    alpha: list[float] = []
+    beta: list[float] = []
+    for _ in range(min(TRIAL_STEPS, M.shape[0] - null.shape[1])):
+        u = off(M @ v) - (beta[-1] * before if beta else 0.0)
+        alpha.append(float(u @ v))
+        u -= alpha[-1] * v
+        size = float(np.linalg.norm(u))
+        beta.append(size)
+        if size <= 1e-12 * abs(alpha[0]):
+            break
+        before, v = v, u / size
+    return float(eigenvalues(np.diag(alpha) + np.diag(beta[:-1], 1) + np.diag(beta[:-1], -1))[-1])
+
+
 def _short(M) -> sparse.csr_array:
     """CSR in canonical order with 32-bit indices where they reach: products are faster, and SuperLU takes no others.
 
@@ -144,6 +179,20 @@ def _short(M) -> sparse.csr_array:
 def _off(null, V: np.ndarray) -> np.ndarray:
     """V less its part in the null space."""
     return V - null @ (null.T @ V)
+
+
+def _projection(null, known: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """v less its part in the null space and in the known vectors; one dense vector where the null space is one."""
+    if null.shape[1] == 1:
+        known, null = np.hstack([null.toarray(), known]), null[:, :0]
+    adjoint = null.T.tocsr()
+
+    def off(v):
+        if null.shape[1]:
+            v = v - null @ (adjoint @ v)
+        return v - known @ (known.T @ v) if known.shape[1] else v
+
+    return off
 
 
 def _rotated(M, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -224,13 +273,10 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
 def _leading(product, null, known: np.ndarray, k: int, budget: int | None, tol: float = TOLERANCE):
     """The k largest eigenpairs of the operator off the null space and off known vectors."""
     n = null.shape[0]
-
-    def off(v):
-        v = _off(null, v)
-        return v - known @ (known.T @ v) if known.shape[1] else v
-
+    off = _projection(null, known)
     op = LinearOperator((n, n), matvec=lambda v: off(product(off(np.ravel(v)))), dtype=np.float64)
-    steps = min(n, max(2 * k + 1, k + (20 if budget is None else 40)))
+    beside = 40 if budget is not None else 14 if tol == TOLERANCE else 6  # a factor needs few steps
+    steps = min(n, max(2 * k + 1, k + beside))
     restarts = 10 * n if budget is None else max(2, budget // (steps - k))
     return eigsh(op, k=k, which="LA", v0=off(_start(n, known.shape[1])), tol=tol, ncv=steps, maxiter=restarts)
 

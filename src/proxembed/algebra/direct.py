@@ -36,7 +36,7 @@ def solve_direct(A: Operator, k: int | None, *, dense_up_to: int | None = None) 
     n = A.n
     parts = low_rank_terms(A, n)
     columns = sum(leaf.rank_bound for _, leaf in parts) if parts is not None else n
-    if parts is not None and columns <= THIN_UP_TO and all(_stackable(c, leaf) for c, leaf in parts):
+    if parts is not None and _thin_pays(n, columns, k) and all(_stackable(c, leaf) for c, leaf in parts):
         return _thin(parts, n, k)
     if k is None or n <= (THIN_UP_TO if dense_up_to is None else dense_up_to) or 10 * k >= n:
         M = A.todense()
@@ -87,6 +87,11 @@ def sparse_form(A: Operator) -> sparse.csr_array:
         else:
             raise TypeError(f"{type(leaf).__name__} has no sparse form.")
     return sparse.csr_array(total)
+
+
+def _thin_pays(n: int, columns: int, k: int | None) -> bool:
+    """Whether the Gram matrix of the factors is the smaller one, where some decomposition is made at all."""
+    return columns <= THIN_UP_TO or (columns < n and (k is None or 10 * k >= n))
 
 
 def _stackable(c: float, leaf: LowRank) -> bool:

@@ -12,11 +12,16 @@ ZERO = 1e-6  # eigenvalues this small beside the others are held to an absolute 
 
 
 def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """T'AT + aI and T'BT + (b + ridge)I, r x r."""
+    """T'AT + aI and T'BT + (b + ridge)I, r x r.
+
+    Raises ValueError where the constraint is zero.
+    """
     template, coordinates = problem.template, problem.coordinates
     A = coordinates.sandwich(template.A)
     A[np.diag_indices_from(A)] += template.a
     B = np.zeros_like(A) if template.B is None else coordinates.sandwich(template.B)
+    if template.B is not None and template.b + ridge == 0:
+        problem.refuse_zero(float(np.trace(B)))
     B[np.diag_indices_from(B)] += template.b + ridge
     return A, B
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import block_diag
 
 from .blas import matmul
-from .centred import CentredMatrix
+from .centred import EPS, CentredMatrix
 from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_threshold
 from .guard import guard_dense
 from .operators import Centering, Diagonal, Identity, LowRank, Operator
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..template import Template
 
 EXACT_RANK_UP_TO = 1500
+ROUNDING = 64 * EPS  # the share of a trace that rounding may leave of it, times the root of the number of rows
+PLAIN = 1e-3  # above this share of the scatter a constraint is not zero
 CONSTANT = (
     "X is constant: every feature has the same value in every row, so there is nothing to project. "
     "Pass features that vary."
@@ -168,7 +170,21 @@ class Problem:
         if self.scatter is not None:
             norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
             return self.scatter * float(norm) + self.template.b * rank
-        return float(np.trace(self.coordinates.sandwich(self.template.B))) + self.template.b * rank
+        trace = float(np.trace(self.coordinates.sandwich(self.template.B)))
+        if self.template.b == 0:
+            self.refuse_zero(trace)
+        return trace + self.template.b * rank
+
+    def refuse_zero(self, trace: float) -> None:
+        """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
+        if trace > PLAIN * float(np.sum(self.coordinates.s**2)):
+            return
+        weights = sum(abs(c) * np.abs(leaf.diagonal(self.n)) for c, leaf in self.template.B.terms())
+        if trace <= ROUNDING * np.sqrt(self.n) * self.rows.squared_norm(weights):
+            raise ValueError(
+                "The constraint is zero on these rows: all rows of each class, or all rows that it links, coincide. "
+                "Use ridge > 0 with ridge_scale='absolute', or merge duplicate rows."
+            )
 
     def absolute(self, ridge: float, ridge_scale: str) -> float:
         """The ridge as it is added to the constraint."""

@@ -33,13 +33,17 @@ def _leaf_trace(leaf: Operator, X: CentredMatrix) -> float:
 
 def _edge_trace(W: sparse.csr_array, X: CentredMatrix) -> float:
     """sum_ij w_ij x_i'x_j of centred rows."""
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    if not X.sparse:
+        total = 0.0
+        for part, near in X.blocks():
+            far = W[part] @ X.X
+            total += float(np.vdot(near, far if X.mean is None else far - np.outer(degrees[part], X.mean)))
+        return total
     total, step = 0.0, block_rows(X.shape[1])
     for start in range(0, X.shape[0], step):
-        near = X.X[start : start + step]
-        far = W[start : start + step] @ X.X
-        total += float(near.multiply(far).sum()) if X.sparse else float(np.vdot(near.astype(np.float64), far))
+        total += float(X.X[start : start + step].multiply(W[start : start + step] @ X.X).sum())
     if X.mean is None:
         return total
-    degrees = np.asarray(W.sum(axis=1)).ravel()
     sums = np.asarray(X.X.T @ degrees).ravel()
     return total - 2 * float(X.mean @ sums) + float(X.mean @ X.mean) * float(degrees.sum())

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from proxembed.classify import MultiOutputRidge
 from proxembed.classify.thresholds import tune_thresholds
@@ -16,7 +15,7 @@ from proxembed.evaluate.calibration import label_calibration_error, platt_apply,
 from proxembed.evaluate.metrics import average_precision
 from proxembed.evaluate.splits import Split
 from proxembed.labels import LabelMatrix
-from proxembed.model import scaling_kind, unseen_scores
+from proxembed.model import fitted_within_bound, scaling_kind, unseen_scores
 
 from .trials import Part, make_part, score_average_precision
 
@@ -111,8 +110,7 @@ def _plane_size(part: Part) -> int:
 
 
 def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    model = clone(method)
-    Z = np.asarray(model.fit_transform(part.X, part.labels), dtype=np.float64)
+    model, Z = fitted_within_bound(method, part.X, part.labels)
     return Z, np.asarray(model.transform(part.X_held_out), dtype=np.float64)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..algebra.centred import CentredMatrix
 from ..algebra.class_residuals import ClassResiduals, class_residual
 from ..algebra.operators import Laplacian, LowRank, Operator, Sparse
 from ..algebra.traces import sandwich_trace
@@ -14,7 +15,7 @@ from ..proximity.reconstruction import reconstruction_weights
 from ..proximity.weights import edge_weights
 from ..rows import Rows
 from ..template import Template
-from .local import LINK_WEIGHTS, labelled_graph, point_enemies
+from .local import LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_scale, point_enemies
 
 REPULSION_DOC = "Weight of a repelling link from the features; alternative, the published one, sees the origin."
 TAU_DOC = 'Width of these weights; None: 1 for "alternative", else the median squared distance over the graph.'
@@ -76,8 +77,9 @@ class OLPPR(SpectralEmbedder):
         repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau)
         beta = self.beta
         if self.balance == "trace":
-            other = sandwich_trace(repulsion, rows.X)
-            beta *= sandwich_trace(attraction, rows.X) / other if other > 0 else 1.0
+            X = CentredMatrix.centred(rows.X, rows.ones)
+            other = sandwich_trace(repulsion, X)
+            beta *= sandwich_trace(attraction, X) / other if other > 0 else 1.0
         return Template(beta * repulsion - attraction, offset=rows.mass, sense=-1)
 
 
@@ -86,7 +88,9 @@ class SONPP(SpectralEmbedder):
     [kokiopoulou2007onpp]
 
     Each row is reconstructed from rows of its own class; the projection keeps these reconstructions. A class of one row
-    adds nothing. One class a row; ``MESD(SONPP())`` takes several.
+    adds nothing. With ``n_neighbors=None`` and many more features than rows a class, many directions have eigenvalue
+    zero: among those the space that they span is defined, the single ones are not. One class a row; ``MESD(SONPP())``
+    takes several.
 
     Attributes
     ----------
@@ -97,7 +101,8 @@ class SONPP(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+        For several labels a row (the message names MESD), no class of two rows, n_components above the rank, bad X or
+        y.
 
     Examples
     --------
@@ -114,6 +119,7 @@ class SONPP(SpectralEmbedder):
     reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
 
     def template(self, rows):
+        check_classes(self, rows)
         return Template(-reconstructions(rows, self.n_neighbors, self.reg), offset=rows.mass, sense=-1)
 
 
@@ -206,7 +212,7 @@ class ONPPR(SpectralEmbedder):
 def repulsive(rows: Rows, K: int, kind: str, tau: float | None) -> Operator:
     """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features and copies."""
     graph = labelled_graph(rows, K)
-    weights = edge_weights(rows.X, graph, kind, tau=tau)
+    weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind))
     pairs = rows.copy_pairs(weights, same=False)
     return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
 
@@ -218,7 +224,7 @@ def reconstructions(rows: Rows, K: int | None, reg: float) -> Operator:
         classes = [(index, weight) for index, weight in rows.classes() if len(index) > 1]
         return ClassResiduals(rows.n, [class_residual(rows.X, index, reg, weight) for index, weight in classes])
     parts = []
-    for (index, near), (_, weight) in zip(rows.class_neighbors(K), rows.classes(), strict=True):
+    for (index, near), (_, weight) in zip(rows.class_neighbors(at_most(K, rows)), rows.classes(), strict=True):
         if len(index) < 2:
             continue
         w = reconstruction_weights(rows.X[index], near.index, reg=reg) * np.sqrt(weight)[:, None]

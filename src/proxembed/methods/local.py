@@ -14,13 +14,18 @@ from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
 from ..proximity.links import weighted_links
-from ..proximity.weights import WEIGHTS
+from ..proximity.weights import COMPUTED, local_scale
 from ..rows import Rows, reciprocal
 from ..template import Template
 
-LINK_WEIGHTS = tuple(kind for kind in WEIGHTS if kind != "precomputed")
+# no "geodesic": a link is the shortest path between its own ends
+LINK_WEIGHTS = tuple(kind for kind in COMPUTED if kind != "geodesic")
 LINK_DOC = "Weight of a link from the features: constant, gaussian, local_scaling, alternative, cosine, ..."
-TAU_DOC = 'Width of the weights; None: the median squared distance over the links, 1 for "alternative".'
+TAU_DOC = 'Width of the weights; None: the median squared distance over all links, 1 for "alternative".'
+OWN_TAU_DOC = (
+    'Width of the weights; None: the median squared distance over the links, 1 for "alternative". The links inside '
+    "classes and those between them, two separate matrices, have each their own."
+)
 
 
 class LFDA(PencilEmbedder):
@@ -90,7 +95,7 @@ class LFDA(PencilEmbedder):
         else:
             part, known = labelled_rows(rows)
             scale = np.ones(rows.n)
-            scale[known] = part.neighbors(self.n_neighbors).distance[:, -1]
+            scale[known] = part.neighbors(at_most(self.n_neighbors, part)).distance[:, -1]
             scales = [scale[index] for index in classes]
         return [
             (index, copy_weighted(rows, index, LocalAffinity(rows.X[index], s)))
@@ -145,15 +150,16 @@ class MFA(PencilEmbedder):
         doc="Links between classes: the nearest pairs of each class and the others, or nearest rows of each row.",
     )
     weights: str = param(default="constant", choices=LINK_WEIGHTS, doc=LINK_DOC)
-    tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
+    tau: float | None = param(default=None, above=0, choices=(None,), doc=OWN_TAU_DOC)
     ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
 
     def template(self, rows):
         check_classes(self, rows)
         number = self.n_enemies or {"class": 20, "point": 5}[self.pairs]
-        found = point_enemies(rows, number) if self.pairs == "point" else rows.enemies(number, "class")
-        enemies = weighted_links(rows.X, found, self.weights, self.tau)
-        friends = weighted_links(rows.X, rows.friends(self.n_friends), self.weights, self.tau)
+        found = point_enemies(rows, number) if self.pairs == "point" else nearest_pairs(rows, number)
+        scale = link_scale(rows, self.weights)
+        enemies = weighted_links(rows.X, found, self.weights, self.tau, scale)
+        friends = weighted_links(rows.X, near_friends(rows, self.n_friends), self.weights, self.tau, scale)
         A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
         B = Laplacian(Sparse(rows.weigh(friends)))
         return Template(A, B, b=0, offset=rows.mass)
@@ -194,7 +200,7 @@ class DLA(SpectralEmbedder):
     lam: float = param(default=0.3, low=0, high=1, search=(0.0, 1.0), doc="Weight of the enemies.")
 
     def template(self, rows):
-        friends = rows.weigh(rows.friends(self.n_friends, "directed"))
+        friends = rows.weigh(near_friends(rows, self.n_friends, "directed"))
         enemies = rows.weigh(point_enemies(rows, self.n_enemies, "directed"), same_class=False)
         W = friends - self.lam * enemies
         return Template(-Laplacian(Sparse(W + W.T)), offset=rows.mass, sense=-1)
@@ -205,8 +211,8 @@ class DNE(SpectralEmbedder):
     [zhang2007dne]
 
     Near rows of one class attract, near rows of different classes repel each other. The matrix is indefinite: each
-    negative eigenvalue is a useful direction, and without n_components all of them are taken. One class a row;
-    ``MESD(DNE())`` takes several.
+    negative eigenvalue is a useful direction, and without n_components all of them are taken, at most 100, the most
+    negative. One class a row; ``MESD(DNE())`` takes several.
 
     Attributes
     ----------
@@ -243,21 +249,49 @@ class DNE(SpectralEmbedder):
 
     def template(self, rows):
         if self.scope == "class":
-            friends, enemies = rows.friends(self.n_neighbors), point_enemies(rows, self.n_neighbors)
+            friends, enemies = near_friends(rows, self.n_neighbors), point_enemies(rows, self.n_neighbors)
         else:
             graph = labelled_graph(rows, self.n_neighbors)
             friends, enemies = rows.copy_pairs(graph, same=True), rows.copy_pairs(graph, same=False)
-        near = rows.weigh(weighted_links(rows.X, friends, self.weights, self.tau))
-        apart = rows.weigh(weighted_links(rows.X, enemies, self.weights, self.tau), same_class=False)
+        if self.weights != "constant":
+            links = ((friends + enemies) > 0).astype(np.float64).tocsr()
+            links = weighted_links(rows.X, links, self.weights, self.tau, link_scale(rows, self.weights))
+            friends, enemies = links.multiply(friends).tocsr(), links.multiply(enemies).tocsr()
+        near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
 
     def _natural(self, rows):
         return max(1, min(MAX_COMPONENTS, *rows.X.shape))
 
 
+def at_most(K: int, rows: Rows) -> int:
+    """K, or the number of other rows where that is less."""
+    return min(K, max(1, rows.n - 1))
+
+
+def near_friends(rows: Rows, K: int, link: str = "undirected") -> sparse.csr_array:
+    """The K nearest rows of the class of every row; all of them where there are fewer."""
+    return rows.friends(at_most(K, rows), link)
+
+
 def point_enemies(rows: Rows, K: int, link: str = "undirected") -> sparse.csr_array:
     """The K nearest rows of other classes of every row; all of them where there are fewer."""
-    return rows.enemies(min(K, rows.n - 1), "point", link)
+    return rows.enemies(at_most(K, rows), "point", link)
+
+
+def nearest_pairs(rows: Rows, K: int) -> sparse.csr_array:
+    """The K nearest pairs of every class and the others; all of them where there are fewer."""
+    return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class")
+
+
+def link_scale(rows: Rows, kind: str) -> np.ndarray | None:
+    """The local scales of the labelled rows, which know of no other; None for weights that need none."""
+    if kind != "local_scaling":
+        return None
+    part, known = labelled_rows(rows)
+    scale = np.zeros(rows.n)
+    scale[known] = local_scale(part.X)
+    return scale
 
 
 def labelled_rows(rows: Rows) -> tuple[Rows, np.ndarray]:
@@ -271,7 +305,9 @@ def labelled_rows(rows: Rows) -> tuple[Rows, np.ndarray]:
 def labelled_graph(rows: Rows, K: int) -> sparse.csr_array:
     """The undirected graph of the K nearest labelled rows, n x n with distances; zeros are edges."""
     part, known = labelled_rows(rows)
-    graph = part.graph("undirected", K).tocoo()
+    if part.n < 2:
+        return sparse.csr_array((rows.n, rows.n))
+    graph = part.graph("undirected", at_most(K, part)).tocoo()
     return sparse.csr_array((graph.data, (known[graph.row], known[graph.col])), shape=(rows.n, rows.n))
 
 

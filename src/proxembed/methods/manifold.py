@@ -22,8 +22,8 @@ class ClassicalMDS(DirectEmbedder):
     [torgerson1952mds]
 
     Inner products of the embedding come as near as k dimensions allow to those that the dissimilarities imply. For rows
-    of features A = Xc Xc' and Z are the scores of principal component analysis, found without an n x n matrix. New
-    rows are placed by Gower's rule [gower1968mds].
+    of features A = Xc Xc' and Z are the scores of principal component analysis, found without an n x n matrix where
+    d < n. New rows are placed by Gower's rule [gower1968mds].
 
     Attributes
     ----------

@@ -7,76 +7,34 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from ..algebra.operators import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from ..base import SpectralEmbedder
-from ..params import integers, log, param
+from ..params import log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
-from ..proximity.weights import edge_weights
+from ..proximity.weights import COMPUTED, edge_weights
 from ..rows import Rows
 from ..template import Template
-
-NEIGHBOR_GRAPHS = ("undirected", "mutual", "directed")
-WEIGHTS = (
-    "gaussian", "constant", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
-)  # fmt: skip
+from .neighborly import WEIGHTS_DOC, Linked, Neighborly
 
 
-class _Neighborly(SpectralEmbedder, abstract=True):
-    """A projection made from the neighbours of every row."""
-
-    n_neighbors: int = param(
-        default=5, low=1, integer=True, search=integers(2, 30), doc="Neighbours of a row; at most n - 1."
-    )
-    metric: str = param(default="euclidean", choices=("euclidean", "cosine"), doc="Distance between rows.")
-    algorithm: Any = param(
-        default="exact",
-        choices=("exact", "faiss", "pynndescent"),
-        kind=BaseEstimator,
-        doc="Search for neighbours: exact, an approximate one by name, or a transformer like KNeighborsTransformer.",
-    )
-
-    def _search(self, rows: Rows) -> dict[str, Any]:
-        """The options of a search, after the one check that needs the rows."""
-        if self.n_neighbors >= rows.n:
-            raise ValueError(
-                f"{type(self).__name__}: n_neighbors={self.n_neighbors} is not allowed with {rows.n} rows; it must be "
-                f"an integer from 1 to {rows.n - 1}."
-            )
-        return {"metric": self.metric, "algorithm": self.algorithm}
-
-
-class _Local(_Neighborly, abstract=True):
+class _Local(Linked, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
-    graph: str = param(
-        default="undirected",
-        choices=(*NEIGHBOR_GRAPHS, "closeness", "full"),
-        doc="Neighbours either way, both ways or one way, all rows within eps, or all rows.",
-    )
-    eps: float | None = param(
-        default=None, above=0, choices=(None,), doc='Largest distance of neighbours under graph="closeness".'
-    )
     weights: Any = param(
         default="gaussian",
-        choices=WEIGHTS,
+        choices=COMPUTED,
         callable=True,
-        doc="Weights of neighbours from their distance or likeness; a callable (X, graph) gives an n x n matrix of "
-        "them.",
-    )
-    tau: float | None = param(
-        default=None, above=0, choices=(None,), doc="Width of the weights; None: the median squared distance, or 1."
+        doc=WEIGHTS_DOC + " A callable (X, graph) gives an n x n matrix of them.",
     )
 
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
         """W, symmetric, zero diagonal."""
-        search = self._search(rows) if self.graph in NEIGHBOR_GRAPHS else {"metric": self.metric}
-        graph = rows.graph(self.graph, self.n_neighbors, self.eps, **search)
+        graph, paths = self._graphs(rows)
         kind, user = self.weights, None
         if callable(self.weights):
             kind, user = "precomputed", self.weights(rows.X, graph)
-        W = edge_weights(rows.X, graph, kind, tau=self.tau, user=user)
+        W = edge_weights(rows.X, graph, kind, tau=self.tau, user=user, paths=paths, **self._search)
         if self.graph == "directed":
             W = sparse.csr_array((W + W.T) / 2.0)
         if not W.sum() > 0:
@@ -87,7 +45,7 @@ class _Local(_Neighborly, abstract=True):
         return W
 
 
-class _Reconstructing(_Neighborly, abstract=True):
+class _Reconstructing(Neighborly, abstract=True):
     """A projection made from the weights by which its neighbours make up a row."""
 
     reg: float = param(
@@ -97,7 +55,7 @@ class _Reconstructing(_Neighborly, abstract=True):
 
     def _residuals(self, rows: Rows) -> Operator:
         """M = (I - W)'(I - W)."""
-        index = rows.neighbors(self.n_neighbors, **self._search(rows)).index
+        index = self._neighbors(rows).index
         weights = reconstruction_weights(rows.X, index, reg=self.reg)
         return Sparse(residual_matrix(reconstruction_matrix(index, weights, rows.n)))
 
@@ -129,6 +87,7 @@ class LPP(_Constrained, _Local):
 
     Attributes
     ----------
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     components_ : (k, d) array, P'.
     mean_ : (d,) array, the D-weighted mean (``constraint="gram"``: the mean) of the rows; zeros with center=False.
     eigenvalues_ : (k,) array, ascending: the cost of each component.
@@ -168,6 +127,7 @@ class OLPP(_Local):
 
     Attributes
     ----------
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, ascending: the cost of each component.
@@ -196,6 +156,7 @@ class NPP(_Constrained, _Reconstructing):
 
     Attributes
     ----------
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection; zeros with center=False.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.
@@ -227,6 +188,7 @@ class ONPP(_Reconstructing):
 
     Attributes
     ----------
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from ..algebra.bottom import SOLVERS
 from ..algebra.direct import Placement, solve_graph, sparse_form
 from ..algebra.operators import Diagonal, Identity, Sparse
 from ..direct import DirectEmbedder, stored_like
-from ..params import integers, log, param
+from ..params import log, param
 from ..proximity.graph import components
-from ..proximity.neighbors import Neighbors, check_count, nearest
+from ..proximity.neighbors import Neighbors, nearest
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
-from ..proximity.weights import cross_weights, edge_weights, local_scale, used_tau
+from ..proximity.weights import COMPUTED, LOCAL_NEIGHBORS, cross_weights, edge_weights, local_scale, used_tau
 from ..rows import Rows, reciprocal
 from ..template import Template
+from .neighborly import WEIGHTS_DOC, Linked, Neighborly, links_within, path_lengths
 
-SCALE_NEIGHBORS = 7  # whose distance is the local scale
 
-
-class GraphMap(DirectEmbedder, abstract=True):
+class GraphMap(DirectEmbedder, Neighborly, abstract=True):
     """A method that minimises tr Z'MZ over a graph, off the indicators of its components. [mu2012mesd]"""
 
     gap = 1
 
-    n_neighbors: int = param(default=5, low=1, integer=True, search=integers(3, 30), doc="Neighbours of each row.")
     components: str = param(
         default="all",
         choices=("all", "largest", "separate"),
-        doc="Several graph components: all in one map (with a warning), the largest alone (the others NaN), or each in "
-        "a map of its own.",
-    )
-    metric: str = param(default="euclidean", choices=("euclidean", "cosine"), doc="Distance between neighbours.")
-    algorithm: Any = param(
-        default="exact",
-        choices=("exact", "faiss", "pynndescent"),
-        kind=BaseEstimator,
-        doc="Search for neighbours: exact, an approximate one by name, or a transformer like KNeighborsTransformer.",
+        doc="Several graph components: all in one map (with a warning), the largest alone (NaN for all other rows, new "
+        "ones near them included), or each in a map of its own.",
     )
     scaling: str = param(
         default="template", choices=("template", "unit"), doc="Columns of Z: Z'BZ = I, or of unit length."
@@ -61,11 +50,6 @@ class GraphMap(DirectEmbedder, abstract=True):
 
     def place(self, template, rows):
         k = self._request(rows)
-        if k is None:
-            raise ValueError(
-                f"{type(self).__name__}: n_components={self.n_components!r} is not allowed; the small eigenvalues of a "
-                "graph have no share to keep: pass an integer, or None for 2."
-            )
         M = sparse_form(template.A)
         M.eliminate_zeros()
         self.graph_component_ = self._labels(M)
@@ -77,8 +61,7 @@ class GraphMap(DirectEmbedder, abstract=True):
                 f"{type(self).__name__} found no links between the rows. Use more neighbours or a larger eps."
             )
         k = min(k, bound)
-        Z = np.full((rows.n, k), np.nan if self.components == "largest" else 0.0)
-        Z[self.graph_component_ < 0] = 0.0
+        Z = np.full((rows.n, k), self._unlinked)
         w = np.full((k, len(found)), np.nan)
         for j, (group, part) in enumerate(zip(groups, found, strict=True)):
             width = min(k, part.Z.shape[1])
@@ -97,12 +80,17 @@ class GraphMap(DirectEmbedder, abstract=True):
         alone = size[label] == 1
         if alone.any():
             warnings.warn(
-                f"{int(alone.sum())} of {len(label)} rows have no link to another row and get the embedding 0. "
-                "Use more neighbours or another graph.",
+                f"{int(alone.sum())} of {len(label)} rows have no link to another row and get the embedding "
+                f"{self._unlinked:g}. Use more neighbours or another graph.",
                 UserWarning,
                 stacklevel=6,
             )
         return np.where(alone, -1, rank[label])
+
+    @property
+    def _unlinked(self) -> float:
+        """The embedding of a row without a link, which is in no graph component: 0, and NaN beside the largest."""
+        return np.nan if self.components == "largest" else 0.0
 
     def _groups(self) -> list[np.ndarray]:
         """The rows of each map."""
@@ -162,6 +150,7 @@ class LLE(GraphMap):
     embedding_ : (n, k) array, Z.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component; (k, p) for components="separate".
     graph_component_ : (n,) array, the graph component of each row, the largest first.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
 
     Raises
     ------
@@ -186,8 +175,7 @@ class LLE(GraphMap):
     )
 
     def template(self, rows):
-        check_count(self.n_neighbors, rows.n - 1, "n_neighbors")
-        index = rows.neighbors(self.n_neighbors, metric=self.metric, algorithm=self.algorithm).index
+        index = self._neighbors(rows).index
         W = reconstruction_matrix(index, reconstruction_weights(rows.X, index, reg=self.reg), rows.n)
         return Template(-Sparse(residual_matrix(W)), sense=-1)
 
@@ -196,7 +184,7 @@ class LLE(GraphMap):
 
     def extend(self, X):
         K, X = self.n_neighbors, stored_like(X, self.training_)
-        index = nearest(self.training_, K, queries=X, metric=self.metric, algorithm=self.algorithm).index
+        index = nearest(self.training_, K, queries=X, **self._search).index
         weights = reconstruction_weights(self.training_, index, reg=self.reg, queries=X)
         if self.components == "separate":  # mixtures of rows of one map
             label = self.graph_component_[index]
@@ -205,7 +193,7 @@ class LLE(GraphMap):
         return np.einsum("ij,ijk->ik", weights, self.embedding_[index])
 
 
-class LaplacianEigenmaps(GraphMap):
+class LaplacianEigenmaps(GraphMap, Linked):
     """Laplacian eigenmaps: A = -(D - W), Z'DZ = I, W the weights of a neighbour graph, D its degrees.  [belkin2003le]
 
     Linked rows are drawn together. ``normalization``: "random_walk" as above, also normalised cuts [shi2000ncut];
@@ -215,11 +203,12 @@ class LaplacianEigenmaps(GraphMap):
 
     Attributes
     ----------
-    embedding_ : (n, k) array, Z; 0 for rows without a link.
+    embedding_ : (n, k) array, Z; 0 for rows without a link (NaN with components="largest").
     eigenvalues_ : (k,) array, ascending; (k, p) for components="separate".
     affinity_ : (n, n) CSR, W.
     graph_component_ : (n,) array, the graph component of each row, the largest first, -1 without a link.
     tau_ : float or None, the width of the weights.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
 
     Raises
     ------
@@ -236,30 +225,7 @@ class LaplacianEigenmaps(GraphMap):
     (300, 2)
     """
 
-    graph: str = param(
-        default="undirected",
-        choices=("undirected", "mutual", "directed", "closeness", "full"),
-        doc="Neighbours either way, both ways, one way (weights averaged), rows within eps, or all rows.",
-    )
-    eps: float | None = param(default=None, above=0, choices=(None,), doc='Largest distance for graph="closeness".')
-    weights: str = param(
-        default="gaussian",
-        choices=(
-            "constant",
-            "gaussian",
-            "local_scaling",
-            "alternative",
-            "cosine",
-            "pearson",
-            "spearman",
-            "kendall",
-            "geodesic",
-        ),
-        doc="Weights of the edges.",
-    )
-    tau: float | None = param(
-        default=None, above=0, choices=(None,), doc="Width of the weights; None: the median squared length of edges."
-    )
+    weights: str = param(default="gaussian", choices=COMPUTED, doc=WEIGHTS_DOC)
     normalization: str = param(
         default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Of the Laplacian."
     )
@@ -276,16 +242,13 @@ class LaplacianEigenmaps(GraphMap):
         return Template(A, None if self.normalization == "none" else Diagonal(degree), b=0, sense=-1)
 
     def _weights(self, rows: Rows) -> sparse.csr_array:
-        if self.graph in ("undirected", "mutual", "directed"):
-            check_count(self.n_neighbors, rows.n - 1, "n_neighbors")
-        options = {"metric": self.metric, "algorithm": self.algorithm}
-        graph = rows.graph(self.graph, self.n_neighbors, self.eps, **options)
+        graph, self.paths_ = self._graphs(rows)
         self.tau_ = self.scale_ = None
         if self.weights in ("gaussian", "geodesic", "alternative"):
             self.tau_ = used_tau(graph, self.weights, self.tau)
         if self.weights == "local_scaling":
-            self.scale_ = local_scale(rows.X, SCALE_NEIGHBORS, **options)
-        W = edge_weights(rows.X, graph, self.weights, tau=self.tau_, scale=self.scale_, **options)
+            self.scale_ = local_scale(rows.X, LOCAL_NEIGHBORS, **self._search)
+        W = edge_weights(rows.X, graph, self.weights, tau=self.tau_, scale=self.scale_, paths=self.paths_)
         if self.graph == "directed":
             W = (W + W.T) / 2
         W = sparse.csr_array(W)
@@ -335,27 +298,36 @@ class LaplacianEigenmaps(GraphMap):
         if self.row_normalize:
             Z *= reciprocal(np.linalg.norm(Z, axis=1))[:, None]
         if self.components == "largest":
-            Z[home != 0] = np.nan
+            Z[(home != 0) | (total == 0)] = np.nan
         self._tell_isolated(total)
         return Z
 
     def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
         """The training rows that new rows are linked to, nearest first, and the weights of the links."""
         n = self.training_.shape[0]
-        K = n if self.graph == "full" else self.n_neighbors
+        scale = None
         if self.graph == "closeness":
-            K = min(n, int(np.diff(self.affinity_.indptr).max()) + 1)
-        options = {"metric": self.metric, "algorithm": self.algorithm}
-        scaled = self.weights == "local_scaling"
-        found: Neighbors = nearest(
-            self.training_, max(K, min(SCALE_NEIGHBORS, n) if scaled else 1), queries=X, **options
-        )
-        scale = found.distance[:, min(SCALE_NEIGHBORS, n) - 1] if scaled else None
-        index, distance = found.index[:, :K], found.distance[:, :K]
+            found = links_within(self.training_, self.eps, X, self.metric)
+            linked = found.distance <= self.eps
+        else:
+            found = nearest(self.training_, n if self.graph == "full" else self.n_neighbors, queries=X, **self._search)
+            linked = np.ones(found.index.shape, dtype=bool)
+        if self.weights == "local_scaling":
+            K = min(LOCAL_NEIGHBORS, n)
+            scale = nearest(self.training_, K, queries=X, **self._search).distance[:, -1]
+        distance = found.distance if self.paths_ is None else self._path_distances(X, found)
         weights = cross_weights(
-            X, self.training_, index, distance, self.weights, tau=self.tau_, scale_q=scale, scale_x=self.scale_
+            X, self.training_, found.index, distance, self.weights, tau=self.tau_, scale_q=scale, scale_x=self.scale_
         )
-        return index, np.where(distance <= self.eps, weights, 0.0) if self.graph == "closeness" else weights
+        return found.index, np.where(linked, weights, 0.0)
+
+    def _path_distances(self, X, found: Neighbors) -> np.ndarray:
+        """The lengths of the shortest paths from new rows, through their nearest rows, to those they are linked to."""
+        through = nearest(self.training_, self.n_neighbors, queries=X, **self._search)
+        distance = np.empty(found.index.shape)
+        for part, lengths in path_lengths(self.paths_, through, np.arange(self.training_.shape[0])):
+            distance[part] = np.take_along_axis(lengths, found.index[part], axis=1)
+        return distance
 
     def _vectors(self) -> np.ndarray:
         """The eigenvectors of the random walk, which Nystrom's formula extends."""
@@ -367,21 +339,28 @@ class LaplacianEigenmaps(GraphMap):
     def _shares(self, home: np.ndarray) -> np.ndarray:
         """1 - eigenvalue of each component, for each new row where components have maps of their own."""
         mu = 1.0 - self.eigenvalues_
-        if np.any(mu <= 0):
-            j = int(np.argmax(np.any(np.atleast_2d(mu.T) <= 0, axis=0)))
-            remedy = f"n_components <= {j} (or truncate({j}))" if j else "fewer neighbours, or a smaller eps or tau"
-            raise ValueError(
-                f"Component {j} has an eigenvalue of 1 or more, which Nystrom's formula cannot extend to new rows. "
-                f"Use {remedy}."
-            )
-        return np.nan_to_num(mu, nan=np.inf)[:, np.maximum(home, 0)].T if mu.ndim == 2 else mu
+        separate = mu.ndim == 2
+        for c in np.unique(home[home >= 0]) if separate else [0]:
+            bad = np.flatnonzero((mu[:, c] if separate else mu) <= 0)
+            if len(bad):
+                self._refuse_extension(int(bad[0]), f" of graph component {c}" if separate else "")
+        return np.nan_to_num(mu, nan=np.inf)[:, np.maximum(home, 0)].T if separate else mu
+
+    def _refuse_extension(self, j: int, where: str) -> None:
+        remedy = f"n_components <= {j} (or truncate({j}))" if j else "fewer neighbours, or a smaller eps or tau"
+        if where and not j:
+            remedy = 'components="largest", or more neighbours'
+        raise ValueError(
+            f"Component {j}{where} has an eigenvalue of 1 or more, which Nystrom's formula cannot extend to new rows. "
+            f"Use {remedy}."
+        )
 
     def _tell_isolated(self, total: np.ndarray) -> None:
         alone = int(np.count_nonzero(total == 0))
         if alone:
             warnings.warn(
-                f"{alone} new rows have no link to a row of training and get the embedding 0. Use more neighbours, or "
-                "a larger eps or tau.",
+                f"{alone} new rows have no link to a row of training and get the embedding {self._unlinked:g}. Use "
+                "more neighbours, or a larger eps or tau.",
                 UserWarning,
                 stacklevel=5,
             )

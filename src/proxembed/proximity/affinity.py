@@ -14,11 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..algebra.parallel import in_threads, one_pool
+from .distances import canonical, pair_distances
+from .duplicates import stand_in
 from .neighbors import nearest
 
 FEW, ROWS = 4096, 256
-NARROW = 1e-3
-COINCIDE = 64 * np.finfo(float).eps
+NEAR = 1e-6  # squared distances this small beside squared lengths are taken from the rows themselves
 
 
 class LocalAffinity:
@@ -34,11 +35,11 @@ class LocalAffinity:
     """
 
     def __init__(self, X: Any, scale: np.ndarray):
-        X = _centred(X)
-        self.squares = _squares(X)
+        rows = _centred(X)
+        self.squares = _squares(rows)
         self.scale = np.asarray(scale, dtype=np.float64)
-        self.narrow = bool(np.any(self.scale <= NARROW * np.sqrt(self.squares.max(initial=0.0))))
-        self.X = X if self.narrow else self._over_scale(X)
+        self.narrow = bool(np.any(self.scale <= np.sqrt(NEAR * self.squares.max(initial=0.0))))
+        self.X = Distances(X, rows, self.squares) if self.narrow else self._over_scale(rows)
 
     def _over_scale(self, X: Any) -> Any:
         """Rows over their scale; dense ones with two columns more, so that one product gives the exponent."""
@@ -61,12 +62,36 @@ class LocalAffinity:
 
     def _careful(self, rows: slice, columns: slice) -> np.ndarray:
         """The same where some scale is so small that rounding in d^2 would count."""
-        d2 = squared_distances(self.X, self.squares, rows, columns)
+        d2 = self.X(rows, columns)
         product = np.outer(self.scale[rows], self.scale[columns])
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             exponent = -d2 / product
         exponent[d2 == 0.0] = 0.0
         return np.exp(exponent, out=exponent)
+
+
+class Distances:
+    """Squared distances of rows by tiles; those of near rows as a search finds them, 0 for identical rows alone."""
+
+    def __init__(self, X: Any, rows: Any, squares: np.ndarray):
+        self.X, self.rows, self.squares = canonical(X), rows, squares
+        everyone = np.arange(X.shape[0])
+        self.kind = stand_in(self.X, everyone, np.zeros_like(everyone), 0)
+
+    def __call__(self, rows: slice, columns: slice) -> np.ndarray:
+        d2 = self.rows[rows] @ self.rows[columns].T
+        d2 = d2.toarray() if sp.issparse(d2) else d2
+        level = self.squares[rows, None] + self.squares[columns]
+        d2 *= -2.0
+        d2 += level
+        level *= NEAR
+        i, j = np.nonzero(d2 <= level)
+        own, other = i + (rows.start or 0), j + (columns.start or 0)
+        same = self.kind[own] == self.kind[other]
+        d2[i[same], j[same]] = 0.0
+        far = ~same
+        d2[i[far], j[far]] = pair_distances(self.X, own[far], self.X, other[far]) ** 2
+        return d2
 
 
 def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarray]:
@@ -80,42 +105,33 @@ def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarr
     """
     scales = [np.ones(len(index)) for index in classes]
     tasks = []
-    for index, scale in zip(classes, scales, strict=True):
-        most = min(K, len(index) - 1)
-        if len(index) > FEW:
-            scale[:] = nearest(X[index], most).distance[:, -1]
-        elif most > 0:
+    searched = {k for k, index in enumerate(classes) if len(index) > FEW}
+    for k, index in enumerate(classes):
+        if 1 < len(index) <= FEW:
             rows = _centred(X[index])
             sides = (rows, _squares(rows))
-            parts = range(0, len(index), ROWS)
-            tasks += [(sides, slice(start, min(start + ROWS, len(index))), most, scale) for start in parts]
+            tasks += [(k, sides, slice(s, min(s + ROWS, len(index)))) for s in range(0, len(index), ROWS)]
 
     def work(chosen: slice) -> None:
-        for (rows, squares), part, most, scale in tasks[chosen]:
+        for k, (rows, squares), part in tasks[chosen]:
             d2 = rows[part] @ rows.T
             d2 = d2.toarray() if sp.issparse(d2) else d2
             d2 *= -2.0
             d2 += squares
             d2[np.arange(len(d2)), np.arange(part.start, part.stop)] = -np.inf
+            most = min(K, len(squares) - 1)
             d2.partition(most, axis=1)
             found = d2[:, most] + squares[part]
-            scale[part] = np.sqrt(np.where(found > 2 * COINCIDE * squares[part], found, 0.0))
+            if np.all(found > 2 * NEAR * squares[part]):
+                scales[k][part] = np.sqrt(found)
+            else:
+                searched.add(k)
 
     with one_pool:
         in_threads(work, len(tasks), 1)
+    for k in searched:
+        scales[k][:] = nearest(X[classes[k]], min(K, len(classes[k]) - 1)).distance[:, -1]
     return scales
-
-
-def squared_distances(X: Any, squares: np.ndarray, rows: slice, columns: slice) -> np.ndarray:
-    """Squared distances of some rows from others; 0 where only rounding is left of them."""
-    d2 = X[rows] @ X[columns].T
-    d2 = d2.toarray() if sp.issparse(d2) else d2
-    level = squares[rows, None] + squares[columns]
-    d2 *= -2.0
-    d2 += level
-    level *= COINCIDE
-    d2[d2 <= level] = 0.0
-    return d2
 
 
 def _centred(X: Any) -> Any:

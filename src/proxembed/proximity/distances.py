@@ -12,12 +12,28 @@ from scipy import sparse
 METRICS = ("euclidean", "cosine", "precomputed")
 DIGITS = 12
 ENTRIES = 1 << 15
+HUGE = 2.0**480
 
 
 def check_metric(metric: str) -> None:
     """A ValueError for a metric that is not known."""
     if metric not in METRICS:
         raise ValueError(f"metric={metric!r} is not known; choose one of {', '.join(METRICS)}.")
+
+
+def check_distances(D, name: str = "X") -> np.ndarray:
+    """The distances of metric="precomputed" as an array; a ValueError where one is not finite or below 0."""
+    D = np.asarray(D)
+    for start in range(0, D.shape[0], step := max(1, ENTRIES * 8 // max(1, D.shape[1]))):
+        part = D[start : start + step]
+        wrong = ~((part >= 0.0) & (part < np.inf))
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise ValueError(
+                f'{name}[{start + i}, {j}] = {part[i, j]} is not allowed with metric="precomputed": distances are '
+                "finite and at least 0. Replace absent ones by a large distance, or leave such rows out."
+            )
+    return D
 
 
 def canonical(X, metric: str = "euclidean"):
@@ -31,6 +47,7 @@ def canonical(X, metric: str = "euclidean"):
         X = np.asarray(X)
     if metric != "cosine":
         return X
+    X = moderate(X)
     norms = np.sqrt(squared_norms(X))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     if sparse.issparse(X):
@@ -38,36 +55,53 @@ def canonical(X, metric: str = "euclidean"):
     return X * scale[:, None]
 
 
+def moderate(X):
+    """Rows whose squares would overflow or underflow over a power of two each, the others as they are."""
+    power = extreme_powers(_row_maxima(np.abs(X.data if sparse.issparse(X) else X), X))
+    if power is None:
+        return X
+    if not sparse.issparse(X):
+        return np.ldexp(np.asarray(X, dtype=np.float64), -power[:, None])
+    data = np.ldexp(X.data.astype(np.float64), -np.repeat(power, np.diff(X.indptr)))
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def extreme_powers(top: np.ndarray) -> np.ndarray | None:
+    """Powers of two of the values whose squares leave the range of numbers, 0 of others; None where none does."""
+    top = np.asarray(top, dtype=np.float64)
+    far = (top > HUGE) | ((top < 1.0 / HUGE) & (top > 0.0))
+    return np.where(far, np.frexp(top)[1], 0) if far.any() else None
+
+
 def squared_norms(X) -> np.ndarray:
-    """Squared norms of the rows, (n,), summed as distances are."""
-    return row_sums(X, None)
-
-
-def row_sums(X, weights: np.ndarray | None) -> np.ndarray:
-    """X w, or the sums of squares where the weights are None: the same bits for the same row, dense or sparse."""
+    """Squared norms of the rows, (n,), summed as distances are; not finite where they overflow."""
     out = np.empty(X.shape[0])
     step = _rows_a_block(X)
     for start in range(0, len(out), step):
-        rows = X[start : start + step].astype(np.float64)
-        if sparse.issparse(rows):
-            rows.data *= rows.data if weights is None else weights[rows.indices]
-        else:
-            rows *= rows if weights is None else weights
-        out[start : start + step] = exact_sums(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[start : start + step] = exact_sums(_squared(X[start : start + step].astype(np.float64)))
     return out
 
 
 def pair_distances(A, i: np.ndarray, B, j: np.ndarray, metric: str = "euclidean") -> np.ndarray:
     """Distance of row i[t] of A and row j[t] of B for every t, by blocks; A and B come from ``canonical``.
 
-    The Euclidean distance; for the cosine 1 - cos of unit rows, rounded to 12 decimals.
+    The Euclidean distance; for the cosine 1 - cos of unit rows, rounded to 12 decimals. Raises ValueError where a
+    distance is beyond the largest number.
     """
     out = np.empty(len(i))
     step = min(_rows_a_block(A), _rows_a_block(B))
     for start in range(0, len(i), step):
         part = slice(start, start + step)
         out[part] = _block(A[i[part]], B[j[part]], metric)
-    return out
+    return checked(out)
+
+
+def checked(distance: np.ndarray) -> np.ndarray:
+    """The distances, or a ValueError where one is beyond the largest number."""
+    if not np.isfinite(distance).all():
+        raise ValueError("The distances of some rows of X overflow: scale X, such as by its largest absolute value.")
+    return distance
 
 
 def exact_sums(terms) -> np.ndarray:
@@ -103,13 +137,26 @@ def _block(left, right, metric: str) -> np.ndarray:
     if metric == "cosine":
         terms = sparse.csr_array(left.multiply(right)) if sparse.issparse(left) else left * right
         return np.maximum(np.round(1.0 - exact_sums(terms), DIGITS), 0.0)
-    if sparse.issparse(left):
-        terms = sparse.csr_array(left.astype(np.float64) - right.astype(np.float64))
-        terms.data *= terms.data
-    else:
-        terms = np.subtract(left, right, dtype=np.float64)
-        terms *= terms
-    return np.sqrt(exact_sums(terms))
+    with np.errstate(over="ignore"):
+        if sparse.issparse(left):
+            terms = sparse.csr_array(left.astype(np.float64) - right.astype(np.float64))
+        else:
+            terms = np.subtract(left, right, dtype=np.float64)
+    top = _row_maxima(np.abs(terms.data if sparse.issparse(terms) else terms), terms)
+    power = extreme_powers(top)
+    if power is None:
+        return np.sqrt(exact_sums(_squared(terms)))
+    if not np.isfinite(top).all():
+        return top
+    with np.errstate(over="ignore"):
+        return np.ldexp(np.sqrt(exact_sums(_squared(moderate(terms)))), power)
+
+
+def _squared(terms):
+    """The squares of the entries, in place."""
+    values = terms.data if sparse.issparse(terms) else terms
+    values *= values
+    return terms
 
 
 def _rows_a_block(X) -> int:

@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import connected_components
 
 from ..algebra.guard import guard_dense
 from ..algebra.parallel import in_threads
-from .distances import canonical, check_metric, pair_distances
-from .neighbors import Neighbors, nearest
-from .search import close_pairs
+from .distances import canonical, check_distances, check_metric, pair_distances
+from .neighbors import Neighbors, check_shapes, nearest
+from .radius import close_pairs
 
 OF_NEIGHBORS = ("undirected", "mutual", "directed")
 KINDS = (*OF_NEIGHBORS, "closeness", "full")
@@ -44,14 +44,14 @@ def neighbor_graph(neighbors: Neighbors, n: int, kind: str = "undirected") -> sp
     keys = keys[order]
     again = np.diff(keys, prepend=-1) == 0
     chosen = np.flatnonzero(again) - 1 if kind == "mutual" else np.flatnonzero(~again)
-    return _from_keys(keys[chosen], distance[order[chosen]], n)
+    return _from_keys(keys[chosen], distance[order[chosen]], (n, n))
 
 
-def _from_keys(keys: np.ndarray, data: np.ndarray, n: int) -> sparse.csr_array:
+def _from_keys(keys: np.ndarray, data: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """CSR from ascending row * n + column."""
-    rows, columns = np.divmod(keys, n)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    return sparse.csr_array((data, columns, indptr), shape=(n, n))
+    rows, columns = np.divmod(keys, shape[1])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+    return sparse.csr_array((data, columns, indptr), shape=shape)
 
 
 def close_graph(X, eps: float | None, *, metric: str = "euclidean") -> sparse.csr_array:
@@ -60,21 +60,44 @@ def close_graph(X, eps: float | None, *, metric: str = "euclidean") -> sparse.cs
     Raises ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB.
     """
     check_metric(metric)
-    if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
-        raise ValueError(
-            f"eps={eps!r} is not allowed with graph='closeness': it must be the largest distance of an edge, a finite "
-            "number of at least 0."
-        )
+    most = check_eps(eps)
     n = X.shape[0]
     if metric == "precomputed":
-        near = np.asarray(X) <= eps
+        D = check_distances(X)
+        near = D <= most
         np.fill_diagonal(near, False)
         rows, columns = np.nonzero(near)
-        return _from_keys(rows * n + columns, np.asarray(X, dtype=np.float64)[rows, columns], n)
-    i, j, distance = close_pairs(canonical(X, metric), float(eps), metric)
+        return _from_keys(rows * n + columns, D[rows, columns].astype(np.float64), (n, n))
+    i, j, distance = close_pairs(canonical(X, metric), most, metric)
     keys = np.concatenate([i * n + j, j * n + i])
     order = np.argsort(keys)
-    return _from_keys(keys[order], np.concatenate([distance, distance])[order], n)
+    return _from_keys(keys[order], np.concatenate([distance, distance])[order], (n, n))
+
+
+def rows_within(X, eps: float, *, queries, metric: str = "euclidean") -> sparse.csr_array:
+    """All rows of X at a distance of at most ``eps`` from each row of ``queries``, m x n CSR of distances.
+
+    Explicit zeros are rows at distance 0; columns ascend. X is n x n and queries m x n distances with
+    metric="precomputed". Raises ValueError for an ``eps`` that is not a number of at least 0, for other columns in the
+    queries, and for more than 2 GiB of pairs.
+
+    >>> import numpy as np
+    >>> rows_within(np.array([[0.0], [1.0], [3.0]]), 2.0, queries=np.array([[2.0], [9.0]])).toarray()
+    array([[2., 1., 1.],
+           [0., 0., 0.]])
+    """
+    check_metric(metric)
+    most = check_eps(eps)
+    check_shapes(X, queries, metric)
+    n = X.shape[0]
+    if metric == "precomputed":
+        D = check_distances(queries, "queries")
+        i, j = np.nonzero(D <= most)
+        return _from_keys(i * np.int64(n) + j, D[i, j].astype(np.float64), D.shape)
+    i, j, distance = close_pairs(canonical(X, metric), most, metric, canonical(queries, metric))
+    keys = i * np.int64(n) + j
+    order = np.argsort(keys)
+    return _from_keys(keys[order], distance[order], (queries.shape[0], n))
 
 
 def full_graph(X, *, metric: str = "euclidean") -> sparse.csr_array:
@@ -83,7 +106,7 @@ def full_graph(X, *, metric: str = "euclidean") -> sparse.csr_array:
     n = X.shape[0]
     guard_dense((n, n), "A full graph", itemsize=20)
     if metric == "precomputed":
-        D = np.asarray(X, dtype=np.float64)
+        D = np.asarray(check_distances(X), dtype=np.float64)
     else:
         D, Z = np.zeros((n, n)), canonical(X, metric)
 
@@ -128,10 +151,14 @@ def components(graph) -> tuple[int, np.ndarray]:
     return int(count), label
 
 
-def isolated(graph) -> np.ndarray:
-    """The rows without an edge, in or out."""
-    n = graph.shape[0]
-    return np.flatnonzero((np.diff(graph.indptr) == 0) & (np.bincount(graph.indices, minlength=n) == 0))
+def check_eps(eps) -> float:
+    """The largest distance of an edge, or a ValueError where it is not a finite number of at least 0."""
+    if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
+        raise ValueError(
+            f"eps={eps!r} is not allowed with graph='closeness': it must be the largest distance of an edge, a finite "
+            "number of at least 0."
+        )
+    return float(eps)
 
 
 def check_kind(kind: str, allowed: tuple[str, ...], name: str = "graph") -> None:

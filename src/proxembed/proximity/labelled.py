@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ..labels import LabelMatrix
-from .distances import canonical, check_metric
+from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
 from .neighbors import Neighbors, check_count, nearest
 from .search import Lists, exact_lists, given_lists, rank_in
@@ -158,7 +158,7 @@ def _chosen(X, labels: LabelMatrix, K: int, enemy: str, metric: str, algorithm) 
         allowed = _disjoint(Y, rows) if single else _another_label(labels, label)
         lists = Lists(rows if single else row, allowed)
         if metric == "precomputed":
-            index, distance = given_lists(np.asarray(X), lists, K)
+            index, distance = given_lists(check_distances(X), lists, K)
         else:
             group = labels.groups()[1] if single or not labels.one_hot else label
             order = rows[np.argsort(group[rows], kind="stable")]

@@ -11,9 +11,12 @@ from .distances import canonical, pair_distances
 from .weights import edge_weights
 
 
-def weighted_links(X: Any, links: sparse.csr_array, kind: str, tau: float | None = None) -> sparse.csr_array:
-    """The links (n x n, zero diagonal) times the weights of section-wide kinds on the same pairs; "constant" leaves
-    them.
+def weighted_links(
+    X: Any, links: sparse.csr_array, kind: str, tau: float | None = None, scale: np.ndarray | None = None
+) -> sparse.csr_array:
+    """The links (n x n, zero diagonal) times the weights of ``edge_weights`` on the same pairs; "constant" leaves them.
+
+    ``scale``: the local scales of the rows where they are known.
 
     Examples
     --------
@@ -29,5 +32,5 @@ def weighted_links(X: Any, links: sparse.csr_array, kind: str, tau: float | None
     row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
     distance = pair_distances(X, row, X, links.indices)
     graph = sparse.csr_array((distance, links.indices, links.indptr), shape=links.shape)
-    weights = edge_weights(X, graph, kind, tau=tau)
+    weights = edge_weights(X, graph, kind, tau=tau, scale=scale)
     return sparse.csr_array((links.data * weights.data, links.indices, links.indptr), shape=links.shape)

@@ -42,8 +42,9 @@ def nearest(
     X: (n, d) array or CSR; n x n distances with metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with
     queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of zeros)
     or "precomputed". algorithm: "exact", "faiss", "pynndescent", or an object with fit and transform as those of
-    scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range and for shapes that do
-    not fit, ImportError for a library that is not installed.
+    scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes that do not
+    fit, for given distances that are not finite and at least 0 and for rows whose distances overflow; ImportError for a
+    library that is not installed.
 
     >>> import numpy as np
     >>> from proxembed.proximity.neighbors import nearest
@@ -54,7 +55,7 @@ def nearest(
     [0.0, 2.0]
     """
     check_metric(metric)
-    _check_shapes(X, queries, metric)
+    check_shapes(X, queries, metric)
     check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))
     if isinstance(algorithm, str) and algorithm == "exact":
         return Neighbors(*exact_nearest(X, int(K), queries, metric, exclude))
@@ -70,7 +71,8 @@ def check_count(K, most: int, name: str = "K") -> None:
         )
 
 
-def _check_shapes(X, queries, metric: str) -> None:
+def check_shapes(X, queries, metric: str) -> None:
+    """A TypeError or ValueError for distances that are sparse or not square, and for queries of other columns."""
     if metric == "precomputed":
         if sparse.issparse(X) or sparse.issparse(queries):
             raise TypeError(

@@ -9,10 +9,12 @@ import scipy.sparse as sp
 
 from ..algebra.batched import solve_batch
 from ..algebra.parallel import in_threads, one_pool
+from .distances import extreme_powers
 
 Matrix = Any
 
 BLOCK_ENTRIES = 1 << 18
+SINGULAR = 1e13
 
 
 def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, queries: Matrix = None) -> np.ndarray:
@@ -40,7 +42,7 @@ def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, q
     Raises
     ------
     ValueError
-        ``reg`` below 0, a singular G with ``reg=0``, or squared distances that overflow.
+        ``reg`` below 0, a singular G with ``reg=0`` (as always where K > d), or differences that overflow.
 
     Examples
     --------
@@ -54,6 +56,8 @@ def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, q
     m, K = index.shape
     if K == 0:
         return np.empty((m, 0))
+    if reg == 0 and K > X.shape[1]:
+        raise _singular(reg, K, X.shape[1])
     weights = np.empty((m, K))
     block = _sparse_gram if sp.issparse(X) else _dense_gram
 
@@ -128,9 +132,14 @@ def _rows_a_block(X: Matrix, K: int) -> int:
 
 
 def _dense_gram(X: np.ndarray, rows: Matrix, index: np.ndarray) -> np.ndarray:
-    """(x_j - x_i)'(x_l - x_i) of each row's neighbours, b x K x K."""
+    """(x_j - x_i)'(x_l - x_i) of each row's neighbours, b x K x K, over a power of two where they leave the range of
+    numbers (which the weights do not depend on)."""
     rows = rows.toarray() if sp.issparse(rows) else rows
-    difference = X[index].astype(np.float64, copy=False) - rows[:, None, :]
+    with np.errstate(over="ignore"):
+        difference = X[index].astype(np.float64, copy=False) - rows[:, None, :]
+    power = _powers(np.abs(difference).max(axis=(1, 2), initial=0.0))
+    if power is not None:
+        difference = np.ldexp(difference, -power[:, None, None])
     return difference @ difference.transpose(0, 2, 1)
 
 
@@ -139,8 +148,15 @@ def _sparse_gram(X: sp.csr_array, rows: sp.csr_array, index: np.ndarray) -> np.n
     b, K = index.shape
     d = X.shape[1]
     owner = np.repeat(np.arange(b), K)
-    D = sp.csr_array(X[index.ravel()].astype(np.float64) - rows[owner].astype(np.float64))
-    columns = D.indices + np.repeat(owner.astype(np.int64) * d, np.diff(D.indptr))
+    with np.errstate(over="ignore"):
+        D = sp.csr_array(X[index.ravel()].astype(np.float64) - rows[owner].astype(np.float64))
+    entry = np.repeat(owner, np.diff(D.indptr))
+    top = np.zeros(b)
+    np.maximum.at(top, entry, np.abs(D.data))
+    power = _powers(top)
+    if power is not None:
+        D.data = np.ldexp(D.data, -power[entry])
+    columns = D.indices + entry.astype(np.int64) * d
     D = sp.csr_array((D.data, columns, D.indptr), shape=(b * K, b * d))
     product = sp.coo_array(D @ D.T)
     G = np.zeros((b, K, K))
@@ -148,12 +164,17 @@ def _sparse_gram(X: sp.csr_array, rows: sp.csr_array, index: np.ndarray) -> np.n
     return G
 
 
+def _powers(top: np.ndarray) -> np.ndarray | None:
+    """Powers of two by which to divide the differences of each row, from their largest values; None: by none."""
+    if not np.isfinite(top).all():
+        raise ValueError("The differences of neighbours overflow: scale X.")
+    return extreme_powers(top)
+
+
 def _affine(G: np.ndarray, reg: float, d: int) -> np.ndarray:
     """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch."""
     b, K, _ = G.shape
     trace = np.einsum("ikk->i", G)
-    if not np.isfinite(trace).all():
-        raise ValueError("The squared distances of neighbours overflow: scale X.")
     coincide = trace == 0
     G /= np.where(coincide, 1.0, trace)[:, None, None]
     diagonal = np.einsum("ikk->ik", G)
@@ -161,9 +182,20 @@ def _affine(G: np.ndarray, reg: float, d: int) -> np.ndarray:
     diagonal[coincide] = 1.0
     found, regular = solve_batch(G, np.ones((b, K)))
     total = found.sum(axis=1)
-    if not regular or not np.isfinite(found).all() or (total == 0).any():
-        raise ValueError(
-            f"reg={reg!r} leaves a singular system for the reconstruction from {K} neighbours in {d} features: "
-            "use reg > 0, usually 1e-3."
-        )
+    if not regular or not np.isfinite(found).all() or (total == 0).any() or (reg == 0 and _nearly_singular(G)):
+        raise _singular(reg, K, d)
     return found / total[:, None]
+
+
+def _nearly_singular(G: np.ndarray) -> bool:
+    """Whether a matrix of trace 1 is singular but for rounding, as a solution that grows beyond all digits tells."""
+    b, K, _ = G.shape
+    found, regular = solve_batch(G, np.tile(np.random.default_rng(0).standard_normal(K), (b, 1)))
+    return not regular or bool(np.abs(found).max(initial=0.0) > SINGULAR)
+
+
+def _singular(reg: float, K: int, d: int) -> ValueError:
+    return ValueError(
+        f"reg={reg!r} leaves a singular system for the reconstruction from {K} neighbours in {d} features: "
+        "use reg > 0, usually 1e-3."
+    )

@@ -14,16 +14,17 @@ from threading import Lock
 import numpy as np
 from scipy import sparse
 
-from ..algebra.guard import guard_dense
 from ..algebra.parallel import one_pool, threads
-from .distances import canonical, pair_distances, row_sums
-from .tiles import Plan, Side, plan_tiles, tile, width_of
+from .distances import canonical, check_distances, pair_distances
+from .duplicates import stand_in
+from .tiles import Plan, Side, bounds_of, lengths_of, plan_tiles, tile, told_by_bounds, width_of
 from .trees import suits_tree, tree_nearest
 
 CROWDED = 4
 MANY = 2048
 SPARSE = 256
-NEAR = 1e-11
+SETTLED = 8
+FEW = 64
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,18 @@ class Lists:
 
 
 class _Pool:
-    """What may still be among the K nearest, for the lists of one block of rows."""
+    """What may still be among the K nearest, for the lists of one block of rows.
 
-    def __init__(self, lists: np.ndarray, local: np.ndarray, rows: int, K: int, power: float):
-        self.lists, self.local, self.K, self.power = lists, local, K, power
+    Entries are (place, row, lower, upper); where bounds are not exact also the distance, NaN until it is measured. Once
+    more than ``SETTLED`` times K entries a list are within the bounds, they are measured and only K of them stay.
+    """
+
+    def __init__(self, lists: np.ndarray, local: np.ndarray, rows: int, K: int, plan: Plan, power: float):
+        self.lists, self.local, self.K, self.plan, self.power = lists, local, K, plan, power
         self.plain = np.array_equal(local, np.arange(rows))
         self.tau = np.full(len(lists), np.inf)
+        self.below = np.full(len(lists), np.inf)
+        self.last = np.full(len(lists), np.iinfo(np.intp).max)
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.fresh = 0
         self.lock = Lock()
@@ -59,23 +66,27 @@ class _Pool:
     def limit(self, first: int) -> np.ndarray:
         """The largest tile value that may enter each list, for rows numbered from ``first``."""
         if not self.power:
-            return self.tau
+            return np.where(self.last < first, np.minimum(self.below, self.tau), self.tau)
         value = np.floor(self.tau / self.power)
         with np.errstate(invalid="ignore"):
             late = self.tau - value * self.power < first
         return np.where(late, value - 1.0, value)
 
-    def add(self, place: np.ndarray, row: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-        self.parts.append((place, row, lower, upper))
-        self.fresh += len(place)
+    def add(self, part: tuple[np.ndarray, ...], measure: Measure) -> None:
+        """Take entries in; ``measure`` tells their distances, should they be too many."""
+        self.parts.append(part)
+        self.fresh += len(part[0])
         if self.fresh > len(self.lists) * self.K:
             self.compress()
+            if not self.power and len(self.parts[0][0]) > len(self.lists) * (SETTLED * self.K + FEW):
+                self.settle(measure)
 
     def compress(self) -> None:
         """Drop all that is above the K-th upper bound; the rest in the order of lists and upper bounds."""
         if not self.parts:
             return
-        place, row, lower, upper = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        columns = tuple(np.concatenate(column) for column in zip(*self.parts, strict=True))
+        place, _, lower, upper = columns[:4]
         order = np.argsort(upper)
         order = order[np.argsort(place[order], kind="stable")]
         counts = np.bincount(place, minlength=len(self.lists))
@@ -83,8 +94,27 @@ class _Pool:
         last = order[np.cumsum(counts)[full] - counts[full] + self.K - 1]
         self.tau[full] = np.minimum(self.tau[full], upper[last])
         order = order[lower[order] <= self.tau[place[order]]]
-        self.parts = [(place[order], row[order], lower[order], upper[order])]
+        self.parts = [tuple(column[order] for column in columns)]
         self.fresh = 0
+
+    def settle(self, measure: Measure) -> None:
+        """Measure all entries and keep K a list, by (distance, row)."""
+        place, row, lower, upper, far = self.parts[0]
+        open_ = np.flatnonzero(np.isnan(far))
+        far[open_] = measure(self, *(column[open_] for column in (place, row, lower, upper)))
+        order = np.lexsort((row, far, place))
+        rank = rank_in(place[order], len(self.lists))
+        order, rank = order[rank < self.K], rank[rank < self.K]
+        place, row, far = place[order], row[order], far[order]
+        lower, upper, below = bounds_of(self.plan, far)
+        self.parts = [(place, row, lower, upper, far)]
+        at = np.flatnonzero(rank == self.K - 1)
+        full = place[at]
+        self.tau[full] = np.minimum(self.tau[full], upper[at])
+        self.below[full], self.last[full] = below[at], row[at]
+
+
+Measure = Callable[[_Pool, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Scan:
@@ -106,7 +136,7 @@ class Scan:
         local = np.repeat(np.arange(len(rows)), counts)
         lists = np.repeat(start[rows] - (np.cumsum(counts) - counts), counts) + np.arange(len(local))
         parts = [slice(first, first + MANY) for first in range(0, len(local), MANY)]
-        return [_Pool(lists[part], local[part], len(rows), self.K, self.power) for part in parts]
+        return [_Pool(lists[part], local[part], len(rows), self.K, self.plan, self.power) for part in parts]
 
     def run(self) -> tuple[np.ndarray, np.ndarray]:
         """(index, distance) of the lists, K wide; -1 and infinity where a list is shorter."""
@@ -116,7 +146,7 @@ class Scan:
             for b in range(a if self.symmetric else 0, len(self.right.blocks))
         ]
         with one_pool:
-            _in_threads(self._see, pairs)
+            each_in_threads(self._see, pairs)
         return self._results()
 
     def _see(self, pair: tuple[int, int]) -> None:
@@ -147,7 +177,7 @@ class Scan:
         hits = np.flatnonzero(_below(D, limit, pool, axis, allowed))
         if len(hits) > CROWDED * len(pool.lists) * self.K and D.shape[1 - axis] > self.K:
             near = _kth(D, self.K, pool, axis, allowed).astype(np.float64) + width_of(self.plan, size, sizes.max())
-            limit = np.minimum(limit, _up(near, D.dtype))
+            limit = np.minimum(limit, rounded_up(near, D.dtype))
             hits = np.flatnonzero(_below(D, limit, pool, axis, allowed))
         place, column = np.divmod(hits, len(rows)) if axis == 0 else np.divmod(hits, len(pool.lists))[::-1]
         lower = D[pool.local[place], column] if axis == 0 else D[column, pool.local[place]]
@@ -156,20 +186,29 @@ class Scan:
         row = rows[column]
         if self.plan.exact:
             lower = upper = lower * self.power + row
+            unknown: tuple[np.ndarray, ...] = ()
         else:
             upper = lower + width_of(self.plan, size[place], sizes[column])
+            unknown = (np.full(len(row), np.nan),)
         with pool.lock:
-            pool.add(place.astype(np.uint16), row, lower, upper)
+            pool.add((place.astype(np.uint16), row, lower, upper, *unknown), self._measured)
+
+    def _measured(self, pool: _Pool, place, row, lower, upper) -> np.ndarray:
+        """The exact distances of entries; only those are computed that the bounds leave open."""
+        far, sure = told_by_bounds(self.plan, lower, upper)
+        rest = np.flatnonzero(~sure)
+        far[rest] = pair_distances(self.Q, self.lists.row[pool.lists[place[rest]]], self.X, row[rest], self.metric)
+        return far
 
     def _limit(self, pool: _Pool, first: int, dtype) -> np.ndarray:
         with pool.lock:
-            return _up(pool.limit(first), dtype)
+            return rounded_up(pool.limit(first), dtype)
 
     def _results(self) -> tuple[np.ndarray, np.ndarray]:
         index = np.full((len(self.lists.row), self.K), -1, dtype=np.intp)
         distance = np.full(index.shape, np.inf)
         pools = [pool for block in self.pools for pool in block]
-        found = _in_threads(self._finished, pools)
+        found = each_in_threads(self._finished, pools)
         for pool, (place, row, far) in zip(pools, found, strict=True):
             rank = rank_in(place, len(pool.lists))
             keep = rank < self.K
@@ -181,16 +220,15 @@ class Scan:
         pool.compress()
         if not pool.parts:
             return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
-        place, row, lower, _ = pool.parts[0]
-        pool.parts = []
         if self.plan.exact:
-            return place, row, np.sqrt(np.floor(lower / self.power))
-        far = pair_distances(self.Q, self.lists.row[pool.lists[place]], self.X, row, self.metric)
-        order = np.lexsort((row, far, place))
-        return place[order], row[order], far[order]
+            place, row, lower, _ = pool.parts.pop()
+            return place, row, lengths_of(self.plan, np.floor(lower / self.power))
+        pool.settle(self._measured)
+        place, row, _, _, far = pool.parts.pop()
+        return place, row, far
 
 
-def _in_threads(work: Callable, items: list) -> list:
+def each_in_threads(work: Callable, items: list) -> list:
     """``work(item)`` of all items in their order, by as many threads as there are."""
     if threads() == 1 or len(items) <= 1:
         return [work(item) for item in items]
@@ -222,7 +260,7 @@ def _kth(D: np.ndarray, K: int, pool: _Pool, axis: int, allowed: np.ndarray | No
     return np.take(np.partition(few, K - 1, axis=1 - axis), K - 1, axis=1 - axis)
 
 
-def _up(values: np.ndarray, dtype) -> np.ndarray:
+def rounded_up(values: np.ndarray, dtype) -> np.ndarray:
     """Values in a precision, never rounded down."""
     if dtype == np.float64:
         return values
@@ -236,7 +274,8 @@ def exact_nearest(X, K: int, queries, metric: str, exclude: bool) -> tuple[np.nd
     m = (X if queries is None else queries).shape[0]
     lists = Lists(np.arange(m))
     if metric == "precomputed":
-        return given_lists(X if queries is None else queries, lists, K, exclude and queries is None)
+        D = check_distances(X) if queries is None else check_distances(queries, "queries")
+        return given_lists(D, lists, K, exclude and queries is None)
     X = canonical(X, metric)
     Q = X if queries is None else canonical(queries, metric)
     itself = queries is None and exclude
@@ -258,7 +297,7 @@ def _queried(X, Q, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndar
     plan = plan_tiles(X, [Q], K, metric)
     order = np.arange(X.shape[0])
     if not plan.exact:
-        order = order[_stand_in(X, order, np.zeros_like(order), K) == order]
+        order = order[stand_in(X, order, np.zeros_like(order), K) == order]
     return Scan(X, Q, Lists(np.arange(Q.shape[0])), K, metric, plan, order).run()
 
 
@@ -274,7 +313,7 @@ def exact_lists(
     plan = plan_tiles(X, [], K, metric)
     if plan.exact:
         return Scan(X, None, lists, K, metric, plan, order).run()
-    instead = _stand_in(X, order, kind, K)
+    instead = stand_in(X, order, kind, K)
     own = instead[lists.row] == lists.row
     if own.all():
         return Scan(X, None, lists, K, metric, plan, order).run()
@@ -286,48 +325,6 @@ def exact_lists(
     rank = np.arange(len(lists.row)) - first[lists.row]
     source = place[instead[lists.row]] + rank
     return index[source], distance[source]
-
-
-def _stand_in(X, rows: np.ndarray, kind: np.ndarray, K: int) -> np.ndarray:
-    """For each row itself or, where K + 1 identical rows of its kind come before it, the last of those.
-
-    Lists take the lowest numbers among identical rows, so that later ones are in no list and have the same one.
-    """
-    weights = np.random.default_rng(0).standard_normal(X.shape[1])
-    prints = row_sums(X, weights)
-    out = np.arange(X.shape[0])
-    order = rows[np.lexsort((rows, prints[rows], kind[rows]))]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (np.diff(prints[order]) != 0) | (np.diff(kind[order]) != 0)
-    start = np.flatnonzero(new)
-    counts = np.diff(np.append(start, len(order)))
-    rank = np.arange(len(order)) - np.repeat(start, counts)
-    late = rank > K
-    out[order[late]] = order[np.repeat(start + K, counts)[late]]
-    return out
-
-
-def close_pairs(X, eps: float, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(i, j, distance) of all pairs i < j of rows of X at a distance of at most ``eps``; X is ``canonical``."""
-    plan = plan_tiles(X, [], 1, metric)
-    side = Side(X, np.arange(X.shape[0]), plan)
-    most = 2.0 * eps if metric == "cosine" else (eps * plan.factor) ** 2
-    limit = _up(np.array([most * (1.0 + NEAR) + NEAR * (metric == "cosine")]), np.dtype(plan.dtype))
-    found: list[tuple[np.ndarray, ...]] = []
-
-    def see(pair: tuple[int, int]) -> None:
-        a, b = pair
-        first, second = np.nonzero(tile(side, a, side, b) <= limit)
-        i, j = first + side.blocks[a].start, second + side.blocks[b].start
-        i, j = i[i < j], j[i < j]
-        far = pair_distances(X, i, X, j, metric)
-        found.append((i[far <= eps], j[far <= eps], far[far <= eps]))
-        guard_dense((sum(len(part[0]) for part in found), 2), "The list of close pairs", itemsize=12)
-
-    with one_pool:
-        _in_threads(see, [(a, b) for a in range(len(side.blocks)) for b in range(a, len(side.blocks))])
-    i, j, far = (np.concatenate(column) for column in zip(*found, strict=True))
-    return i, j, far
 
 
 def given_lists(D, lists: Lists, K: int, exclude: bool = True) -> tuple[np.ndarray, np.ndarray]:

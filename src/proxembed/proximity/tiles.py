@@ -7,12 +7,13 @@ n x n distances nor a dense copy of a sparse matrix ever exist.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from .distances import exact_sums
+from .distances import DIGITS, checked, exact_sums
 
 BLOCK = 1024
 RARE = 0.05
@@ -21,13 +22,18 @@ KEPT_BYTES = 256 << 20
 EXACT = 2.0**22
 PROBES = 32
 TINY = 1e-30
+NEAR = 1e-14
+STEP = 10.0**-DIGITS
+LARGE = 2.0**900
+LIFT = 1000
 
 
 @dataclass(frozen=True)
 class Plan:
     """How rows become factors: the frequent columns (None: all), their mean, a power of two, and the precision.
 
-    ``slack`` is c in |tile - d^2| <= c (n_i + n_j), n the squared norms of the factors; 0 where tiles are exact.
+    ``slack`` is c in |tile - d^2| <= c (n_i + n_j), n the squared norms of the factors; 0 where tiles are exact, which
+    are squared distances of the rows over ``unit``. ``extra`` is the part of the slack that is for rounded cosines.
     """
 
     frequent: np.ndarray | None
@@ -36,6 +42,8 @@ class Plan:
     dtype: type
     slack: float
     cosine: bool
+    unit: float = 1.0
+    extra: float = 0.0
 
     @property
     def exact(self) -> bool:
@@ -84,11 +92,12 @@ class Side:
         if plan.frequent is not None:
             other = np.ones(rows.shape[1], dtype=bool)
             other[plan.frequent] = False
-            rare = sparse.csr_array(rows[:, np.flatnonzero(other)], dtype=np.float64) * plan.factor
+            rare = sparse.csr_array(rows[:, np.flatnonzero(other)], dtype=np.float64)
+            rare = rare * plan.factor if plan.unit == 1.0 else rare / plan.unit
             rows = rows[:, plan.frequent]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         rows = np.asarray(rows, dtype=np.float64) if plan.mean is None else rows - plan.mean
-        rows = rows * plan.factor
+        rows = rows * plan.factor if plan.unit == 1.0 else rows / plan.unit
         if plan.cosine:
             size = np.ones(len(rows))
         else:
@@ -117,28 +126,65 @@ def width_of(plan: Plan, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return 2.0 * plan.slack * (left + right) + (0.0 if plan.exact else 4.0 * TINY)
 
 
+def bounds_of(plan: Plan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(lower, upper, below) of known distances, in the units of the tiles: a row at such a distance or nearer has a
+    lower bound up to ``upper``, a nearer row one up to ``below``."""
+    if plan.cosine:
+        value, room = 2.0 * far, np.full(len(far), 2.0 * STEP)
+    else:
+        value = (far * plan.factor) ** 2
+        room = value * NEAR + 4.0 * TINY
+    below = value - STEP - 2.0 * plan.extra + NEAR if plan.extra else value + room
+    return value - room, value + room, below
+
+
+def told_by_bounds(plan: Plan, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(distance, sure): rounded cosine distances, sure where all that is within the bounds rounds to the same."""
+    if not plan.extra:
+        return np.empty(len(lower)), np.zeros(len(lower), dtype=bool)
+    middle, error = (lower + upper) / 4.0, plan.slack - plan.extra + NEAR
+    near, far = np.round(middle - error, DIGITS), np.round(middle + error, DIGITS)
+    return np.maximum(far, 0.0), near == far
+
+
+def lengths_of(plan: Plan, squares: np.ndarray) -> np.ndarray:
+    """The distances of exact tiles, in every bit those that ``pair_distances`` finds."""
+    if plan.unit == 1.0:
+        return np.sqrt(squares)
+    part, power = np.frexp(plan.unit)
+    with np.errstate(over="ignore"):
+        return checked(np.ldexp(np.sqrt(squares * (part * part)), power))
+
+
 def plan_tiles(X, others: list, K: int, metric: str) -> Plan:
     """The plan for rows X searched by themselves and by ``others``."""
     cosine = metric == "cosine"
     frequent = _frequent(X)
-    top, whole, longest = 0.0, not cosine, 0
-    for Z in (X, *others):
-        values = Z.data if sparse.issparse(Z) else Z
-        top = max(top, float(np.max(np.abs(values), initial=0.0)))
-        whole = whole and top < EXACT and _whole(values)
-        if frequent is not None:
-            longest = max(longest, _longest(Z))
-    if whole and max(float(_squares(Z).max(initial=0.0)) for Z in (X, *others)) <= EXACT:
-        return Plan(frequent, None, 1.0, np.float32, 0.0, False)
-    mean = None if cosine else _mean(X, frequent)
-    factor = 1.0 if cosine or top == 0.0 else float(np.ldexp(1.0, -int(np.frexp(top)[1])))
+    parts = (X, *others)
+    values = [Z.data if sparse.issparse(Z) else Z for Z in parts]
+    top = max(float(np.max(np.abs(part), initial=0.0)) for part in values)
+    unit = None if cosine else _unit(values, top)
+    if unit and max(float(_squares(Z, unit).max(initial=0.0)) for Z in parts) <= EXACT:
+        return Plan(frequent, None, 1.0, np.float32, 0.0, False, unit)
+    longest = 0 if frequent is None else max(_longest(Z) for Z in parts)
+    mean = None if cosine or top > LARGE else _mean(X, frequent)
+    factor = 1.0 if cosine or top == 0.0 else float(np.ldexp(1.0, min(LIFT, -int(np.frexp(top)[1]))))
     terms = (X.shape[1] if frequent is None else len(frequent)) + longest + 16
     plans = [
-        Plan(frequent, mean, factor, dtype, terms * float(np.finfo(dtype).eps) + extra, cosine)
-        for dtype, extra in ((np.float32, 0.0), (np.float64, 2e-12 if cosine else 0.0))
+        Plan(frequent, mean, factor, dtype, terms * float(np.finfo(dtype).eps) + extra, cosine, extra=extra)
+        for dtype, extra in ((np.float32, 0.0), (np.float64, 2.0 * STEP if cosine else 0.0))
     ]
     small = X.shape[0] <= 2 * BLOCK
     return plans[1] if small or plans[0].slack > 0.02 or not _clear(X, plans[0], K) else plans[0]
+
+
+def _unit(values: list, top: float) -> float | None:
+    """1 where all values are whole numbers, c where all are 0, c or -c: sums of squares are then exact; else None."""
+    if top < EXACT and all(_in_parts(part, lambda v: v == np.rint(v)) for part in values):
+        return 1.0
+    if top > 0.0 and all(_in_parts(part, lambda v: (v == 0.0) | (np.abs(v) == top)) for part in values):
+        return top
+    return None
 
 
 def _clear(X, plan: Plan, K: int) -> bool:
@@ -174,18 +220,20 @@ def _mean(X, frequent: np.ndarray | None) -> np.ndarray:
     return mean if frequent is None else mean[frequent]
 
 
-def _whole(values: np.ndarray) -> bool:
-    """Whether all values are whole numbers."""
+def _in_parts(values: np.ndarray, holds: Callable[[np.ndarray], np.ndarray]) -> bool:
+    """Whether something holds for all values, asked part by part."""
     values = values.reshape(-1) if values.flags.c_contiguous else values
     step = 1 << 18 if values.ndim == 1 else max(1, (1 << 18) // max(1, values.shape[1]))
-    return all(
-        bool(np.all(part == np.rint(part))) for part in (values[s : s + step] for s in range(0, len(values), step))
-    )
+    return all(bool(np.all(holds(values[s : s + step]))) for s in range(0, len(values), step))
 
 
-def _squares(X) -> np.ndarray:
+def _squares(X, unit: float) -> np.ndarray:
+    """Squared norms of rows of whole multiples of the unit."""
     if sparse.issparse(X):
-        return exact_sums(sparse.csr_array((X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape))
+        data = X.data.astype(np.float64) / unit
+        return exact_sums(sparse.csr_array((data * data, X.indices, X.indptr), shape=X.shape))
+    if unit != 1.0:
+        return np.count_nonzero(X, axis=1).astype(np.float64)
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 

@@ -17,6 +17,9 @@ FEW_COLUMNS = 8
 MANY_ROWS = 1000
 MANY_NEIGHBORS = 64
 GAP = 1e-9
+WIDE = 2.0**300
+LIFT = 1000
+FAINT = 1e-140
 
 
 def suits_tree(X, K: int, metric: str) -> bool:
@@ -37,12 +40,15 @@ def tree_nearest(X, Q, K: int, exclude: bool) -> tuple[np.ndarray, np.ndarray, n
     """
     m = Q.shape[0]
     wanted = min(K + exclude + 1, X.shape[0])
-    far, near = cKDTree(X).query(Q, wanted, workers=threads())
+    top = max(float(np.abs(X).max()), float(np.abs(Q).max(initial=0.0)))
+    scale = 1.0 if 1.0 / WIDE < top < WIDE or top == 0.0 else np.ldexp(1.0, min(LIFT, -int(np.frexp(top)[1])))
+    far, near = cKDTree(X * scale).query(Q * scale, wanted, workers=threads())
     far, near = far.reshape(m, wanted), near.reshape(m, wanted)
     if exclude:
         order = np.argsort(near == np.arange(m)[:, None], axis=1, kind="stable")[:, : wanted - 1]
         near, far = np.take_along_axis(near, order, axis=1), np.take_along_axis(far, order, axis=1)
     sure = np.ones(m, dtype=bool) if far.shape[1] == K else far[:, K - 1] * (1.0 + GAP) < far[:, K]
+    sure &= far[:, -1] > FAINT
     near = near[:, :K]
     distance = pair_distances(Q, np.repeat(np.arange(m), K), X, near.ravel()).reshape(m, K)
     order = np.lexsort((near, distance), axis=1)

@@ -23,8 +23,10 @@ WEIGHTS = (
     "constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
     "precomputed",
 )  # fmt: skip
+COMPUTED = tuple(kind for kind in WEIGHTS if kind != "precomputed")
 NEGATIVE = ("clip", "shift", "abs", "keep")
 LOCAL_NEIGHBORS = 7
+SMALLEST, LARGEST = 1e-145, 1e150
 
 
 def edge_weights(
@@ -133,13 +135,15 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
     if kind not in ("gaussian", "geodesic"):
         return 1.0
     graph = sorted_edges(graph)
-    squares = graph.data[edge_rows(graph) != graph.indices] ** 2
-    if not squares.size:
+    distance = graph.data[edge_rows(graph) != graph.indices]
+    top = float(distance.max(initial=0.0))
+    if top == 0.0:
         return 1.0
-    width = float(np.median(squares)) or float(squares.mean()) or 1.0
-    if not np.isfinite(width):
-        raise ValueError("The squared distances of the neighbour graph overflow: scale X.")
-    return width
+    if not SMALLEST < top < LARGEST:
+        side = "overflow" if top >= LARGEST else "underflow"
+        raise ValueError(f"The squared distances of the neighbour graph {side}: scale X.")
+    squares = distance**2
+    return float(np.median(squares)) or float(squares.mean())
 
 
 def local_scale(
@@ -193,8 +197,10 @@ def weights_alternative(distance: np.ndarray, tau: float, left: np.ndarray, righ
     >>> weights_alternative(np.array([2.0, 0.0]), 1.0, np.array([1.0, 0.0]), np.array([3.0, 0.0]))
     array([0.5, 1. ])
     """
-    total = left + right
-    share = np.divide(distance**2, total, out=np.zeros(np.shape(distance)), where=total > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = left + right
+        unknown = np.where(np.asarray(distance) > 0, np.nan, 0.0)
+        share = np.divide(distance**2, total, out=unknown, where=total > SMALLEST**2)
     return 1.0 / (tau + share)
 
 
@@ -336,5 +342,5 @@ def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
 def _refuse_overflow(values: np.ndarray, kind: str) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
-            f"weights={kind!r} gives values that are not finite, from features too large to square: scale X."
+            f"weights={kind!r} gives values that are not finite, from features too large or small to square: scale X."
         )

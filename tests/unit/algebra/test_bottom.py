@@ -117,6 +117,30 @@ def test_the_route_follows_the_structure():
     assert flat[0] < deep[0] / 5 and flat[1] < deep[1] and flat[2] > deep[2]
 
 
+def test_many_components_are_no_reason_to_decompose_all_of_the_matrix():
+    """400 rings: a null space of 400 vectors is left out by products, and 5 (k + p) > n."""
+    M = sparse.csr_array(sparse.block_diag([ring(3 + i % 5) for i in range(400)]))
+    null = indicators(*(3 + i % 5 for i in range(400)))
+    n = M.shape[0]
+    assert 5 * (2 + 400) > n
+    found = bottom(M, null, 2)
+    assert found.solver != "dense"
+    np.testing.assert_allclose(found.eigenvalues, 2 - 2 * np.cos(2 * np.pi / 7), rtol=1e-9)
+    assert room._whole(20_000, 15_000, 2) is False and room._whole(2_000, 1_500, 400) is True
+
+
+def test_the_square_of_a_well_connected_graph_takes_products():
+    """A few steps of Lanczos tell a graph of high dimension, whose factor is dear, from one that only looks like it."""
+    for d, solver in ((40, "lanczos"), (2, "shift-invert")):
+        X = np.random.default_rng(0).standard_normal((2000, d))
+        R = sparse.csr_array(sparse.eye_array(2000) - sparse.csr_array(kneighbors_graph(X, 8)) / 8)
+        M, null = sparse.csr_array(R.T @ R), indicators(2000)
+        w = bottom(M, null, 2, solver="shift-invert").eigenvalues
+        found = bottom(M, null, 2, gap=2)
+        assert found.solver == solver and w[0] * (1 - 1e-9) <= room.lowest(M, null)
+        np.testing.assert_allclose(found.eigenvalues, w, rtol=1e-7)
+
+
 def test_lanczos_that_fails_is_followed_by_a_factor(monkeypatch):
     """The square of a surface's Laplacian has eigenvalues that lie too close for products alone."""
     L = neighbour_laplacian(900, 2)

@@ -220,6 +220,7 @@ def test_a_label_of_one_row_may_be_missing_wherever_rows_are_left_out(tmp_path, 
     Y = np.column_stack([Y, np.arange(120) == 7 * row])
     np.savez(tmp_path / "rare.npz", X=X, Y=Y.astype(np.uint8))
     monkeypatch.setattr(search_module, "DIAGNOSIS", 20)
+    # some part of the rows lacks the label: the training rows, a fold, an inner fold of the cuts, or the diagnosis
     words = ["--methods", "cca", "--max-trials", "1", "-k", "4", "--folds", "2", "--shuffles", "19"]
     done = program(tmp_path / "rare.npz", *words, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 import strategies
 from proxembed.proximity import affinity
-from proxembed.proximity.affinity import LocalAffinity, class_scales
+from proxembed.proximity.affinity import Distances, LocalAffinity, class_scales
 from proxembed.proximity.links import weighted_links
+from proxembed.proximity.neighbors import nearest
 
 WHOLE = slice(None)
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32], ids=["dense", "csr", "float32"])
@@ -73,13 +74,33 @@ def test_coincident_rows_have_affinity_one_and_others_of_scale_zero_none(form):
     np.testing.assert_allclose(A[5:, 5:], rest, rtol=1e-9)
 
 
-def test_the_careful_way_is_the_fast_one():
+@pytest.mark.parametrize("near", [0.0, 4.0])
+def test_the_careful_way_is_the_fast_one(monkeypatch, near):
+    """With the distances of no pair and of every pair from the rows themselves."""
     X = strategies.features_dense(30, 5, 3)
     s = expected_scales(X, 4)
     fast, careful = LocalAffinity(X, s), LocalAffinity(X, s)
-    careful.narrow, careful.X = True, X - X.mean(axis=0)
     assert not fast.narrow
+    centred = X - X.mean(axis=0)
+    careful.narrow, careful.X = True, Distances(X, centred, (centred**2).sum(axis=1))
+    monkeypatch.setattr(affinity, "NEAR", near)
     np.testing.assert_allclose(careful(WHOLE, WHOLE), fast(WHOLE, WHOLE), rtol=1e-10)
+    np.testing.assert_allclose(careful(slice(3, 9), slice(10, 30)), fast(WHOLE, WHOLE)[3:9, 10:], rtol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("apart", [1e-8, 1e-5, 1e-3])
+def test_near_rows_are_told_apart_as_a_search_does(form, apart):
+    """Groups of rows that all but coincide: scales and affinities from differences of rows, not of squares."""
+    X = np.repeat(strategies.features_dense(6, 4, 1), 10, axis=0)
+    X += apart * strategies.features_dense(60, 4, 2)
+    X[1] = X[0]
+    s = class_scales(form(X), [np.arange(60)], 7)[0]
+    expected = nearest(X, 7).distance[:, -1]
+    assert expected.max() < 100 * apart and expected.min() > 0
+    np.testing.assert_allclose(s, expected, rtol=1e-9)
+    definition = np.exp(-(distances(X) ** 2) / np.outer(expected, expected))
+    np.testing.assert_allclose(LocalAffinity(form(X), s)(WHOLE, WHOLE), definition, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])

@@ -13,8 +13,8 @@ from proxembed.proximity.graph import (
     components,
     feature_graph,
     full_graph,
-    isolated,
     neighbor_graph,
+    rows_within,
 )
 from proxembed.proximity.neighbors import Neighbors, nearest
 
@@ -40,6 +40,11 @@ def test_four_points_by_hand(kind, form):
     assert edges(feature_graph(form(FOUR), kind, 1, eps=2.0)) == EDGES[kind]
     distances = feature_graph(cdist(FOUR, FOUR), kind, 1, eps=2.0, metric="precomputed")
     assert edges(distances) == EDGES[kind]
+
+
+def isolated(graph):
+    """The rows without an edge, in or out."""
+    return np.flatnonzero(np.diff(graph.indptr) + np.diff(graph.tocsc().indptr) == 0)
 
 
 def test_components_and_isolated_rows_of_four_points():
@@ -74,6 +79,7 @@ def test_duplicates_are_edges_of_length_zero(kind):
         strategies.features_text(70, 200, 2),
         strategies.features_duplicate_rows(60, 4, 3),
         np.random.default_rng(0).integers(0, 3, (70, 3)).astype(float),
+        np.random.default_rng(0).integers(-1, 2, (70, 5)) * 0.3,
     ],
 )
 def test_against_the_definitions(monkeypatch, X, metric):
@@ -133,3 +139,51 @@ def test_sizes_and_names_out_of_range():
         full_graph(np.zeros((20_000, 1)))
     with pytest.raises(ValueError, match="K=5"):
         feature_graph(FOUR, "undirected")
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "precomputed"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_within_a_distance_of_new_rows(monkeypatch, form, metric):
+    monkeypatch.setattr(tiles, "BLOCK", 16)
+    rng = np.random.default_rng(0)
+    X, Q = rng.integers(0, 3, (70, 3)) * 0.1, rng.integers(0, 3, (41, 3)) * 0.1
+    Q[7] = 5.0
+    found = nearest(X, 70, queries=Q, metric="euclidean" if metric == "precomputed" else metric)
+    D = np.empty((41, 70))
+    np.put_along_axis(D, found.index, found.distance, axis=1)
+    eps = float(np.median(D))
+    if metric == "precomputed":
+        graph = rows_within(np.zeros((70, 70)), eps, queries=D, metric=metric)
+    else:
+        graph = rows_within(form(X), eps, queries=form(Q), metric=metric)
+    assert graph.shape == (41, 70) and graph.has_sorted_indices
+    assert edges(graph) == {(i, j): D[i, j] for i, j in zip(*np.nonzero(D <= eps), strict=True)}
+    assert 0.0 in graph.data and np.diff(graph.indptr).min() == 0
+
+
+@pytest.mark.parametrize("power", [-700, 600])
+def test_closeness_where_squares_leave_the_range_of_numbers(power):
+    X = strategies.features_dense(60, 3, 1)
+    moved, plain = close_graph(np.ldexp(X, power), np.ldexp(1.5, power)), close_graph(X, 1.5)
+    np.testing.assert_array_equal(moved.indices, plain.indices)
+    np.testing.assert_array_equal(moved.data, np.ldexp(plain.data, power))
+    np.testing.assert_array_equal(full_graph(np.ldexp(X, power)).data, np.ldexp(full_graph(X).data, power))
+    assert close_graph(X, 1e300).nnz == 60 * 59
+
+
+def test_queries_and_distances_that_do_not_fit():
+    assert rows_within(FOUR, 1.0, queries=FOUR[:0]).shape == (0, 4)
+    assert rows_within(FOUR, 0.0, queries=FOUR + 0.5).nnz == 0
+    with pytest.raises(ValueError, match="queries have 2 columns and X has 1"):
+        rows_within(FOUR, 1.0, queries=np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="eps=-1 is not allowed"):
+        rows_within(FOUR, -1, queries=FOUR)
+    D = cdist(FOUR, FOUR)
+    D[1, 3] = np.inf
+    for work in (
+        lambda: close_graph(D, 1.0, metric="precomputed"),
+        lambda: full_graph(D, metric="precomputed"),
+        lambda: rows_within(np.zeros((4, 4)), 1.0, queries=D, metric="precomputed"),
+    ):
+        with pytest.raises(ValueError, match=r"\[1, 3\] = inf is not allowed"):
+            work()

@@ -1,6 +1,5 @@
 """Nearest rows against brute force with ties, and that no route, order, form or thread changes them."""
 
-import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -15,25 +14,7 @@ from proxembed.proximity import search, tiles, trees
 from proxembed.proximity.distances import canonical, exact_sums, pair_distances
 from proxembed.proximity.neighbors import nearest
 from proxembed.proximity.search import exact_nearest
-
-
-def brute(D, K, exclude=True):
-    """The K smallest of each row, ties by number."""
-    D = np.array(D, dtype=float)
-    if exclude:
-        np.fill_diagonal(D, np.inf)
-    order = np.argsort(D, axis=1, kind="stable")[:, :K]
-    return order, np.take_along_axis(D, order, axis=1)
-
-
-def grid(n=90, d=4, seed=0, top=3):
-    """Small whole numbers: many ties, and duplicates."""
-    return np.random.default_rng(seed).integers(0, top, (n, d)).astype(float)
-
-
-def same(a, b):
-    np.testing.assert_array_equal(a.index, b.index)
-    np.testing.assert_array_equal(a.distance, b.distance)
+from unit.proximity.brute_neighbors import brute, grid, peak_of, same
 
 
 @pytest.fixture
@@ -226,11 +207,7 @@ def test_rows_sorted_towards_ever_nearer_ones(small_blocks):
 
 def test_memory_is_a_few_tiles():
     X = np.random.default_rng(0).standard_normal((6000, 5))
-    tracemalloc.start()
-    nearest(X, 5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 6000**2 * 4 / 2
+    assert peak_of(lambda: nearest(X, 5)) < 6000**2 * 4 / 2
 
 
 def test_input_stays_as_it_was():

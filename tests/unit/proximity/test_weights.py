@@ -314,8 +314,16 @@ def test_bad_arguments():
         with pytest.raises(ValueError, match="n_scale=.* is out of range"):
             edge_weights(SQUARE, graph, "local_scaling", n_scale=n_scale)
     far = sp.csr_array(np.array([[0.0, 1e200], [1e200, 0.0]]))
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match="overflow: scale X"):
-        edge_weights(SQUARE[:2], far, "gaussian")
+    for kind, scale, word in (("gaussian", 1.0, "overflow"), ("geodesic", 1.0, "overflow"), ("gaussian", 0.0, "under")):
+        graph = sp.csr_array((far.data * scale + 1e-170 * (scale == 0), far.indices, far.indptr), shape=far.shape)
+        with pytest.raises(ValueError, match=f"{word}.*: scale X"):
+            edge_weights(SQUARE[:2], graph, kind)
+    for power in (-600, 600):
+        X = np.ldexp(features_dense(20, 3, 1), power)
+        with pytest.raises(ValueError, match="too large or small to square: scale X"):
+            edge_weights(X, feature_graph(X, "undirected", 3), "alternative")
+        expected = edge_weights(np.ldexp(X, -power), feature_graph(X, "undirected", 3), "constant").nnz
+        assert edge_weights(X, feature_graph(X, "undirected", 3), "local_scaling").nnz == expected
 
 
 @pytest.mark.parametrize("kind", COMPUTED)
