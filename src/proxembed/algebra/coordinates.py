@@ -61,15 +61,6 @@ class Coordinates:
         """Some rows of diag(w)^1/2 T, where these coordinates come from the row side."""
         return self._vectors[part] * self.s
 
-    def forward(self, E: np.ndarray) -> np.ndarray:
-        """V'E, r x k, without forming V where these coordinates come from the row side."""
-        if self.side == "features" or "V" in self.__dict__:
-            return matmul(self.V.T, E)
-        Z = self.rows.dot(E)
-        return (
-            matmul(self._vectors.T, Z if self.weights is None else Z * np.sqrt(self.weights)[:, None]) / self.s[:, None]
-        )
-
     def back(self, Q: np.ndarray) -> np.ndarray:
         """P = V Q, d x k."""
         if self.side == "features" or "V" in self.__dict__:

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import check_random_state
 
 from proxembed.algebra.guard import guard_dense
-from proxembed.features.matrix import Matrix, float_matrix, row_blocks, row_squares
+from proxembed.algebra.matrix import Matrix, float_matrix, row_blocks, row_squares
 
 MINI_BATCH_ROWS = 10_000
 TIE = 1e-9

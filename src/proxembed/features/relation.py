@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.features.matrix import Matrix, check_params, float_matrix, row_blocks, row_norms, row_squares
+from proxembed.algebra.matrix import Matrix, centred_lengths, float_matrix, row_blocks, row_norms, row_squares
+from proxembed.algebra.pairs import alternative, cosine, gaussian
+from proxembed.features.kinds import check_params
 
 NEAR = 1e-6
 PAIR_ENTRIES = 2**20
@@ -54,7 +56,7 @@ def relation_cosine(X: Any, prototypes: Any) -> np.ndarray:
     """
     X, P = _pair(X, prototypes)
     a, b = row_norms(X), row_norms(P)
-    return _fill("cosine", X, P, ((rows, _cosine(G, a[rows], b)) for rows, G in _gram_blocks(X, P)))
+    return _fill("cosine", X, P, ((rows, cosine(G, a[rows, None], b)) for rows, G in _gram_blocks(X, P)))
 
 
 def relation_tanimoto(X: Any, prototypes: Any) -> np.ndarray:
@@ -92,7 +94,7 @@ def relation_gaussian(X: Any, prototypes: Any, *, tau: float) -> np.ndarray:
     """
     X, P = _pair(X, prototypes)
     tau = _positive("tau", tau)
-    return _fill("gaussian", X, P, ((rows, np.exp(-(d2 / tau))) for rows, d2 in _distance_blocks(X, P)))
+    return _fill("gaussian", X, P, ((rows, gaussian(d2, tau)) for rows, d2 in _distance_blocks(X, P)))
 
 
 def relation_alternative(X: Any, prototypes: Any, *, tau: float = 1.0) -> np.ndarray:
@@ -108,7 +110,7 @@ def relation_alternative(X: Any, prototypes: Any, *, tau: float = 1.0) -> np.nda
     X, P = _pair(X, prototypes)
     tau = _positive("tau", tau)
     a, b = row_squares(X), row_squares(P)
-    blocks = ((rows, _alternative(d2, a[rows], b, tau)) for rows, d2 in _distance_blocks(X, P))
+    blocks = ((rows, alternative(_share(d2, a[rows], b), tau)) for rows, d2 in _distance_blocks(X, P))
     return _fill("alternative", X, P, blocks)
 
 
@@ -126,15 +128,15 @@ def relation_correlation(X: Any, prototypes: Any) -> np.ndarray:
     d = X.shape[1]
     if d < 2:
         raise ValueError(f"X has {d} feature; kind 'correlation' needs at least 2: use kind 'cosine'.")
-    mean_x, a = _row_centred_norms(X)
-    mean_p, b = _row_centred_norms(P)
+    mean_x, a = centred_lengths(X)
+    mean_p, b = centred_lengths(P)
     centred = P
     if not sp.issparse(P):
         centred, mean_p = P - mean_p[:, None], np.zeros_like(mean_p)
 
     def correlations(rows: slice, G: np.ndarray) -> np.ndarray:
         G -= d * mean_x[rows, None] * mean_p
-        return _cosine(G, a[rows], b)
+        return cosine(G, a[rows, None], b)
 
     return _fill("correlation", X, P, ((rows, correlations(rows, G)) for rows, G in _gram_blocks(X, centred)))
 
@@ -305,43 +307,15 @@ def _power(G: np.ndarray, degree: float) -> np.ndarray:
     return G
 
 
-def _cosine(G: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """G / (a b), 0 where a or b is 0."""
-    for lengths in (a[:, None], b):
-        np.divide(G, lengths, out=G, where=lengths > 0)
-    G[a == 0] = 0.0
-    G[:, b == 0] = 0.0
-    return np.clip(G, -1.0, 1.0, out=G)
-
-
 def _tanimoto(G: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     bottom = a[:, None] + b - G
     return np.divide(G, bottom, out=np.zeros_like(G), where=bottom > 0)
 
 
-def _alternative(d2: np.ndarray, a: np.ndarray, b: np.ndarray, tau: float) -> np.ndarray:
+def _share(d2: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """d^2 / (a + b), in place; d^2 where both rows are zero."""
     total = a[:, None] + b
-    np.divide(d2, total, out=d2, where=total > 0)
-    d2 += tau
-    return np.reciprocal(d2, out=d2)
-
-
-def _row_centred_norms(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each row over all d features, and the length of the centred row (exactly 0 for a constant row)."""
-    d = X.shape[1]
-    mean = np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1) / d
-    largest, smallest = X.max(axis=1), X.min(axis=1)
-    if sp.issparse(X):
-        largest, smallest = largest.toarray(), smallest.toarray()
-        stored = np.diff(X.indptr)
-        difference = sp.csr_array((X.data - np.repeat(mean, stored), X.indices, X.indptr), shape=X.shape)
-        squares = row_squares(difference) + (d - stored) * mean**2
-    else:
-        squares = np.empty(X.shape[0])
-        for rows in row_blocks(*X.shape):
-            squares[rows] = row_squares(X[rows] - mean[rows, None])
-    constant = np.asarray(largest).reshape(-1) == np.asarray(smallest).reshape(-1)
-    return mean, np.where(constant, 0.0, np.sqrt(squares))
+    return np.divide(d2, total, out=d2, where=total > 0)
 
 
 def _checked_relation(R: Any, shape: tuple[int, int]) -> np.ndarray:

@@ -16,8 +16,9 @@ import scipy.sparse as sp
 
 from proxembed.algebra.eigen import principal_axes
 from proxembed.algebra.guard import MAX_DENSE_BYTES, guard_dense
+from proxembed.algebra.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
 from proxembed.algebra.parallel import by_columns
-from proxembed.features.matrix import Matrix, check_params, divide_rows, float_matrix, row_blocks, row_norms
+from proxembed.features.kinds import check_params
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,14 @@ all differences of two features. Dense pairs are gathered by blocks, sparse rows
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import kendalltau, rankdata
 
+from ..algebra.matrix import Matrix, centred_lengths
+from ..algebra.pairs import cosine
 from ..algebra.parallel import in_threads
 from .distances import squared_norms
-
-Matrix = Any
 
 PAIR_ENTRIES = 1 << 17
 KENDALL_ROWS = 2000
@@ -41,7 +39,7 @@ def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) 
     if sp.issparse(A) != sp.issparse(B):
         A, B = sp.csr_array(A), sp.csr_array(B)
     if kind == "cosine":
-        return _cosine(pair_dots(A, B, i, j), np.sqrt(squared_norms(A))[i], np.sqrt(squared_norms(B))[j])
+        return cosine(pair_dots(A, B, i, j), np.sqrt(squared_norms(A))[i], np.sqrt(squared_norms(B))[j])
     if A.shape[1] < 2:
         raise ValueError(
             f"weights={kind!r} correlates two rows over their features, of which X has {A.shape[1]}: at least 2 are "
@@ -121,9 +119,9 @@ def mid_ranks(X: Matrix) -> Matrix:
 
 
 def _pearson(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    mean_a, length_a = _centred_lengths(A)
-    mean_b, length_b = (mean_a, length_a) if A is B else _centred_lengths(B)
-    return _cosine(pair_dots(A, B, i, j, (mean_a, mean_b)), length_a[i], length_b[j])
+    mean_a, length_a = centred_lengths(A)
+    mean_b, length_b = (mean_a, length_a) if A is B else centred_lengths(B)
+    return cosine(pair_dots(A, B, i, j, (mean_a, mean_b)), length_a[i], length_b[j])
 
 
 def _kendall(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -153,29 +151,8 @@ def _kendall_by_signs(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.
         dots += pair_dots(signs_a, signs_b, i, j)
         untied_a += np.count_nonzero(signs_a, axis=1)
         untied_b += np.count_nonzero(signs_b, axis=1)
-    return _cosine(dots, np.sqrt(untied_a)[i], np.sqrt(untied_b)[j])
+    return cosine(dots, np.sqrt(untied_a)[i], np.sqrt(untied_b)[j])
 
 
 def _dense_row(X: Matrix, i: int) -> np.ndarray:
     return X[[i]].toarray()[0] if sp.issparse(X) else X[i]
-
-
-def _cosine(dots: np.ndarray, length_a: np.ndarray, length_b: np.ndarray) -> np.ndarray:
-    below = length_a * length_b
-    return np.clip(np.divide(dots, below, out=np.zeros_like(dots), where=below > 0), -1.0, 1.0)
-
-
-def _centred_lengths(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each row over all features, and the length of the centred row (exactly 0 for a constant row)."""
-    n, d = X.shape
-    mean = np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1) / d
-    top, bottom = (m.toarray() if sp.issparse(m) else m for m in (X.max(axis=1), X.min(axis=1)))
-    constant = np.reshape(top, -1) == np.reshape(bottom, -1)
-    if sp.issparse(X):
-        stored = np.diff(X.indptr)
-        squares = (X.data - np.repeat(mean, stored)) ** 2
-        squares = sp.csr_array((squares, X.indices, X.indptr), shape=X.shape).sum(axis=1) + (d - stored) * mean**2
-    else:
-        own = np.arange(n)
-        squares = pair_dots(X, X, own, own, (mean, mean))
-    return mean, np.where(constant, 0.0, np.sqrt(squares))

@@ -10,11 +10,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from ..algebra.guard import guard_dense
+from ..algebra.matrix import Matrix
 from .edges import edge_rows, sorted_edges, symmetric
 from .graph import components
 from .neighbors import nearest
-
-Matrix = Any
 
 DISCONNECTED = ("connect", "largest", "error")
 BLOCK_ENTRIES = 1 << 22

@@ -8,10 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..algebra.batched import solve_batch
+from ..algebra.matrix import Matrix
 from ..algebra.parallel import in_threads, one_pool
 from .distances import extreme_powers
-
-Matrix = Any
 
 BLOCK_ENTRIES = 1 << 18
 SINGULAR = 1e13

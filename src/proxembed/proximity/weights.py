@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..algebra.matrix import Matrix
+from ..algebra.pairs import alternative, gaussian
 from .correlation import SIGNED, correlations
 from .distances import squared_norms
 from .edges import edge_rows, reversed_edges, sorted_edges
 from .geodesic import edge_geodesics
 from .neighbors import nearest
-
-Matrix = Any
 
 WEIGHTS = (
     "constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
@@ -173,7 +173,7 @@ def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: 
     array([1.   , 0.368, 0.   ])
     """
     with np.errstate(over="ignore", under="ignore"):
-        return np.exp(-(distance**2) / tau)
+        return gaussian(distance**2, tau)
 
 
 def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -201,7 +201,7 @@ def weights_alternative(distance: np.ndarray, tau: float, left: np.ndarray, righ
         total = left + right
         unknown = np.where(np.asarray(distance) > 0, np.nan, 0.0)
         share = np.divide(distance**2, total, out=unknown, where=total > SMALLEST**2)
-    return 1.0 / (tau + share)
+    return alternative(share, tau)
 
 
 DISTANCE_WEIGHTS: dict[str, Callable[..., np.ndarray]] = {

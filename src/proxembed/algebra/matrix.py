@@ -1,9 +1,8 @@
-"""Checked float matrices, row lengths and row blocks: the little arithmetic that scalings and relations share."""
+"""Rows of a dense or CSR matrix: float copies, blocks, lengths, about their own mean or not, and division."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -84,6 +83,30 @@ def row_norms(X: Matrix) -> np.ndarray:
     return norms
 
 
+def centred_lengths(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of each row over all d features, and the length of the centred row (exactly 0 for a constant row).
+
+    Examples
+    --------
+    >>> centred_lengths(np.array([[1.0, 3.0], [2.0, 2.0]]))
+    (array([2., 2.]), array([1.41421356, 0.        ]))
+    """
+    d = X.shape[1]
+    mean = np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1) / d
+    largest, smallest = X.max(axis=1), X.min(axis=1)
+    if sp.issparse(X):
+        largest, smallest = largest.toarray(), smallest.toarray()
+        stored = np.diff(X.indptr)
+        difference = sp.csr_array((X.data - np.repeat(mean, stored), X.indices, X.indptr), shape=X.shape)
+        squares = row_squares(difference) + (d - stored) * mean**2
+    else:
+        squares = np.empty(X.shape[0])
+        for rows in row_blocks(*X.shape):
+            squares[rows] = row_squares(X[rows] - mean[rows, None])
+    constant = np.asarray(largest).reshape(-1) == np.asarray(smallest).reshape(-1)
+    return mean, np.where(constant, 0.0, np.sqrt(squares))
+
+
 def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
     """A new matrix whose row i is row i of X divided by ``divisor[i]``; sparse stays sparse, the dtype is kept.
 
@@ -97,20 +120,3 @@ def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
         out.data = (X.data / np.repeat(divisor, np.diff(X.indptr))).astype(X.dtype, copy=False)
         return out
     return np.divide(X, divisor[:, None], out=np.empty_like(X), casting="same_kind")
-
-
-def check_params(kind: str, function: Callable[..., Any], params: dict[str, Any]) -> None:
-    """Refuse parameters that the function of this kind does not take, and the absence of those it needs.
-
-    Examples
-    --------
-    >>> check_params("gaussian", lambda X, *, tau: X, {"tau": 1.0})
-    """
-    known = {k: v for k, v in inspect.signature(function).parameters.items() if v.kind is v.KEYWORD_ONLY}
-    for name in params:
-        if name not in known:
-            allowed = ", ".join(known) or "no parameter"
-            raise ValueError(f"{name}={params[name]!r} is not a parameter of kind {kind!r}, which takes: {allowed}.")
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in params:
-            raise ValueError(f"kind {kind!r} needs the parameter {name}: pass {name}=...")
