@@ -165,14 +165,50 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     Y = labels.take(known).Y.toarray() > 0
     S = np.empty(Y.shape)
     for train, held_out in _cut_folds(Y, None if groups is None else np.asarray(groups)[known]):
-        rows = np.setdiff1d(np.arange(labels.n), known[held_out])
-        if groups is not None:
-            rows = rows[~np.isin(np.asarray(groups)[rows], np.asarray(groups)[known[held_out]])]
+        rows = rows_without(known[held_out], labels.n, groups)
         model, Z = fitted_within_bound(method, X[rows], labels.take(rows))
         Z = Z[np.searchsorted(rows, known[train])]
         ridge = MultiOutputRidge(penalty="auto").fit(Z, Y[train].astype(np.int64))
         S[held_out] = ridge.decision_function(model.transform(X[known[held_out]])).reshape(len(held_out), -1)
     return S
+
+
+def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray:
+    """The rows to fit on where some are left out: all others, but for those of a group of theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.model import rows_without
+    >>> rows_without(np.array([0]), 4).tolist(), rows_without(np.array([0]), 4, np.array([7, 7, 8, 8])).tolist()
+    ([1, 2, 3], [2, 3])
+    """
+    rows = np.setdiff1d(np.arange(n), left_out)
+    if groups is None:
+        return rows
+    groups = np.asarray(groups)
+    return rows[~np.isin(groups[rows], groups[left_out])]
+
+
+def embedded(method: Any, k: int | None, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Embeddings of the rows of a fit and of new rows, by a clone with k components (None: the natural number).
+
+    Raises FloatingPointError where one of them holds NaN or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import PCA
+    >>> from proxembed.model import embedded
+    >>> [Z.shape for Z in embedded(PCA(), 1, np.eye(4), None, np.eye(4)[:2])]
+    [(4, 1), (2, 1)]
+    """
+    model = clone(method).set_params(n_components=k)
+    Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
+    Z_new = np.asarray(model.transform(X_new), dtype=np.float64)
+    if not (np.isfinite(Z).all() and np.isfinite(Z_new).all()):
+        raise FloatingPointError("the embedding holds NaN or infinity")
+    return Z, Z_new
 
 
 def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:

@@ -1,5 +1,7 @@
 """LabelClassifier: from one real score a label to predictions in the form of y; what every classifier here shares."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -7,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from proxembed.labels import LabelMatrix
 
 
-class LabelClassifier(ClassifierMixin, BaseEstimator):
+class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of classifiers with one score a label: a positive score predicts the label, or the largest one the class.
 
     A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows.
@@ -16,8 +18,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _remember(self, labels: LabelMatrix) -> None:
         self.classes_, self._labels = labels.classes_, labels.take(slice(0, 0))
 
+    @abstractmethod
     def _scores(self, X) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must define _scores(X).")
+        """One score a label of checked rows, (m, c)."""
 
     def _positive(self, scores: np.ndarray) -> np.ndarray:
         """Which labels are predicted, bool (m, c)."""

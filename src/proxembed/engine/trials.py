@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.arms import title_of
@@ -18,6 +17,7 @@ from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.neighbors import cosine_neighbors
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.labels import LabelMatrix
+from proxembed.model import embedded
 
 from .space import settings
 
@@ -245,9 +245,4 @@ def _embedded(estimator, part: Part, largest: int, bounded: bool):
 
 
 def _fitted(estimator, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:
-    method = clone(estimator).set_params(n_components=k)
-    Z = np.asarray(method.fit_transform(part.X, part.labels), dtype=np.float64)
-    Z_held_out = np.asarray(method.transform(part.X_held_out), dtype=np.float64)
-    if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
-        raise FloatingPointError("the embedding holds NaN or infinity")
-    return Z, Z_held_out
+    return embedded(estimator, k, part.X, part.labels, part.X_held_out)

@@ -3,17 +3,18 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from proxembed.classify.ridge import chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
 from proxembed.seen import SeenRows
 
+from .rival import Rival
 
-class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+
+class LabelScores(Rival):
     """Cross-fitted label scores: each row becomes its c ridge scores, by models that have not seen it.
 
     Training rows get the scores of a model fitted on the other folds, so that they look like those of new rows; new
@@ -125,20 +126,8 @@ class LabelScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         array of shape (m, n_components_)
         """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = self._new_rows(X)
         S = X @ self.coef_ + self.intercept_
         seen = self._seen.find(X)
         S[seen >= 0] = self.scores_[np.searchsorted(self._first, seen[seen >= 0])]
         return S if self.reduction_ is None else self.reduction_.transform(S)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -6,18 +6,19 @@ from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
 from proxembed.seen import SeenRows
 
+from .rival import Rival
+
 FOREST_ROWS = 5000
 
 
-class ForestProximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ForestProximity(Rival):
     """Forest leaf proximity: PCA of the one-hot leaves of a random forest, training rows by out-of-bag trees alone.
 
     Two rows are near where many trees put them into one leaf. A training row is described only by the trees that were
@@ -143,23 +144,11 @@ class ForestProximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         array of shape (m, n_components_)
         """
-        check_is_fitted(self, "projection_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = self._new_rows(X)
         Z = self.projection_.transform(self._leaves(X))
         seen = self._seen.find(X)
         Z[seen >= 0] = self._own[seen[seen >= 0]]
         return Z
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _distinct(X, Y):
@@ -190,7 +179,7 @@ def umap_installed() -> bool:
     return find_spec("umap") is not None
 
 
-class SupervisedUMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SupervisedUMAP(Rival):
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
 
     Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP
@@ -251,17 +240,5 @@ class SupervisedUMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def transform(self, X):
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
-        check_is_fitted(self, "umap_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = self._new_rows(X)
         return np.asarray(self.umap_.transform(X))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
+from proxembed.model import embedded, rows_without
 
 from .arms import Arm
 from .budget import Budget, OutOfBudget
@@ -85,12 +85,7 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
 
 
 def _fit_at(arm: Arm, k: int | None, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    estimator = clone(arm.estimator).set_params(n_components=k)
-    Z = np.asarray(estimator.fit_transform(part.X, part.y), dtype=np.float64)
-    Z_held_out = np.asarray(estimator.transform(part.X_held_out), dtype=np.float64)
-    if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
-        raise FloatingPointError("the embedding holds NaN or infinity")
-    return Z, Z_held_out
+    return embedded(arm.estimator, k, part.X, part.y, part.X_held_out)
 
 
 def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> Placed | None:
@@ -107,9 +102,7 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
     placed = []
     for fold in range(part.inner.max() + 1):
         own = part.known[part.inner == fold]
-        rows = np.setdiff1d(np.arange(part.X.shape[0]), own)
-        if part.groups is not None:
-            rows = rows[~np.isin(part.groups[rows], part.groups[own])]
+        rows = rows_without(own, part.X.shape[0], part.groups)
         known = np.flatnonzero(np.isin(rows, part.known))
         inside = replace(part, X=part.X[rows], y=part.y[rows], X_held_out=part.X[own])
         try:
