@@ -18,12 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 
 from .guard import MAX_DENSE_BYTES, guard_dense
-from .symmetric import eigenvalues, fix_signs, orthonormal_columns, top
+from .symmetric import fix_signs, orthonormal_columns, top
 
 SOLVERS = ("auto", "dense", "shift-invert", "lanczos")
 DENSE_UP_TO = 400
@@ -34,9 +35,9 @@ ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diago
 # Costs in multiplications. A graph of level widths w (breadth first) has a factor of about sum w^3 of them; Lanczos
 # takes some products more for each level, since the gap shrinks with the diameter.
 PER_ROW, PRODUCT_PER_ROW, PRODUCTS, PRODUCTS_A_LEVEL = 1e5, 600, 150, 12
-# For the square of a graph operator products are seldom enough: tried where a factor is dear, or dearer than products
-# and a few steps of Lanczos find no small eigenvalue, and not for long.
-SQUARE_TRIES_FROM, SQUARE_PRODUCTS, PRODUCT_PER_ENTRY, WELL_APART, TRIAL_STEPS = 1e11, 1500, 10, 0.01, 60
+# The square of a graph operator takes some products for each sqrt(largest / smallest eigenvalue), which a share of the
+# factor's cost is spent to find out, where that buys enough steps of Lanczos.
+PRODUCTS_PER_ROOT, PRODUCT_PER_ENTRY, TRIAL_SHARE, TRIAL_STEPS = 40, 60, 0.05, (60, 2000)
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,9 @@ def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
     if gap == 1:
         budget = 2 * products
         factor = direct <= products * PRODUCT_PER_ROW * n * (1 + k / 20)
-    elif direct > SQUARE_PRODUCTS * PRODUCT_PER_ENTRY * M.nnz and lowest(M, null) > WELL_APART * M.diagonal().mean():
-        budget, factor = SQUARE_PRODUCTS, False
     else:
-        budget, factor = SQUARE_PRODUCTS, direct <= SQUARE_TRIES_FROM
+        budget = _products_of_a_square(M, null, direct)
+        factor = budget is None
     if factor and not too_large:
         return "shift-invert", _shift_invert(M, null, k, norm)
     try:
@@ -118,6 +118,17 @@ def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
             )
             raise
         return "shift-invert", _shift_invert(M, null, k, norm)
+
+
+def _products_of_a_square(M, null, direct: float) -> int | None:
+    """How many products Lanczos may take on the square of a graph operator; None where a factor costs less."""
+    product = PRODUCT_PER_ENTRY * M.nnz
+    steps = int(TRIAL_SHARE * direct / product)
+    if steps < TRIAL_STEPS[0]:
+        return None
+    least = lowest(M, null, min(steps, TRIAL_STEPS[1]))
+    needed = PRODUCTS_PER_ROOT * np.sqrt(_largest(M) / least) if least > 0 else np.inf
+    return None if needed * product > direct else int(2 * needed)
 
 
 def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int]:
@@ -138,20 +149,30 @@ def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int
     return float(np.sum(widths**3)), float(1.5 * np.sum(widths**2)), levels
 
 
-def lowest(M: sparse.csr_array, null: sparse.csr_array) -> float:
-    """An upper bound of the smallest eigenvalue off the null space: the least Ritz value of a few steps of Lanczos.
+def lowest(M: sparse.csr_array, null: sparse.csr_array, steps: int = TRIAL_STEPS[0]) -> float:
+    """An upper bound of the smallest eigenvalue off the null space: the least Ritz value of some steps of Lanczos.
 
     >>> path = sparse.csr_array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
     >>> round(lowest(path, sparse.csr_array(np.full((3, 1), 3**-0.5))), 6)
     1.0
     """
-    off = _projection(null, np.empty((M.shape[0], 0)))
-    v = off(_start(M.shape[0]))
-    v, before = v / np.linalg.norm(v), np.zeros(M.shape[0])
+    return -largest_ritz(lambda v: -(M @ v), null, np.empty((M.shape[0], 0)), steps)
+
+
+def largest_ritz(product, null, known: np.ndarray, steps: int) -> float:
+    """The largest Ritz value of a symmetric operator, off the null space and known vectors, after steps of Lanczos.
+
+    >>> round(largest_ritz(lambda v: np.arange(5.0) * v, sparse.csr_array((5, 0)), np.eye(5)[:, 4:], 9), 6)
+    3.0
+    """
+    n = null.shape[0]
+    off = _projection(null, known)
+    v = off(_start(n, known.shape[1]))
+    v, before = v / np.linalg.norm(v), np.zeros(n)
     alpha: list[float] = []
     beta: list[float] = []
-    for _ in range(min(TRIAL_STEPS, M.shape[0] - null.shape[1])):
-        u = off(M @ v) - (beta[-1] * before if beta else 0.0)
+    for _ in range(min(steps, n - null.shape[1] - known.shape[1])):
+        u = off(product(v)) - (beta[-1] * before if beta else 0.0)
         alpha.append(float(u @ v))
         u -= alpha[-1] * v
         size = float(np.linalg.norm(u))
@@ -159,7 +180,8 @@ def lowest(M: sparse.csr_array, null: sparse.csr_array) -> float:
         if size <= 1e-12 * abs(alpha[0]):
             break
         before, v = v, u / size
-    return float(eigenvalues(np.diag(alpha) + np.diag(beta[:-1], 1) + np.diag(beta[:-1], -1))[-1])
+    last = len(alpha) - 1
+    return float(eigh_tridiagonal(alpha, beta[:-1], True, select="i", select_range=(last, last))[0])
 
 
 def _short(M) -> sparse.csr_array:
@@ -253,15 +275,22 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
     """The k leading eigenvectors of an operator off the null space, repeated eigenvalues in full: what a run beside
     those found still finds above the last of them is taken in.
 
-    Eigenvalues are told apart by their distance from ``origin``. That run needs no accurate vectors unless one is
-    missing, and then it is done again.
+    Eigenvalues are told apart by their distance from ``origin``. A vector that is missing would show in the Ritz
+    values of as many products as those found have taken.
     """
     n = null.shape[0]
-    w, V = _leading(product, null, np.empty((n, 0)), k, budget)
+    products = 0
+
+    def counted(v):
+        nonlocal products
+        products += 1
+        return product(v)
+
+    w, V = _leading(counted, null, np.empty((n, 0)), k, budget)
+    steps = products
     while V.shape[1] < min(n - null.shape[1] - 1, 3 * k + 10):
         apart = abs(w.min() - origin)
-        loose = 1e-3 * min(1.0, apart / abs(w.max()))
-        if _leading(product, null, V, 1, budget, loose)[0][0] <= w.min() + 1e-3 * apart:
+        if largest_ritz(product, null, V, steps) <= w.min() + 1e-3 * apart:
             break
         more, U = _leading(product, null, V, 1, budget)
         if more[0] <= w.min() + 1e-9 * apart:
@@ -270,15 +299,15 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
     return V[:, np.argsort(w)[::-1][:k]]
 
 
-def _leading(product, null, known: np.ndarray, k: int, budget: int | None, tol: float = TOLERANCE):
+def _leading(product, null, known: np.ndarray, k: int, budget: int | None):
     """The k largest eigenpairs of the operator off the null space and off known vectors."""
     n = null.shape[0]
     off = _projection(null, known)
     op = LinearOperator((n, n), matvec=lambda v: off(product(off(np.ravel(v)))), dtype=np.float64)
-    beside = 40 if budget is not None else 14 if tol == TOLERANCE else 6  # a factor needs few steps
+    beside = 14 if budget is None else 40 if budget < 2000 else 80  # a factor needs few steps
     steps = min(n, max(2 * k + 1, k + beside))
     restarts = 10 * n if budget is None else max(2, budget // (steps - k))
-    return eigsh(op, k=k, which="LA", v0=off(_start(n, known.shape[1])), tol=tol, ncv=steps, maxiter=restarts)
+    return eigsh(op, k=k, which="LA", v0=off(_start(n, known.shape[1])), tol=TOLERANCE, ncv=steps, maxiter=restarts)
 
 
 def _start(n: int, known: int = 0) -> np.ndarray:
