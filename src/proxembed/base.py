@@ -43,6 +43,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     """Base of every estimator: constructor from declared parameters, input checks, registry, tags, citation."""
 
     labels: ClassVar[str | None] = None
+    keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -117,10 +118,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
-        if labels.unknown is not None:
+        if labels.unknown is not None and not self.keeps_unknown:
             X, labels = self._without_unknown(X, labels)
         labels = labels.drop_empty()
-        self._check_labels(labels)
+        known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
+        self._check_labels(known)
         self.classes_ = labels.classes_
         return Rows(X, labels)
 

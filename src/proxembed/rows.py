@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -116,6 +116,11 @@ class Rows:
         weights = self.ones if self.weighting in (None, "none") else reciprocal(self.labels.m)
         rows = (labelled.class_rows(self._known, k) for k in range(self._known.c))
         return [(index, weights[index]) for index in rows]
+
+    def labelled(self) -> tuple[Rows, np.ndarray]:
+        """The rows whose labels are all known, as rows of their own, and their index."""
+        index = np.flatnonzero(self._known.rows_known)
+        return replace(self, X=self.X[index], labels=self._known.take(index)), index
 
     @property
     def _known(self) -> LabelMatrix:

@@ -188,3 +188,10 @@ def test_classes_with_the_weights_of_their_residuals(weighting):
         np.testing.assert_array_equal(members, np.flatnonzero(Y[:, k]))
         expected = 1 / m[members] if weighting in ("mimj", "printed") else np.ones(len(members))
         np.testing.assert_array_equal(weights, expected)
+
+
+def test_labelled_rows_are_rows_of_their_own():
+    Y = np.array([[1.0, 0.0], [np.nan, 1.0], [0.0, 1.0], [np.nan, np.nan]])
+    part, index = Rows(np.arange(8.0).reshape(4, 2), LabelMatrix.of(Y), weighting="none").labelled()
+    assert index.tolist() == [0, 2] and part.X.tolist() == [[0.0, 1.0], [4.0, 5.0]] and part.weighting == "none"
+    assert part.labels.unknown is None and part.labels.Y.toarray().tolist() == [[1.0, 0.0], [0.0, 1.0]]

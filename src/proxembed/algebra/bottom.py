@@ -240,7 +240,11 @@ def _shift_invert(M, null, k: int, norm: float) -> np.ndarray:
     shift = SHIFT * float(M.diagonal().mean())
     shifted = sparse.csc_array(M + shift * sparse.eye_array(n))
     factor = splu(
-        shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False}
+        shifted,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        panel_size=4,
+        options={"SymmetricMode": True, "Equil": False},
     )
     return _complete(factor.solve, null, k)
 
@@ -276,7 +280,7 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
     those found still finds above the last of them is taken in.
 
     Eigenvalues are told apart by their distance from ``origin``. A vector that is missing would show in the Ritz
-    values of as many products as those found have taken.
+    values of half as many products as those found have taken: a value needs half the digits of its vector.
     """
     n = null.shape[0]
     products = 0
@@ -287,7 +291,7 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
         return product(v)
 
     w, V = _leading(counted, null, np.empty((n, 0)), k, budget)
-    steps = products
+    steps = products // 2
     while V.shape[1] < min(n - null.shape[1] - 1, 3 * k + 10):
         apart = abs(w.min() - origin)
         if largest_ritz(product, null, V, steps) <= w.min() + 1e-3 * apart:

@@ -282,6 +282,8 @@ def exact_nearest(X, K: int, queries, metric: str, exclude: bool) -> tuple[np.nd
     if suits_tree(X, K, metric) and not sparse.issparse(Q):
         index, distance, sure = tree_nearest(X, Q, K, itself)
         unsure = np.flatnonzero(~sure)
+        if not len(unsure):
+            return index, distance
         if len(unsure) <= m // 4:
             index[unsure], distance[unsure] = _queried(X, Q[unsure], K, metric, unsure if itself else None)
             return index, distance
