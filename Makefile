@@ -6,7 +6,7 @@ VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 OUT ?= demo
 DATA ?= $(or $(PROXEMBED_DATA),../shared/data)
-BENCH ?= startup tmc2007 reuters_size sparse_large
+BENCH ?= startup tmc2007 reuters_size sparse_large read_arff read_csv comparison graph_methods manifold lfda
 export SCIPY_ARRAY_API = 1
 
 help:
@@ -29,7 +29,7 @@ test: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
 
-bench: $(VENV)/.ready
+bench: $(VENV)/.ready-dev
 	@set -e; for question in $(BENCH); do $(VENV)/bin/python bench/$$question.py; done
 
 COMPARE = $(VENV)/bin/proxembed compare

@@ -11,14 +11,12 @@ import csv
 import json
 import platform
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from measure import arguments, chosen, fix_threads, median_seconds, show
-from sparse_large import resident_bytes
+from measure import arguments, chosen, fit_arguments, fix_threads, median_seconds, own_process, resident_bytes, show
 
 CLASSES, LATENT = 5, 8
 ROWS = {False: (1000, 2000, 5000, 10_000, 20_000, 50_000), True: (300, 600, 1200)}
@@ -87,15 +85,6 @@ def one_fit(folder: Path, name: str) -> None:
     print(json.dumps({"seconds": seconds, "megabytes": above / 1e6, "solver": method.solver_}))
 
 
-def measured(name: str, folder: Path, threads: int) -> dict:
-    """What one method measures in a fresh process."""
-    command = [sys.executable, __file__, "--folder", str(folder), "--fit", name, "--threads", str(threads)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise SystemExit(f"{name} failed:\n{result.stderr}")
-    return json.loads(result.stdout.splitlines()[-1])
-
-
 def sizes_of(sweep: str, quick: bool) -> list[tuple[int, int]]:
     """(n, d) of each point of a sweep."""
     if sweep == "n":
@@ -137,7 +126,9 @@ def run_sweep(sweep: str, names: list[str], quick: bool, threads: int) -> list[d
                 most = METHODS[name][3]
                 if (most is not None and n > most) or too_long(own, sweep, n if sweep == "n" else d):
                     continue
-                point = {"method": name, "sweep": sweep, "n": n, "d": d} | measured(name, Path(folder), threads)
+                point = {"method": name, "sweep": sweep, "n": n, "d": d} | own_process(
+                    __file__, name, Path(folder), threads
+                )
                 print(f"{name}, {n:,} x {d:,}: {point['seconds']:.3g} s", file=sys.stderr, flush=True)
                 found.append(point)
     return found
@@ -239,8 +230,7 @@ def options() -> argparse.Namespace:
     parser = arguments(__doc__.partition("\n")[0], repeats=1)
     results = Path(__file__).resolve().parents[1] / "docs" / "results" / "growth"
     parser.add_argument("--out", type=Path, default=results, help="folder for the table, the figure and the page")
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--fit", choices=list(METHODS), help=argparse.SUPPRESS)
+    fit_arguments(parser, METHODS)
     return parser.parse_args()
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -40,6 +43,26 @@ def median_seconds(task: Callable[[], Any], repeats: int) -> tuple[float, Any]:
         result = task()
         seconds.append(time.perf_counter() - start)
     return statistics.median(seconds), result
+
+
+def resident_bytes() -> int:
+    """Resident size of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def fit_arguments(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+    """The hidden options of a script that starts itself for every fit: ``one_fit(folder, name)`` of its own."""
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--fit", choices=list(names), help=argparse.SUPPRESS)
+
+
+def own_process(script: str, name: str, folder: Path, threads: int) -> dict[str, Any]:
+    """What the script prints, one line of JSON, when it fits ``name`` on the data of a folder in a fresh process."""
+    command = [sys.executable, script, "--folder", str(folder), "--fit", name, "--threads", str(threads)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise SystemExit(f"{name} failed:\n{result.stderr}")
+    return json.loads(result.stdout.splitlines()[-1])
 
 
 def chosen(names: Iterable[str], wanted: str) -> list[str]:

@@ -5,14 +5,13 @@ Every fit runs in a process of its own: X is loaded, the resident size noted, an
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
-from measure import arguments, chosen, fix_threads, show, within
+from measure import arguments, chosen, fit_arguments, fix_threads, own_process, resident_bytes, show, within
 
 K = LABELS = 50
 NNZ = 80
@@ -50,13 +49,6 @@ class PeakMemory(threading.Thread):
         self._done.set()
         self.join()
         return max(self.peak, resident_bytes()) - self.start_bytes
-
-
-def resident_bytes() -> int:
-    """Resident size of this process."""
-    import os
-
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def estimator_of(name: str, ridge: float | None):
@@ -131,13 +123,7 @@ def one_fit(folder: Path, contender: str) -> None:
 
 def measured(contender: str, folder: Path, threads: int, repeats: int) -> dict:
     """Median seconds and largest memory of so many fresh processes."""
-    command = [sys.executable, __file__, "--folder", str(folder), "--fit", contender, "--threads", str(threads)]
-    runs = []
-    for _ in range(repeats):
-        result = subprocess.run(command, capture_output=True, text=True)
-        if result.returncode != 0:
-            raise SystemExit(f"{contender} failed:\n{result.stderr}")
-        runs.append(json.loads(result.stdout.splitlines()[-1]))
+    runs = [own_process(__file__, contender, folder, threads) for _ in range(repeats)]
     runs.sort(key=lambda run: run["seconds"])
     return runs[len(runs) // 2] | {"memory": max(run["memory"] for run in runs)}
 
@@ -158,8 +144,7 @@ def write_data(folder: Path, quick: bool) -> None:
 
 def options() -> argparse.Namespace:
     parser = arguments(__doc__.partition("\n")[0], repeats=3)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--fit", choices=list(CONTENDERS), help=argparse.SUPPRESS)
+    fit_arguments(parser, CONTENDERS)
     return parser.parse_args()
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 HERE = Path(__file__).parent / "search"
 HEAD = """# What `proxembed search` found
 
-One line a data set, from `results.json` of its folder (`make search-results`). Macro average precision of a ridge
-read-out on the test rows, looked at once; the gain over all features with its 95 % interval by drawing test rows again.
-"Embed" is said where the interval lies above 0; beside it stands the best rival embedding, which may be better still.
+One line a data set, from `results.json` of its folder (`make search-results`); `proxembed report FOLDER` makes its
+page. Macro average precision of a ridge read-out on the test rows, looked at once; the gain over all features with its
+95 % interval by drawing test rows again. "Embed" is said where the interval lies above 0; beside it stands the best
+rival embedding, which may be better still.
 
 | data | rows | labels | verdict | embedding | test | all features | gain | best rival | null | made |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -24,7 +25,7 @@ def line(folder: Path) -> str:
     low, high = verdict["interval"]
     rival = verdict["rival"]
     cells = [
-        f"[{folder.name}]({folder.name}/index.html)",
+        f"[{folder.name}]({folder.name})",
         f"{facts['n']:,}",
         str(facts["labels"]),
         verdict["headline"],

@@ -3,7 +3,6 @@
 import csv
 import json
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -11,16 +10,6 @@ from proxembed.cli import app
 from proxembed.cli import job as job_module
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
-
-
-@pytest.fixture
-def file(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 5))
-    path = tmp_path / "made.npz"
-    Y = (X[:, :3] > 0).astype(np.uint8)
-    np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
-    return path
 
 
 @pytest.fixture(autouse=True)

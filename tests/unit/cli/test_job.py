@@ -154,31 +154,19 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(dataset, tmp
         run_job(Job("compare", tmp_path, **FAST), dataset)
 
 
-def test_a_full_disk_leaves_earlier_outputs(dataset, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_earlier_outputs(dataset, tmp_path, full_at):
     run_job(Job("compare", tmp_path, **FAST), dataset)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
+    full_at(None)
     with pytest.raises(OSError, match="No space left"):
         run_job(Job("compare", tmp_path, **FAST, seed=1), dataset)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_disk_that_is_full_at_the_second_file_leaves_all_earlier_outputs(dataset, tmp_path, monkeypatch):
+def test_a_disk_that_is_full_at_the_second_file_leaves_all_earlier_outputs(dataset, tmp_path, full_at):
     run_job(Job("compare", tmp_path, **FAST), dataset)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    whole, calls = os.fsync, []
-
-    def full(*args):
-        calls.append(args)
-        if len(calls) == 2:
-            raise OSError(28, "No space left on device")
-        return whole(*args)
-
-    monkeypatch.setattr("os.fsync", full)
+    full_at(2)
     with pytest.raises(OSError, match="No space left"):
         run_job(Job("compare", tmp_path, **FAST, seed=1), dataset)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -13,16 +12,6 @@ from proxembed.cli import app
 from proxembed.cli import job as job_module
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
-
-
-@pytest.fixture
-def file(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 5))
-    path = tmp_path / "made.npz"
-    Y = (X[:, :3] > 0).astype(np.uint8)
-    np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
-    return path
 
 
 def program(*words):

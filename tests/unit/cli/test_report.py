@@ -1,7 +1,6 @@
 """`report`: the page and the table again from the record, nothing fitted, earlier files kept when it cannot."""
 
 import json
-import os
 
 import pytest
 import typer
@@ -58,29 +57,17 @@ def test_what_is_no_record_ends_with_one_line_and_code_2(folder):
     assert (folder / "index.html").read_bytes() == earlier
 
 
-def test_a_disk_that_is_full_at_the_page_leaves_the_earlier_table_too(folder, monkeypatch):
+def test_a_disk_that_is_full_at_the_page_leaves_the_earlier_table_too(folder, full_at):
     assert program(folder).exit_code == 0
     (folder / "leaderboard.csv").write_text("earlier")
-    whole, calls = os.fsync, []
-
-    def full(*args):
-        calls.append(args)
-        if len(calls) == 2:
-            raise OSError(28, "No space left on device")
-        return whole(*args)
-
-    monkeypatch.setattr(os, "fsync", full)
+    full_at(2)
     refused(program(folder), "index.html: No space left on device; free some space")
     assert (folder / "leaderboard.csv").read_text() == "earlier" and len(list(folder.iterdir())) == 3
 
 
-def test_a_full_disk_leaves_the_earlier_page(folder, monkeypatch):
+def test_a_full_disk_leaves_the_earlier_page(folder, full_at):
     assert program(folder).exit_code == 0
     earlier = (folder / "index.html").read_bytes()
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
+    full_at(None)
     refused(program(folder), "No space left")
     assert (folder / "index.html").read_bytes() == earlier and len(list(folder.iterdir())) == 3

@@ -1,0 +1,34 @@
+"""What the tests of the verbs share: a small labelled file, and a disk that is full."""
+
+import os
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    path = tmp_path / "made.npz"
+    Y = (X[:, :3] > 0).astype(np.uint8)
+    np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
+    return path
+
+
+@pytest.fixture
+def full_at(monkeypatch):
+    """Call it with a number: the disk is full at that file written from then on, at every one for None."""
+
+    def start(number):
+        whole, calls = os.fsync, []
+
+        def full(*args):
+            calls.append(args)
+            if number is None or len(calls) == number:
+                raise OSError(28, "No space left on device")
+            return whole(*args)
+
+        monkeypatch.setattr(os, "fsync", full)
+
+    return start
