@@ -7,7 +7,7 @@ affinities.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,13 +104,37 @@ def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarr
     [array([1., 1., 2.]), array([1.])]
     """
     scales = [np.ones(len(index)) for index in classes]
-    tasks = []
-    searched = {k for k, index in enumerate(classes) if len(index) > FEW}
+    searched = [k for k, index in enumerate(classes) if len(index) > FEW]
+    with one_pool:
+        for group in _together(classes):
+            searched += _scales_by_tiles(X, classes, group, K, scales)
+    for k in searched:
+        scales[k][:] = nearest(X[classes[k]], min(K, len(classes[k]) - 1)).distance[:, -1]
+    return scales
+
+
+def _together(classes: Sequence[np.ndarray]) -> Iterator[list[int]]:
+    """The classes of two to ``FEW`` rows, together about ``FEW`` rows a time."""
+    group, rows = [], 0
     for k, index in enumerate(classes):
         if 1 < len(index) <= FEW:
-            rows = _centred(X[index])
-            sides = (rows, _squares(rows))
-            tasks += [(k, sides, slice(s, min(s + ROWS, len(index)))) for s in range(0, len(index), ROWS)]
+            group.append(k)
+            rows += len(index)
+        if rows >= FEW:
+            yield group
+            group, rows = [], 0
+    if group:
+        yield group
+
+
+def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K: int, scales: list) -> set[int]:
+    """Fill in the scales of some classes by blocks of their distances; the classes with rows too near for that."""
+    tasks: list[tuple] = []
+    near: set[int] = set()
+    for k in group:
+        rows = _centred(X[classes[k]])
+        sides = (rows, _squares(rows))
+        tasks += [(k, sides, slice(s, min(s + ROWS, len(classes[k])))) for s in range(0, len(classes[k]), ROWS)]
 
     def work(chosen: slice) -> None:
         for k, (rows, squares), part in tasks[chosen]:
@@ -125,13 +149,10 @@ def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarr
             if np.all(found > 2 * NEAR * squares[part]):
                 scales[k][part] = np.sqrt(found)
             else:
-                searched.add(k)
+                near.add(k)
 
-    with one_pool:
-        in_threads(work, len(tasks), 1)
-    for k in searched:
-        scales[k][:] = nearest(X[classes[k]], min(K, len(classes[k]) - 1)).distance[:, -1]
-    return scales
+    in_threads(work, len(tasks), 1)
+    return near
 
 
 def _centred(X: Any) -> Any:

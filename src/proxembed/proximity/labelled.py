@@ -9,7 +9,8 @@ rows are linked. A row with m labels stands for m copies; lists hold distinct ro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -18,10 +19,12 @@ from ..labels import LabelMatrix
 from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
 from .neighbors import Neighbors, check_count, nearest
-from .search import Lists, exact_lists, given_lists, rank_in
+from .search import Lists, exact_lists, given_lists, queried_lists, rank_in
 
 LINKS = ("undirected", "directed", "mutual")
 PAIRS = 1 << 16
+FEW_SINGLE = 8  # times as many rows with several labels: they share one list a row
+FIRST = 4  # enemies of every copy that are looked for before the nearest pairs of a class are known
 
 
 def class_neighbors(
@@ -121,10 +124,8 @@ def enemies(
     check_kind(copies, ("distinct", "count"), "copies")
     check_kind(enemy, ("any", "disjoint"), "enemy")
     check_count(K, max(1, labels.n - 1) if by == "point" else max(1, labels.n * (labels.n - 1)))
-    chosen = _chosen(X, labels, K, enemy, metric, algorithm)
-    if by == "class":
-        order = np.lexsort((chosen.j, chosen.i, chosen.distance, chosen.k))
-        chosen = chosen.take(order[rank_in(chosen.k[order], labels.c) < K])
+    search = _Search(X, labels, enemy, metric, algorithm)
+    chosen = search.nearest_pairs(K) if by == "class" else search.chosen(*search.lists(K))
     if copies == "count":
         return _counted_copies(chosen, labels, K, by, link)
     return _distinct_rows(chosen, labels, link)
@@ -139,44 +140,125 @@ class Chosen:
     j: np.ndarray
     distance: np.ndarray
 
-    def take(self, which: np.ndarray) -> Chosen:
-        """Some of the entries."""
-        return Chosen(self.i[which], self.k[which], self.j[which], self.distance[which])
+    def first_pairs(self, classes: int, K: int) -> Chosen:
+        """The K nearest entries of every class, by (distance, i, j)."""
+        order = np.lexsort((self.j, self.i, self.distance, self.k))
+        order = order[rank_in(self.k[order], classes) < K]
+        return Chosen(self.i[order], self.k[order], self.j[order], self.distance[order])
+
+    def joined(self, other: Chosen) -> Chosen:
+        """The entries of both."""
+        columns = zip(astuple(self), astuple(other), strict=True)
+        return Chosen(*(np.concatenate(column) for column in columns))
 
 
-def _chosen(X, labels: LabelMatrix, K: int, enemy: str, metric: str, algorithm) -> Chosen:
-    """The K nearest enemies of every copy, in the order of copies and nearness."""
-    Y = labels.Y.tocsr()
-    Y.sort_indices()
-    row, label = np.repeat(np.arange(labels.n), np.diff(Y.indptr)), Y.indices.astype(np.int64)
-    K = min(K, labels.n - 1)
-    if algorithm != "exact":
-        index, distance = _by_backend(X, labels, K, enemy, metric, algorithm, row, label)
-    else:
-        single = enemy == "disjoint"
-        rows = np.flatnonzero(labels.m > 0)
-        allowed = _disjoint(Y, rows) if single else _another_label(labels, label)
-        lists = Lists(rows if single else row, allowed)
-        if metric == "precomputed":
-            index, distance = given_lists(check_distances(X), lists, K)
-        else:
-            group = labels.groups()[1] if single or not labels.one_hot else label
-            order = rows[np.argsort(group[rows], kind="stable")]
-            index, distance = exact_lists(canonical(X, metric), lists, K, metric, order, group)
-        if single:
-            again = np.repeat(np.arange(len(rows)), labels.m[rows].astype(np.intp))
-            index, distance = index[again], distance[again]
-    copy, place = np.nonzero(index >= 0)
-    return Chosen(row[copy], label[copy], index[copy, place].astype(np.int64), distance[copy, place])
+class _Search:
+    """The search of the nearest enemies of every copy (i, k), in the order of copies and nearness."""
+
+    def __init__(self, X, labels: LabelMatrix, enemy: str, metric: str, algorithm):
+        self.labels, self.enemy, self.metric, self.algorithm = labels, enemy, metric, algorithm
+        Y = labels.Y.tocsr()
+        Y.sort_indices()
+        self.row, self.label = np.repeat(np.arange(labels.n), np.diff(Y.indptr)), Y.indices.astype(np.int64)
+        self.allowed = _disjoint(Y, self.row) if enemy == "disjoint" else _another_label(labels, self.label)
+        self.X = X if algorithm != "exact" else check_distances(X) if metric == "precomputed" else canonical(X, metric)
+        self.rows = np.flatnonzero(labels.m > 0)
+        self.only = only_label(labels)
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether one list a row is searched for all its copies: labels must differ, or rows of one label are few."""
+        few = FEW_SINGLE * np.count_nonzero(self.labels.m == 1) <= len(self.rows)
+        return self.enemy == "disjoint" or (few and self.metric != "precomputed")
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        """Rows of one kind may enter the same lists."""
+        if self.labels.one_hot:
+            kind = np.zeros(self.labels.n, dtype=np.int64)
+            kind[self.row] = self.label
+            return kind
+        return self.labels.groups()[1]
+
+    @property
+    def order(self) -> np.ndarray:
+        """The rows with labels, kind by kind."""
+        return self.rows[np.argsort(self.kind[self.rows], kind="stable")]
+
+    def lists(self, K: int) -> tuple[np.ndarray, np.ndarray]:
+        """(index, distance) of the K nearest enemies of all copies, -1 and infinity where there are fewer."""
+        K = min(K, self.labels.n - 1)
+        if self.algorithm != "exact":
+            return _by_backend(self.X, self.labels, K, self.enemy, self.metric, self.algorithm, self.row, self.label)
+        if not self.of_rows:
+            return self._exact(Lists(self.row, self.allowed), K)
+        own = np.searchsorted(self.rows, self.row)
+        if self.enemy == "disjoint":
+            index, distance = self._exact(Lists(self.rows, _disjoint(self.labels.Y.tocsr(), self.rows)), K)
+            return index[own], distance[own]
+        one_label = np.where(self.labels.m == 1, self.only, -2)[self.rows]
+        index, distance = self._exact(Lists(self.rows, _another_label(self.labels, one_label)), K)
+        return self._of_copies(index[own], distance[own], K)
+
+    def _exact(self, lists: Lists, K: int) -> tuple[np.ndarray, np.ndarray]:
+        if self.metric == "precomputed":
+            return given_lists(self.X, lists, K)
+        return exact_lists(self.X, lists, K, self.metric, self.order, self.kind)
+
+    def _of_copies(self, index: np.ndarray, distance: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
+        """The lists of rows as those of their copies: rows with the label of the copy alone go, others are found."""
+        wrong = (index >= 0) & (self.only[index] == self.label[:, None])
+        lacking = np.flatnonzero(wrong.any(axis=1) & (index[:, -1] >= 0))
+        index[wrong], distance[wrong] = -1, np.inf
+        order = np.argsort(wrong, axis=1, kind="stable")
+        index, distance = np.take_along_axis(index, order, axis=1), np.take_along_axis(distance, order, axis=1)
+        if len(lacking):
+            index[lacking], distance[lacking] = self._queried(lacking, K)
+        return index, distance
+
+    def _queried(self, copies: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
+        """The lists of a few copies."""
+        wanted = Lists(self.row, self.allowed).take(copies)
+        return queried_lists(self.X, wanted, K, self.metric, self.order, self.kind)
+
+    def nearest_pairs(self, K: int) -> Chosen:
+        """The K nearest pairs of the copies of every class and their enemies.
+
+        A few enemies of every copy come first: the K-th of their pairs in a class bounds its distances, and only copies
+        with all of these few within the bound can have more pairs.
+        """
+        most, c = min(K, self.labels.n - 1), self.labels.c
+        by_parts = self.algorithm == "exact" and self.metric != "precomputed" and most > FIRST
+        index, distance = self.lists(FIRST if by_parts else most)
+        found = self.chosen(index, distance).first_pairs(c, K)
+        if not by_parts:
+            return found
+        count = np.bincount(found.k, minlength=c)
+        bound = np.where(count >= K, np.append(found.distance, np.inf)[np.cumsum(count) - 1], np.inf)
+        more = np.flatnonzero((index[:, -1] >= 0) & (distance[:, -1] <= bound[self.label]))
+        wider = self._queried(more, most)
+        index[more] = -1
+        return self.chosen(index, distance).joined(self.chosen(*wider, more)).first_pairs(c, K)
+
+    def chosen(self, index: np.ndarray, distance: np.ndarray, copies: np.ndarray | slice = slice(None)) -> Chosen:
+        """Lists of some copies as pairs."""
+        row, label = self.row[copies], self.label[copies]
+        copy, place = np.nonzero(index >= 0)
+        return Chosen(row[copy], label[copy], index[copy, place].astype(np.int64), distance[copy, place])
 
 
-def _another_label(labels: LabelMatrix, label: np.ndarray) -> Callable:
-    """Whether a row has a label other than the list's own."""
+def only_label(labels: LabelMatrix) -> np.ndarray:
+    """The label of every row that has one label only; -1 for others."""
     only = np.full(labels.n, -1, dtype=np.int32)
     Y = labels.Y.tocsr()
     single = np.flatnonzero(labels.m == 1)
     only[single] = Y.indices[Y.indptr[single]]
-    none, label = labels.m == 0, label.astype(np.int32)
+    return only
+
+
+def _another_label(labels: LabelMatrix, label: np.ndarray) -> Callable:
+    """Whether a row has a label other than the list's own."""
+    only, none, label = only_label(labels), labels.m == 0, label.astype(np.int32)
 
     def allowed(lists: np.ndarray, rows: np.ndarray, axis: int) -> np.ndarray:
         if axis == 0:

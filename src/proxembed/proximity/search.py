@@ -329,6 +329,19 @@ def exact_lists(
     return index[source], distance[source]
 
 
+def queried_lists(
+    X, lists: Lists, K: int, metric: str, order: np.ndarray, kind: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """``exact_lists`` for lists of a few rows: only their distances are looked at."""
+    few, place = np.unique(lists.row, return_inverse=True)
+    plan = plan_tiles(X, [X[few]], K + 1, metric)
+    if not plan.exact:
+        order = order[stand_in(X, order, kind, K + 1)[order] == order]
+    index, distance = Scan(X, X[few], Lists(place, lists.allowed), K + 1, metric, plan, order).run()
+    other = np.argsort(index == lists.row[:, None], axis=1, kind="stable")[:, :K]
+    return np.take_along_axis(index, other, axis=1), np.take_along_axis(distance, other, axis=1)
+
+
 def given_lists(D, lists: Lists, K: int, exclude: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """``exact_lists`` from a matrix of distances."""
     index = np.full((len(lists.row), K), -1, dtype=np.intp)

@@ -1,4 +1,9 @@
-"""Similarities of label sets: u x c distinct 0/1 rows in, a symmetric positive semidefinite u x u matrix out."""
+"""Similarities of label sets, from the labels two sets share and the sizes of both: each formula once, for blocks of
+all pairs as for label kernels.
+
+In: shared labels y_i'y_j and sizes m_i, m_j (arrays that broadcast). Out: similarities; 0 where a set is empty, but
+for the Hamming forms. All are positive semidefinite.
+"""
 
 from __future__ import annotations
 
@@ -6,57 +11,138 @@ from collections.abc import Callable
 
 import numpy as np
 
-
-def similarity_linear(sets: np.ndarray, tau: float | None = None) -> np.ndarray:
-    """y_i'y_j: shared labels."""
-    return sets @ sets.T
+ROUNDING = 1e-12
 
 
-def similarity_rbf(sets: np.ndarray, tau: float | None = None) -> np.ndarray:
-    """exp(-h_ij / tau), h the number of labels in which two sets differ; tau defaults to the mean h of distinct
-    pairs."""
-    h = differing_labels(sets)
-    if tau is None:
-        pairs = h[np.triu_indices(len(h), 1)]
-        tau = max(float(pairs.mean()), 1.0) if len(pairs) else 1.0
-    return np.exp(-h / tau)
+def similarity_and(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
+    """y_i'y_j: the number of shared labels.
+
+    Examples
+    --------
+    >>> similarity_and(np.array([2.0]), np.array([3.0]), np.array([2.0]))
+    array([2.])
+    """
+    return shared
 
 
-def similarity_cosine(sets: np.ndarray, tau: float | None = None) -> np.ndarray:
-    """y_i'y_j / sqrt(m_i m_j); 0 where a set is empty."""
-    m = sets.sum(axis=1)
-    return _ratio(sets @ sets.T, np.sqrt(np.outer(m, m)))
+def similarity_cosine(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
+    """y_i'y_j / sqrt(m_i m_j); 0 where a set is empty.
+
+    Examples
+    --------
+    >>> similarity_cosine(np.array([2.0, 0.0]), np.array([4.0, 0.0]), np.array([4.0, 4.0]))
+    array([0.5, 0. ])
+    """
+    return ratio(shared, np.sqrt(left * right))
 
 
-def similarity_tanimoto(sets: np.ndarray, tau: float | None = None) -> np.ndarray:
-    """y_i'y_j / (m_i + m_j - y_i'y_j), Jaccard's index of two sets; 0 where a set is empty."""
-    shared = sets @ sets.T
-    m = sets.sum(axis=1)
-    return _ratio(shared, m[:, None] + m[None, :] - shared)
+def similarity_dice(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
+    """2 y_i'y_j / (m_i + m_j), (34); 0 where a set is empty. With y_i'N^-1 y_j for y_i'y_j it is the scaled one, (35).
+    [mu2012mesd]
+
+    Examples
+    --------
+    >>> similarity_dice(np.array([1.0]), np.array([1.0]), np.array([3.0]))
+    array([0.5])
+    """
+    return ratio(2.0 * shared, left + right)
 
 
-def differing_labels(sets: np.ndarray) -> np.ndarray:
-    """h_ij = m_i + m_j - 2 y_i'y_j."""
-    m = sets.sum(axis=1)
-    return m[:, None] + m[None, :] - 2.0 * (sets @ sets.T)
+def similarity_jaccard(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
+    """y_i'y_j / (m_i + m_j - y_i'y_j), (36); 0 where a set is empty. Of real vectors with their squared lengths for m
+    it is Tanimoto's, (41).  [mu2012mesd]
 
+    Examples
+    --------
+    >>> similarity_jaccard(np.array([1.0]), np.array([2.0]), np.array([3.0]))
+    array([0.25])
+    """
+    return ratio(shared, left + right - shared)
+
+
+def similarity_hamming(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
+    """exp(-h_ij / tau), (37); h = m_i + m_j - 2 y_i'y_j labels differ.  [mu2012mesd]
+
+    Examples
+    --------
+    >>> similarity_hamming(np.array([1.0]), np.array([1.0]), np.array([2.0])).round(3)
+    array([0.368])
+    """
+    return np.exp(-differing(shared, left, right) / tau)
+
+
+def similarity_hamming_linear(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
+    """1 - h_ij / c, (38); ``tau`` is c, the number of labels.  [mu2012mesd]
+
+    Examples
+    --------
+    >>> similarity_hamming_linear(np.array([1.0]), np.array([1.0]), np.array([2.0]), 4)
+    array([0.75])
+    """
+    return 1.0 - differing(shared, left, right) / tau
+
+
+def differing(shared: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """h_ij = m_i + m_j - 2 y_i'y_j, the number of labels in which two sets differ."""
+    return left + right - 2.0 * shared
+
+
+SET_SIMILARITIES: dict[str, Callable[..., np.ndarray]] = {
+    "and": similarity_and,
+    "cosine": similarity_cosine,
+    "dice": similarity_dice,
+    "scaled_dice": similarity_dice,
+    "jaccard": similarity_jaccard,
+    "hamming": similarity_hamming,
+    "hamming_linear": similarity_hamming_linear,
+}
 
 SIMILARITIES: dict[str, Callable[..., np.ndarray]] = {
-    "linear": similarity_linear,
-    "rbf": similarity_rbf,
+    "linear": similarity_and,
+    "rbf": similarity_hamming,
     "cosine": similarity_cosine,
-    "tanimoto": similarity_tanimoto,
+    "tanimoto": similarity_jaccard,
 }
 
 
 def similarity(
     kind: str | Callable[[np.ndarray], np.ndarray], sets: np.ndarray, tau: float | None = None
 ) -> np.ndarray:
-    """The similarity of this name, or of a callable sets -> u x u, checked to be symmetric and finite."""
-    if not callable(kind):
-        return SIMILARITIES[kind](sets, tau)
-    G = np.asarray(kind(sets), dtype=np.float64)
-    u = len(sets)
+    """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite.
+
+    ``tau``: the width of "rbf"; None: ``mean_differing``.
+
+    Examples
+    --------
+    >>> similarity("tanimoto", np.array([[1.0, 1.0], [0.0, 1.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    if callable(kind):
+        return checked_similarity(kind(sets), len(sets), kind)
+    m = sets.sum(axis=1)
+    width = mean_differing(sets) if kind == "rbf" and tau is None else tau
+    return SIMILARITIES[kind](sets @ sets.T, m[:, None], m[None, :], width)
+
+
+def mean_differing(sets: np.ndarray) -> float:
+    """The mean number of labels in which two distinct rows of ``sets`` differ, at least 1: the default width of (37).
+
+    Examples
+    --------
+    >>> mean_differing(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+    2.0
+    """
+    u, counts = len(sets), sets.sum(axis=0)
+    if u < 2:
+        return 1.0
+    total = u * counts.sum() - counts @ counts
+    return max(float(total / (u * (u - 1) / 2)), 1.0)
+
+
+def checked_similarity(values: object, u: int, kind: object) -> np.ndarray:
+    """What a callable returned, as a symmetric u x u array; a ValueError where it is none."""
+    G = np.asarray(values, dtype=np.float64)
     if (
         G.shape != (u, u)
         or not np.all(np.isfinite(G))
@@ -69,5 +155,17 @@ def similarity(
     return (G + G.T) / 2
 
 
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.divide(a, b, out=np.zeros_like(a, dtype=np.float64), where=b != 0)
+def positive_part(values: np.ndarray) -> np.ndarray:
+    """Cosines and their like as similarities: 0 where they are negative, and where only rounding keeps them from it.
+
+    Examples
+    --------
+    >>> positive_part(np.array([-0.5, 1e-17, 0.5]))
+    array([0. , 0. , 0.5])
+    """
+    return np.where(values > ROUNDING, values, 0.0)
+
+
+def ratio(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
+    """a / b, 0 where b is 0."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=b != 0)

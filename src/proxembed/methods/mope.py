@@ -1,0 +1,303 @@
+"""MOPE: the proximity of rows designed from their label sets, alone or together with their features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from ..algebra.guard import guard_dense
+from ..algebra.matrix import row_blocks
+from ..algebra.operators import Centering, Dense, Identity, Laplacian, LowRank, Operator, Sparse, Sum
+from ..base import PencilEmbedder, SpectralEmbedder
+from ..params import log, param
+from ..proximity.all_pairs import AllPairs
+from ..proximity.combine import combine, combine_grouped, unit_weights
+from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
+from ..proximity.sparsify import sparsify
+from ..proximity.weights import COMPUTED
+from ..rows import Rows, reciprocal
+from ..template import Template
+from .preserving import _Local
+
+SIMILARITY_DOC = (
+    'How label sets are compared. scheme="labels": "and", "cosine", "dice" (None), "scaled_dice", "jaccard", '
+    '"hamming", "hamming_linear"; "latent": "cosine" (None), "minkowski", "tanimoto" or a weight of features; '
+    '"classes": "cooccurrence", "dice" (None), "jaccard", "cosine", "hamming", "features", or a c x c array of the '
+    "classes. A callable maps the u x c distinct label sets to u x u."
+)
+
+
+class MOPE(PencilEmbedder, _Local):
+    """Multi-output proximity-based embedding: A = Psi(W, G), G from label sets, W from features, Bp = I.
+    [mu2012mesd]
+
+    Rows with like labels (G), and where asked for with like features too (W), are embedded alike. ``scheme`` says how
+    label sets are compared: as strings of labels, by latent variables of them, or through the similarity of the
+    classes. Label factors, distinct label sets and links stand for the n x n matrix, which is formed for
+    ``graph="full"`` without ``n_links`` alone.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection; zeros with center=False.
+    eigenvalues_ : (k,) array, descending; the ascending costs of ``objective="laplacian"``.
+    ridge_ : float, the ridge used, absolute.
+    recall_ : float or None, the sampled recall of an approximate search of neighbours; None for an exact one or none.
+
+    Raises
+    ------
+    ValueError
+        For a similarity that the scheme does not have, n_components above the number of positive eigenvalues, no pair
+        of rows of positive proximity, weights of all pairs above the size guard, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import MOPE
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> MOPE(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    >>> linked = MOPE("labels", weights="gaussian", n_links=10, n_components=3)
+    >>> linked.fit(data.X, data.Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    scheme: str = param(
+        default="classes",
+        choices=SCHEMES,
+        kw_only=False,
+        search=SCHEMES,
+        doc="What is compared: label sets, latent variables of label sets, or the classes that they hold.",
+    )
+    similarity: Any = param(
+        default=None,
+        choices=(None,),
+        kind=(str, np.ndarray),
+        callable=True,
+        search=(None, "cosine"),
+        doc=SIMILARITY_DOC,
+    )
+    label_tau: float | None = param(
+        default=None, above=0, choices=(None,), doc="Width of a similarity that has one; None: its own default."
+    )
+    p: float = param(default=2.0, low=1, doc='Exponent of "minkowski".')
+    latent: Any = param(
+        default="pca",
+        choices=("pca", "lsi"),
+        kind=SpectralEmbedder,
+        search=("pca", "lsi"),
+        doc='Latent variables of scheme="latent": by name, or an unsupervised method, which is fitted on Y.',
+    )
+    n_latent: int | None = param(
+        default=None,
+        low=1,
+        integer=True,
+        choices=(None,),
+        doc='How many of "pca" or "lsi"; None: those that hold 90 % of the spectrum.',
+    )
+    center_latent: bool = param(
+        default=False, kind=bool, doc="Centre Y in the latent variables; False as in the paper."
+    )
+    weights: Any = param(
+        default=None,
+        choices=(None, *COMPUTED),
+        callable=True,
+        search=(None, "gaussian"),
+        doc="W, weights of the graph of neighbours from the features, over the largest; None: labels alone, Psi = G^a. "
+        "A callable (X, graph) gives an n x n matrix of them.",
+    )
+    combine: Any = param(
+        default="priority",
+        choices=("priority", "hadamard", "sum"),
+        callable=True,
+        search=("priority", "hadamard", "sum"),
+        doc="Psi: gamma g^a / (1 + beta (1 - w^b)) + (1 - gamma) w^b, g w, beta g + (1 - beta) w, or a callable of "
+        "arrays (w, g).",
+    )
+    a: float = param(default=1.0, low=0, search=log(0.1, 3.0), doc="Exponent of the label similarity.")
+    b: float = param(default=1.0, low=0, search=log(0.1, 3.0), doc="Exponent of the feature weight.")
+    beta: float = param(
+        default=1.0, low=0, search=(0.0, 1.0), doc='How far the features count; in [0, 1] for combine="sum".'
+    )
+    gamma: float = param(default=1.0, low=0, high=1, search=(0.0, 1.0), doc="Share of the labels against W alone.")
+    n_links: int | None = param(
+        default=None,
+        low=1,
+        integer=True,
+        choices=(None,),
+        search=(None, 5, 10, 20),
+        doc="Keep the so many largest proximities of a row, ties by row number; None: all of them.",
+    )
+    link: str = param(
+        default="undirected",
+        choices=("undirected", "mutual", "directed"),
+        doc="Links either way, both ways, or one way (averaged).",
+    )
+    values: str = param(default="psi", choices=("psi", "binary"), doc="What a link carries: its proximity, or 1.")
+    self_loops: bool = param(default=False, kind=bool, doc="Keep the proximity of a row to itself beside its links.")
+    objective: str = param(
+        default="proximity",
+        choices=("proximity", "laplacian", "normalized"),
+        search=("proximity", "laplacian", "normalized"),
+        doc="A itself, A - D(A) (a minimisation of distances), or D^-1/2 A D^-1/2, D(A) the row sums.",
+    )
+    constraint: str = param(
+        default="projection",
+        choices=("projection", "embedding"),
+        search=("projection", "embedding"),
+        doc="What is orthonormal: P, or the embedding XP, up to the ridge.",
+    )
+    center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
+
+    @property
+    def positive_only(self):
+        """Components of positive eigenvalue, but for the costs of a Laplacian."""
+        return self.objective != "laplacian"
+
+    def template(self, rows):
+        A = self._stated_objective(self.proximity(rows))
+        sense = -1 if self.objective == "laplacian" else 1
+        offset = rows.ones if self.center else None
+        if self.center:
+            A = centred(A, rows.n)
+        if self.constraint == "projection":
+            return Template(A, offset=offset, sense=sense)
+        B = Centering() if self.center else Identity(rows.n)
+        return Template(A, B, b=0, offset=offset, target=rows.labels.Y, sense=sense)
+
+    def proximity(self, rows: Rows) -> Operator:
+        """Psi(W, G) of the rows as a structured operator."""
+        G = self._label_similarity(rows)
+        W = self._feature_weights(rows)
+        if self.n_links is not None:
+            options = {"link": self.link, "values": self.values, "self_loops": self.self_loops}
+            K = min(self.n_links, rows.n - 1)
+            psi = Sparse(sparsify(G, K, W, self.combine, **options, **self._exponents))
+        else:
+            psi = self._of_all_pairs(G, W) if callable(W) else self._structured(G, W)
+        if not (psi @ rows.ones).any():
+            raise ValueError(
+                f"{type(self).__name__}: no two rows have a proximity above 0 under scheme={self.scheme!r}, "
+                f"combine={self.combine!r}. Use another similarity, combine='sum', or gamma below 1."
+            )
+        return psi
+
+    def _label_similarity(self, rows: Rows) -> LabelSimilarity:
+        labels, similarity = rows.labels, self.similarity
+        if isinstance(similarity, np.ndarray):
+            similarity = _of_kept_classes(similarity, labels)
+        return label_similarity(
+            labels,
+            self.scheme,
+            similarity,
+            tau=self.label_tau,
+            p=self.p,
+            latent=self._latent_variables(labels),
+            n_latent=self.n_latent,
+            centred=self.center_latent,
+            class_features=rows.X,
+        )
+
+    def _latent_variables(self, labels) -> str | Callable:
+        """A name, or the map of label sets by an unsupervised method fitted on the labels."""
+        if isinstance(self.latent, str):
+            return self.latent
+        if self.scheme != "latent":
+            return "pca"
+        if self.latent.label_kind is not None or not hasattr(self.latent, "transform"):
+            raise ValueError(
+                f"latent={self.latent!r} is not allowed: latent variables of label sets come from an unsupervised "
+                "method that embeds new rows, such as PCA(), LPP() or Isomap()."
+            )
+        fitted = clone(self.latent).fit(sparse.csr_array(labels.Y))
+        return lambda sets: fitted.transform(sparse.csr_array(sets, dtype=np.float64))
+
+    def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable | None:
+        """W over its largest entry: CSR, or a function of blocks of rows for all pairs; None where labels alone
+        count."""
+        self.recall_ = None
+        if self.weights is None:
+            return None
+        if self.graph != "full" or callable(self.weights):
+            W = unit_weights(self._graph_weights(rows))
+            return W if self.graph != "full" else lambda part: W[part].toarray()
+        paths = self._neighbor_graph(rows, "undirected") if self.weights == "geodesic" else None
+        return AllPairs(rows.X, self.weights, self.tau, paths=paths, **self._search)
+
+    @property
+    def _exponents(self) -> dict[str, float]:
+        return {"a": self.a, "b": self.b, "beta": self.beta, "gamma": self.gamma}
+
+    def _structured(self, G: LabelSimilarity, W: sparse.csr_array | None) -> Operator:
+        """The label factor where Psi is G and that is the smaller form, else label sets and the edges of W."""
+        plain = self.combine in ("hadamard", "sum") or (self.combine == "priority" and self.a == 1.0)
+        factor = G.factor() if W is None and plain else None
+        if factor is not None and factor[0].shape[1] <= G.u:
+            return LowRank(*factor)
+        index, base, change = combine_grouped(G, W, self.combine, **self._exponents)
+        sets = sparse.csc_array((np.ones(G.n), (np.arange(G.n), index)), shape=(G.n, G.u))
+        if change is None:
+            return LowRank(sets, base)
+        return LowRank(sets, base) + Sparse(change) if base.any() else Sparse(change)
+
+    def _of_all_pairs(self, G: LabelSimilarity, W: Callable) -> Dense:
+        guard_dense((G.n, G.n), "The proximity of all pairs of rows")
+        index, Gu = G.grouped()
+        psi = np.empty((G.n, G.n))
+        for part in row_blocks(G.n, G.n):
+            psi[part] = combine(self.combine, W(part), Gu[index[part]][:, index], **self._exponents)
+        return Dense((psi + psi.T) / 2.0)
+
+    def _stated_objective(self, A: Operator) -> Operator:
+        if self.objective == "proximity":
+            return A
+        if self.objective == "laplacian":
+            return -Laplacian(A)
+        degree = A @ np.ones(A.n)
+        if degree.min() < -1e-12 * np.abs(degree).max():
+            raise ValueError(
+                f"objective='normalized' needs proximities of rows that sum to 0 or more; the least sum is "
+                f"{degree.min():.3g}. Use objective='proximity', or similarities that are not negative."
+            )
+        return both_sides(A, np.sqrt(reciprocal(np.maximum(degree, 0.0))))
+
+
+def centred(A: Operator, n: int) -> Operator:
+    """H A H, H = I - 11'/n, by terms of low rank."""
+    if isinstance(A, LowRank):
+        return LowRank(A.F, A.S, center=np.ones(n))
+    sums = A @ np.ones(n)
+    if np.abs(sums).max() <= 1e-12 * n * max(np.abs(A.diagonal(n)).max(), 1e-300):
+        return A
+    corner = np.array([[0.0, -1.0 / n], [-1.0 / n, sums.sum() / n**2]])
+    return A + LowRank(np.column_stack([sums, np.ones(n)]), corner)
+
+
+def both_sides(A: Operator, r: np.ndarray) -> Operator:
+    """diag(r) A diag(r), of the same structure."""
+    R = sparse.diags_array(r)
+    scaled: list[tuple[float, Operator]] = []
+    for c, leaf in A.terms():
+        if isinstance(leaf, LowRank):
+            scaled.append((c, LowRank(R @ leaf.F, leaf.S)))
+        elif isinstance(leaf, Sparse):
+            scaled.append((c, Sparse(R @ leaf.W @ R)))
+        else:
+            scaled.append((c, Dense(r[:, None] * leaf.A * r)))
+    return scaled[0][1] if len(scaled) == 1 and scaled[0][0] == 1.0 else Sum(scaled)
+
+
+def _of_kept_classes(sigma: np.ndarray, labels) -> np.ndarray:
+    """The rows and columns of the classes that some row has."""
+    c = len(labels.classes_)
+    if sigma.shape != (c, c):
+        raise ValueError(
+            f"similarity is an array of shape {sigma.shape}; {(c, c)} is needed, one row and column for each of the "
+            f"{c} classes."
+        )
+    return sigma if labels.kept is None else sigma[np.ix_(labels.kept, labels.kept)]

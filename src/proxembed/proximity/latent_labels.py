@@ -1,0 +1,213 @@
+"""Latent labels: label sets as points phi(y) = Py'y of a few directions, and similarities of such points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ..algebra.guard import guard_dense
+from ..algebra.matrix import centred_lengths, row_blocks
+from ..algebra.pairs import cosine
+from ..algebra.symmetric import RANGE_TOLERANCE, descending
+from ..labels import LabelMatrix
+from .correlation import correlations, mid_ranks
+from .geodesic import geodesics
+from .graph import neighbor_graph
+from .neighbors import nearest
+from .similarity import checked_similarity, positive_part, similarity_jaccard
+from .weights import LOCAL_NEIGHBORS, weights_alternative, weights_gaussian, weights_local_scaling
+
+LATENT = ("pca", "lsi")
+LATENT_SIMILARITIES = (
+    "cosine", "minkowski", "tanimoto", "gaussian", "local_scaling", "alternative", "pearson", "spearman", "kendall",
+    "geodesic",
+)  # fmt: skip
+SHARE = 0.9
+
+Between = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def latent_labels(
+    labels: LabelMatrix,
+    sets: np.ndarray,
+    kind: str | Callable[[np.ndarray], np.ndarray] = "pca",
+    n_latent: int | None = None,
+    centred: bool = False,
+) -> np.ndarray:
+    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.  [mu2012mesd]
+
+    Parameters
+    ----------
+    labels : LabelMatrix of n rows and c labels.
+    sets : array of shape (u, c), label sets as 0/1.
+    kind : "pca" (right singular vectors of the centred Y), "lsi" (of Y itself), or a callable sets -> (u, k) array.
+    n_latent : directions, at most the rank of the matrix; None: as many as hold 90 % of its squares.
+    centred : take the mean label vector off y first, so that phi are PCA scores.
+
+    Returns
+    -------
+    ndarray of shape (u, k)
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, n_latent above the rank, and a callable that does not return finite points, one a set.
+
+    Examples
+    --------
+    >>> labels = LabelMatrix.of(np.array([[1, 0], [1, 0], [0, 1]]))
+    >>> np.abs(latent_labels(labels, np.eye(2), "lsi", 1))
+    array([[1.],
+           [0.]])
+    """
+    if callable(kind):
+        phi = np.asarray(kind(sets), dtype=np.float64)
+        if phi.ndim != 2 or len(phi) != len(sets) or not np.isfinite(phi).all():
+            raise ValueError(
+                f"latent={kind!r} must return a finite array with a row for each of the {len(sets)} label sets; it "
+                f"returned one of shape {phi.shape}."
+            )
+        return phi
+    if not isinstance(kind, str) or kind not in LATENT:
+        raise ValueError(f"latent={kind!r} is not known; choose one of {', '.join(LATENT)}, or pass a callable.")
+    w, V = descending(labels.centred_gram if kind == "pca" else (labels.Y.T @ labels.Y).toarray())
+    rank = int(np.count_nonzero(w > RANGE_TOLERANCE * w[0])) if w[0] > 0 else 0
+    if n_latent is None:
+        share = np.cumsum(w[:rank]) / max(w[:rank].sum(), np.finfo(float).tiny)
+        n_latent = min(int(np.searchsorted(share, SHARE)) + 1, rank)
+    elif isinstance(n_latent, bool) or not isinstance(n_latent, int | np.integer) or not 1 <= n_latent <= rank:
+        raise ValueError(
+            f"n_latent={n_latent!r} is not allowed: it must be a whole number from 1 to {rank}, the rank of the "
+            f'labels under latent="{kind}", or None.'
+        )
+    points = sets - labels.nk / labels.n if centred else sets
+    return points @ V[:, :n_latent]
+
+
+def latent_between(
+    phi: np.ndarray, kind: str | Callable = "cosine", tau: float | None = None, p: float = 2.0
+) -> tuple[Between, float]:
+    """Similarities of latent points: (function of two index vectors a, b -> (len(a), len(b)) array, largest value).
+
+    Parameters
+    ----------
+    phi : array of shape (u, k)
+    kind : str or callable
+        "cosine"; "minkowski" exp(-sum |phi_i - phi_j|^p / tau), (40); "tanimoto" (41), which is Jaccard's of 0/1;
+        "gaussian", "local_scaling" (scales among the points), "alternative", "pearson", "spearman", "kendall" (at most
+        2,000 points) and "geodesic" (paths between the 5 nearest points) as weights of rows are. A callable gives
+        u x u. Negative values become 0, and a point of zeros has no cosine.
+    tau : width; None: the mean of sum |phi_i - phi_j|^p over all pairs of points (of g^2 for "geodesic"), and 1 for
+        "alternative".
+    p : at least 1.
+
+    Examples
+    --------
+    >>> between, largest = latent_between(np.array([[1.0, 0.0], [1.0, 1.0]]), "tanimoto")
+    >>> between(np.array([0]), np.array([0, 1]))
+    array([[1. , 0.5]])
+    """
+    if callable(kind):
+        G = np.maximum(checked_similarity(kind(phi), len(phi), kind), 0.0)
+        return lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0))
+    if not isinstance(kind, str) or kind not in LATENT_SIMILARITIES:
+        raise ValueError(
+            f"similarity={kind!r} of latent labels is not known; choose one of {', '.join(LATENT_SIMILARITIES)}, or "
+            "pass a callable."
+        )
+    if kind in ("cosine", "pearson", "spearman", "kendall"):
+        return _clipped(_correlation(phi, kind)), 1.0
+    if kind == "tanimoto":
+        squares = np.einsum("ij,ij->i", phi, phi)
+        return _clipped(lambda a, b: similarity_jaccard(phi[a] @ phi[b].T, squares[a, None], squares[b])), 1.0
+    return _of_distances(phi, kind, tau, p)
+
+
+def _correlation(phi: np.ndarray, kind: str) -> Between:
+    if kind == "cosine":
+        return _cosine(phi, np.sqrt(np.einsum("ij,ij->i", phi, phi)))
+    if kind == "kendall":
+
+        def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return correlations("kendall", phi, phi, np.repeat(a, len(b)), np.tile(b, len(a))).reshape(len(a), len(b))
+
+        return between
+    points = mid_ranks(phi).astype(np.float64) if kind == "spearman" else phi
+    mean, length = centred_lengths(points)
+    return _cosine(points - mean[:, None], length)
+
+
+def _cosine(points: np.ndarray, length: np.ndarray) -> Between:
+    return lambda a, b: cosine(points[a] @ points[b].T, length[a, None], length[b][None, :])
+
+
+def _clipped(between: Between) -> Between:
+    return lambda a, b: positive_part(between(a, b))
+
+
+def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float) -> tuple[Between, float]:
+    everyone = np.arange(len(phi))
+    if kind == "minkowski":
+        if not 1.0 <= p < np.inf:
+            raise ValueError(f"p={p!r} is not allowed: Minkowski's power is a finite number of at least 1.")
+
+        def powers(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return _differences(phi[a], phi[b], p)
+
+        width = _mean_of_pairs(powers, len(phi)) if tau is None else tau
+        return lambda a, b: np.exp(-powers(a, b) / width), 1.0
+    if kind == "geodesic":
+        distance = _geodesic_points(phi)
+    else:
+
+        def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return cdist(phi[a], phi[b])
+
+    if kind == "alternative":
+        width = 1.0 if tau is None else tau
+        squares = np.einsum("ij,ij->i", phi, phi)
+        return lambda a, b: weights_alternative(distance(a, b), width, squares[a, None], squares[b]), 1.0 / width
+    if kind == "local_scaling":
+        scale = _scales(distance, everyone)
+        return lambda a, b: weights_local_scaling(distance(a, b), 1.0, scale[a, None], scale[b][None, :]), 1.0
+    width = _mean_of_pairs(lambda a, b: distance(a, b) ** 2, len(phi)) if tau is None else tau
+    return lambda a, b: weights_gaussian(distance(a, b), width), 1.0
+
+
+def _differences(left: np.ndarray, right: np.ndarray, p: float) -> np.ndarray:
+    """sum |x - y|^p of all pairs of points."""
+    if p == 2.0:
+        return cdist(left, right, "sqeuclidean")
+    return cdist(left, right, "cityblock") if p == 1.0 else cdist(left, right, "minkowski", p=p) ** p
+
+
+def _mean_of_pairs(values: Between, u: int) -> float:
+    """The mean over all pairs of different points, those at no finite distance apart; 1 where that is 0."""
+    total, count, everyone = 0.0, 0, np.arange(u)
+    for part in row_blocks(u, u):
+        found = values(everyone[part], everyone)
+        reached = np.isfinite(found)
+        total += float(found[reached].sum())
+        count += int(np.count_nonzero(reached)) - len(found)
+    return total / count if count and total > 0.0 else 1.0
+
+
+def _scales(distance: Between, everyone: np.ndarray) -> np.ndarray:
+    """The distance of each point to its 7th nearest other point, or to the last."""
+    u = len(everyone)
+    if u < 2:
+        return np.zeros(u)
+    rank = min(LOCAL_NEIGHBORS, u - 1)
+    blocks = (distance(everyone[part], everyone) for part in row_blocks(u, u))
+    return np.concatenate([np.partition(block, rank, axis=1)[:, rank] for block in blocks])
+
+
+def _geodesic_points(phi: np.ndarray) -> Between:
+    u = len(phi)
+    if u < 2:
+        return lambda a, b: np.zeros((len(a), len(b)))
+    guard_dense((u, u), "The geodesic distances of the label sets")
+    paths = geodesics(neighbor_graph(nearest(phi, min(5, u - 1)), u))
+    return lambda a, b: paths[np.ix_(a, b)]
