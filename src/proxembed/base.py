@@ -144,11 +144,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _check_labels(self, labels: LabelMatrix) -> None:
         name = type(self).__name__
-        if not np.any((labels.nk > 0) & (labels.nk < labels.n)):
-            raise ValueError(
-                f"{name} needs labels that differ between rows, but y holds one class only (every row has the "
-                "same labels). Pass rows of at least two classes."
-            )
+        self._check_differ(labels)
         if self.label_kind == "single" and not labels.one_hot:
             several = int(np.count_nonzero(labels.m > 1))
             what = (
@@ -156,6 +152,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
             raise ValueError(
                 f"{name} takes one class a row, but {what}. Use MESD({name}()), which takes any label sets."
+            )
+
+    def _check_differ(self, labels: LabelMatrix) -> None:
+        if not np.any((labels.nk > 0) & (labels.nk < labels.n)):
+            raise ValueError(
+                f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
+                "has the same labels). Pass rows of at least two classes."
             )
 
 
@@ -184,6 +187,7 @@ class SpectralEmbedder(Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]"""
 
     direct: ClassVar[bool] = False
+    combines: ClassVar[bool] = False  # True: made of several methods, each of which is lifted by itself
     positive_only: ClassVar[bool] = False
     ridge: ClassVar[float | str | None] = 0.0
     ridge_scale: ClassVar[str | None] = "trace"
@@ -226,6 +230,7 @@ class SpectralEmbedder(Embedder, abstract=True):
         self._forget()
         try:
             with one_pool:
+                self._resolve()
                 rows = self._rows(X, y)
                 chosen = self._chosen(self._solved(rows), rows)
                 self._store(chosen, rows)
@@ -235,7 +240,11 @@ class SpectralEmbedder(Embedder, abstract=True):
         self.n_components_ = len(chosen.eigenvalues)
         return self
 
+    def _resolve(self) -> None:
+        """Make ready the methods that this one is made of, before anything is checked."""
+
     def _solved(self, rows: Rows) -> Solution:
+        known = rows.labels is not None and rows.labels.unknown is None
         return solve(
             self._stated(rows),
             self.lift(rows.X),
@@ -244,7 +253,7 @@ class SpectralEmbedder(Embedder, abstract=True):
             solver=self.solver,
             criterion=self._criterion(),
             positive_only=self.positive_only and self._wanted() is None,
-            also=[] if rows.labels is None else [rows.labels.Y],
+            also=[rows.labels.Y] if known else [],
         )
 
     def _stated(self, rows: Rows) -> Template:
@@ -259,7 +268,7 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _forget(self) -> None:
         """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
-        for name in [n for n in vars(self) if n.endswith("_") and n != "method_"]:
+        for name in [n for n in vars(self) if n.endswith("_")]:
             delattr(self, name)
 
     def transform(self, X):
@@ -353,7 +362,15 @@ class SpectralEmbedder(Embedder, abstract=True):
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge
         if rows.labels is not None:
-            self.label_loadings_ = label_loadings(found.problem.rows, rows.labels, self.components_)
+            self.label_loadings_ = label_loadings(*_labelled(found.problem.rows, rows.labels), self.components_)
+
+
+def _labelled(rows: CentredMatrix, labels: LabelMatrix) -> tuple[CentredMatrix, LabelMatrix]:
+    """The rows whose labels are all known, with their labels."""
+    if labels.unknown is None:
+        return rows, labels
+    index = np.flatnonzero(labels.rows_known)
+    return rows.take(index), labels.take(index)
 
 
 def natural_components(rows: Rows) -> int:

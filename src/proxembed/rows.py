@@ -118,7 +118,13 @@ class Rows:
         return [(index, weights[index]) for index in rows]
 
     def labelled(self) -> tuple[Rows, np.ndarray]:
-        """The rows whose labels are all known, as rows of their own, and their index."""
+        """The rows whose labels are all known, as rows of their own, and their index; taken once."""
+        return self._labelled
+
+    @cached_property
+    def _labelled(self) -> tuple[Rows, np.ndarray]:
+        if self._known.unknown is None:
+            return self, np.arange(self.n)
         index = np.flatnonzero(self._known.rows_known)
         return replace(self, X=self.X[index], labels=self._known.take(index)), index
 

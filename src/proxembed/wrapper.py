@@ -25,21 +25,17 @@ class Wrapper(SpectralEmbedder, abstract=True):
     def check_method(self, method: SpectralEmbedder) -> None:
         """Raise a ValueError for a method that cannot be wrapped."""
 
-    def fit(self, X, y=None):
-        """Resolve the wrapped method, then fit as any spectral method does.
-
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form. Returns self.
-        """
-        self._resolve()
-        return super().fit(X, y)
+    @property
+    def keeps_unknown(self) -> bool:  # type: ignore[override]
+        """As the wrapped method has it."""
+        return self._resolved().keeps_unknown
 
     def _resolve(self) -> None:
         check_params(self)
         self.method_ = self._resolved()
         self.check_method(self.method_)
         check_params(self.method_)
-        if isinstance(self.method_, Wrapper):
-            self.method_._resolve()
+        self.method_._resolve()
 
     def lift(self, X):
         return self.method_.lift(X)

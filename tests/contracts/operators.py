@@ -153,9 +153,8 @@ def class_cases(n: int) -> list[Case]:
     """Operators made of blocks of rows; the blocks overlap, as classes of several labels a row do."""
     blocks = [np.arange(0, n - 2), np.arange(n - 1, 1, -2), np.array([n // 2])]
     inner = [graph(len(index)) for index in blocks]
-    weights_ = ClassWeights(
-        n, [(index, lambda rows, columns, A=A: A[rows, columns].copy()) for index, A in zip(blocks, inner, strict=True)]
-    )
+    tiles = [lambda rows, columns, A=A: A[rows, columns].copy() for A in inner]
+    weights_ = ClassWeights(n, [(index, lambda tile=tile: tile) for index, tile in zip(blocks, tiles, strict=True)])
     factors = np.array([[0.5, 2.0, 3.0], [1.0, -1.0, 0.0]])
     wide = [np.zeros((n, n)) for _ in factors]
     for row, total in zip(factors, wide, strict=True):

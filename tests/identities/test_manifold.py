@@ -8,11 +8,10 @@ import scipy.sparse as sp
 
 import strategies
 from identities.comparison import gram_distance
-from proxembed import PCA, ClassicalMDS, Isomap, LaplacianEigenmaps
+from proxembed import PCA, ClassicalMDS, Isomap, LaplacianEigenmaps, neighborly
 from proxembed.algebra import direct
 from proxembed.algebra.gower import DoubleCentred, gower_rows
 from proxembed.algebra.operators import LowRank
-from proxembed.methods import neighborly
 from proxembed.proximity.geodesic import geodesics
 
 N = 40

@@ -21,6 +21,7 @@ from proxembed import (
     DONPP,
     FDA,
     LFDA,
+    LLE,
     LPP,
     LSI,
     MDDM,
@@ -28,6 +29,7 @@ from proxembed import (
     MFA,
     MLDA,
     MMC,
+    MOPE,
     MORP,
     NPP,
     OLPP,
@@ -38,7 +40,9 @@ from proxembed import (
     PCA,
     PLS,
     SONPP,
+    SSDR,
     Kernelized,
+    LaplacianEigenmaps,
 )
 from proxembed.base import SpectralEmbedder, registry
 from proxembed.methods.spectral_maps import GraphMap
@@ -123,6 +127,35 @@ VARIANTS: dict[str, list[dict]] = {
         {"method": DNE(), "weighting": "mimj"},
         {"method": OLPPR(), "weighting": "printed"},
     ],
+    "MOPE": [
+        {"scheme": "labels"},
+        {"scheme": "latent", "similarity": "gaussian"},
+        {"scheme": "labels", "similarity": "hamming", "objective": "normalized"},
+        {"scheme": "labels", "weights": "gaussian", "beta": 3.0},
+        {"weights": "gaussian", "graph": "full", "n_links": 8, "gamma": 0.7},
+        {"weights": "gaussian", "graph": "full", "combine": "hadamard", "objective": "normalized"},
+        {"weights": "gaussian", "objective": "laplacian", "n_components": 3},
+        {"constraint": "embedding", **RIDGE},
+        {"weights": "gaussian", "constraint": "embedding", **RIDGE},
+        {"center": False},
+        {"center": False, "constraint": "embedding", **RIDGE},
+    ],
+    "SSDR": [
+        {"supervised": MESD(FDA(**RIDGE)), "unsupervised": LPP(), "constraint": "mixed"},
+        {"supervised": OPLS(), "unsupervised": PCA(), "constraint": "mixed", "mix": 0.1, "balance": "trace"},
+        {"supervised": CCA(), "unsupervised": NPP(), "constraint": "mixed", "balance": "spectral", **RIDGE},
+        {"supervised": MDDM(), "unsupervised": LLE(), "mix": 0.2, "balance": "spectral"},
+        {"supervised": MESD(MFA()), "unsupervised": OLPP(), "constraint": "supervised", "flip": True, **RIDGE},
+        {"supervised": OPLS(), "unsupervised": LSI(), "mix": 0.3, "constraint": "mixed"},
+        {"supervised": MESD(DNE()), "unsupervised": ONPP(), "mix": 0.1},
+        {"supervised": Kernelized(OPLS(), tau=20.0), "unsupervised": Kernelized(PCA(), tau=20.0), "balance": "trace"},
+        {"supervised": OPLS(**RIDGE), "unsupervised": PCA(), "mix": 0.0, "constraint": "mixed"},
+        {"supervised": OPLS(), "unsupervised": LaplacianEigenmaps(), "mix": 1.0, "constraint": "mixed", **RIDGE},
+    ],
+    "SELF": [{"beta": 0.0, **RIDGE}, {"beta": 1.0}, {"base": "lpp", **RIDGE}],
+    "SSFDA": [{"graph_weight": 0.0}, {"graph_weight": 1.0, "weights": "constant", **RIDGE}],
+    "SSMMC": [{"lam": 1.0, "graph_weight": 0.0}, {"graph_weight": 1.0, "n_neighbors": 8}],
+    "SSMOPE": [{"mix": 0.1, "balance": "trace"}, {"supervised": MOPE("labels"), "mix": 0.9}],
     "Kernelized": [
         {"method": PCA(), "tau": 20.0, "n_components": 2},
         {"method": LSI(), "kernel": "cosine", "n_components": 2},
@@ -133,9 +166,24 @@ VARIANTS: dict[str, list[dict]] = {
         {"method": PLS(), "kernel": "cosine", "constraint": "coef"},
         {"method": FDA(**RIDGE), "tau": 20.0},
         {"method": MESD(MMC()), "tau": 20.0},
+        {"method": MOPE("labels"), "tau": 20.0},
         {"method": OPLS(), "n_prototypes": 12, "prototypes": "farthest", "random_state": 0, "tau": 20.0},
     ],
 }
+
+
+def _members(estimator: SSDR) -> list[SpectralEmbedder]:
+    """The members of a combination that have a share in it."""
+    shares = {"supervised": 1.0 - estimator.mix, "unsupervised": estimator.mix}
+    return [getattr(estimator, role) or getattr(estimator, f"default_{role}")() for role in shares if shares[role] > 0]
+
+
+def _minimises(estimator) -> bool:
+    """Whether the small eigenvalues are the good ones."""
+    if isinstance(estimator, SSDR):
+        return estimator.flip or all(_minimises(member) for member in _members(estimator))
+    inner = getattr(estimator, "method", None) or estimator
+    return isinstance(inner, GraphMap | MINIMISING) or getattr(inner, "objective", None) == "laplacian"
 
 
 def _moves_with_origin(estimator) -> bool:
@@ -145,6 +193,8 @@ def _moves_with_origin(estimator) -> bool:
         return estimator.kernel in ("cosine", "polynomial") or (
             estimator.kernel == "linear" and _moves_with_origin(inner)
         )
+    if isinstance(estimator, SSDR):
+        return any(_moves_with_origin(member) for member in _members(estimator))
     if isinstance(estimator, MESD):
         return _moves_with_origin(FDA() if estimator.method is None else estimator.method)
     if getattr(estimator, "metric", None) == "cosine" or getattr(estimator, "weights", None) == "alternative":
@@ -193,6 +243,11 @@ class Case:
         return _moves_with_origin(self.prototype)
 
     @property
+    def lifted(self) -> bool:
+        """Whether a kernel map is projected, not X."""
+        return isinstance(getattr(self.prototype, "unsupervised", self.prototype), Kernelized)
+
+    @property
     def nested(self) -> bool:
         """Whether the first components of a solution are the solution of fewer components."""
         return getattr(self.prototype, "criterion", "ratio_trace") != "trace_ratio"
@@ -211,7 +266,7 @@ class Case:
     def has_shares(self) -> bool:
         """Whether the large eigenvalues are the good ones, so that a share of their spectrum can be asked for."""
         inner = getattr(self.prototype, "method", None) or self.prototype
-        return not isinstance(inner, GraphMap | MINIMISING) and getattr(inner, "form", "ratio") == "ratio"
+        return not _minimises(inner) and getattr(inner, "form", "ratio") == "ratio"
 
     def fit(self, data: Data, **options) -> SpectralEmbedder:
         return self.build(**options).fit(data.X, None if self.labels is None else data.y)

@@ -9,12 +9,12 @@ from ..algebra.gower import DoubleCentred, gower_rows
 from ..algebra.guard import guard_dense
 from ..direct import DirectEmbedder, stored_like
 from ..features.prototypes import prototypes_farthest
+from ..neighborly import Neighborly, links_within, path_lengths
 from ..params import param
 from ..proximity.geodesic import connected, geodesics
 from ..proximity.neighbors import Neighbors, nearest
 from ..template import Template
 from .manifold import SCALING_DOC
-from .neighborly import Neighborly, links_within, path_lengths
 
 DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanczos takes some twenty products
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ..algebra.class_blocks import ClassWeights, Tile
+from ..algebra.class_blocks import ClassWeights, Open, Tile
 from ..algebra.eigen import MAX_COMPONENTS
 from ..algebra.operators import Laplacian, LowRank, Sparse
 from ..base import PencilEmbedder, SpectralEmbedder
@@ -87,8 +87,8 @@ class LFDA(PencilEmbedder):
         pairs = Laplacian(rows.weigh(LowRank(labels.Y, np.full(labels.c, 1.0 / labels.nt))))
         return Template(total - pairs + near - within, within, b=0, offset=rows.mass)
 
-    def _classes(self, rows: Rows) -> list[tuple[np.ndarray, Tile]]:
-        """The rows of each class and their affinities by tiles."""
+    def _classes(self, rows: Rows) -> list[tuple[np.ndarray, Open]]:
+        """The rows of each class and their affinities by tiles, made of the rows when the class is opened."""
         classes = [index for index, _ in rows.classes()]
         if self.scope == "class":
             scales = class_scales(rows.X, classes, self.n_neighbors)
@@ -97,10 +97,11 @@ class LFDA(PencilEmbedder):
             scale = np.ones(rows.n)
             scale[known] = part.neighbors(at_most(self.n_neighbors, part)).distance[:, -1]
             scales = [scale[index] for index in classes]
-        return [
-            (index, copy_weighted(rows, index, LocalAffinity(rows.X[index], s)))
-            for index, s in zip(classes, scales, strict=True)
-        ]
+
+        def opened(index: np.ndarray, s: np.ndarray) -> Open:
+            return lambda: copy_weighted(rows, index, LocalAffinity(rows.X[index], s))
+
+        return [(index, opened(index, s)) for index, s in zip(classes, scales, strict=True)]
 
 
 class MFA(PencilEmbedder):

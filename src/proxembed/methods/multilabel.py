@@ -46,7 +46,7 @@ class MESD(Wrapper):
         choices=(None,),
         kind=SpectralEmbedder,
         search=methods("single"),
-        doc="Any single-label method; None: FDA().",
+        doc="Any single-label method, Kernelized ones too; None: FDA().",
     )
     weighting: str = param(
         default="none",
@@ -74,11 +74,16 @@ class MESD(Wrapper):
         return FDA()
 
     def check_method(self, method):
-        if type(method).labels != "single":
+        if method.label_kind != "single":
             raise ValueError(
                 f"MESD extends single-label methods, and {type(method).__name__} already takes several labels a row "
                 "(or none). Use it as it is."
             )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._resolved().__sklearn_tags__().input_tags.pairwise
+        return tags
 
     def _natural(self, rows):
         natural = self.method_._natural(rows)

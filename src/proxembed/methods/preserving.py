@@ -10,15 +10,15 @@ from scipy import sparse
 
 from ..algebra.operators import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from ..base import SpectralEmbedder
+from ..neighborly import WEIGHTS_DOC, Linked, Neighborly
 from ..params import log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from ..proximity.weights import COMPUTED, edge_weights
 from ..rows import Rows
 from ..template import Template
-from .neighborly import WEIGHTS_DOC, Linked, Neighborly
 
 
-class _Local(Linked, abstract=True):
+class _Local(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
     weights: Any = param(
@@ -45,7 +45,7 @@ class _Local(Linked, abstract=True):
         return W
 
 
-class _Reconstructing(Neighborly, abstract=True):
+class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
     """A projection made from the weights by which its neighbours make up a row."""
 
     reg: float = param(

@@ -239,6 +239,11 @@ class Kernelized(Wrapper):
             )
         if isinstance(method, Kernelized):
             raise ValueError("Kernelized cannot wrap Kernelized; wrap the inner method once.")
+        if method.combines:
+            raise ValueError(
+                f"Kernelized cannot wrap {type(method).__name__}, which is made of two methods; put each of the two "
+                "into Kernelized, with the same settings."
+            )
 
     def template(self, rows):
         template = self.method_.template(rows)
@@ -291,6 +296,7 @@ class Kernelized(Wrapper):
             self.tau_ = median
             return
         weights = rows.ones if template.offset is None else template.offset
+        weights = weights * rows.labels.rows_known
         target = rows.labels.Y if template.target is None else template.target
         setting, scale = super()._ridge_settings()
         given = None

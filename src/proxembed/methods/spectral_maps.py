@@ -11,14 +11,13 @@ from ..algebra.bottom import SOLVERS
 from ..algebra.direct import Placement, solve_graph, sparse_form
 from ..algebra.operators import Diagonal, Identity, Sparse
 from ..direct import DirectEmbedder, stored_like
+from ..neighborly import Neighborly, Weighted
 from ..params import log, param
 from ..proximity.graph import components
-from ..proximity.neighbors import Neighbors, nearest
+from ..proximity.neighbors import nearest
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
-from ..proximity.weights import COMPUTED, LOCAL_NEIGHBORS, cross_weights, edge_weights, local_scale, used_tau
-from ..rows import Rows, reciprocal
+from ..rows import reciprocal
 from ..template import Template
-from .neighborly import WEIGHTS_DOC, Linked, Neighborly, links_within, path_lengths
 
 
 class GraphMap(DirectEmbedder, Neighborly, abstract=True):
@@ -193,7 +192,7 @@ class LLE(GraphMap):
         return np.einsum("ij,ijk->ik", weights, self.embedding_[index])
 
 
-class LaplacianEigenmaps(GraphMap, Linked):
+class LaplacianEigenmaps(GraphMap, Weighted):
     """Laplacian eigenmaps: A = -(D - W), Z'DZ = I, W the weights of a neighbour graph, D its degrees.  [belkin2003le]
 
     Linked rows are drawn together. ``normalization``: "random_walk" as above, also normalised cuts [shi2000ncut];
@@ -225,7 +224,6 @@ class LaplacianEigenmaps(GraphMap, Linked):
     (300, 2)
     """
 
-    weights: str = param(default="gaussian", choices=COMPUTED, doc=WEIGHTS_DOC)
     normalization: str = param(
         default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Of the Laplacian."
     )
@@ -240,20 +238,6 @@ class LaplacianEigenmaps(GraphMap, Linked):
             return Template(Sparse(root @ W @ root) - Identity(rows.n), sense=-1)
         A = Sparse(W) - Diagonal(degree)
         return Template(A, None if self.normalization == "none" else Diagonal(degree), b=0, sense=-1)
-
-    def _weights(self, rows: Rows) -> sparse.csr_array:
-        graph, self.paths_ = self._graphs(rows)
-        self.tau_ = self.scale_ = None
-        if self.weights in ("gaussian", "geodesic", "alternative"):
-            self.tau_ = used_tau(graph, self.weights, self.tau)
-        if self.weights == "local_scaling":
-            self.scale_ = local_scale(rows.X, LOCAL_NEIGHBORS, **self._search)
-        W = edge_weights(rows.X, graph, self.weights, tau=self.tau_, scale=self.scale_, paths=self.paths_)
-        if self.graph == "directed":
-            W = (W + W.T) / 2
-        W = sparse.csr_array(W)
-        W.eliminate_zeros()
-        return W
 
     def trivial(self, template):
         return np.sqrt(self.affinity_.sum(axis=1)) if self.normalization == "symmetric" else np.ones(template.A.n)
@@ -288,9 +272,7 @@ class LaplacianEigenmaps(GraphMap, Linked):
         home = self.graph_component_[index[:, 0]]
         if self.components != "all":
             weights = np.where(self.graph_component_[index] == home[:, None], weights, 0.0)
-        m, n = X.shape[0], self.training_.shape[0]
-        pointers = np.arange(m + 1) * index.shape[1]
-        W = sparse.csr_array((weights.ravel(), index.ravel(), pointers), shape=(m, n))
+        W = self._link_matrix(index, weights)
         total = W.sum(axis=1)
         Z = (W @ np.nan_to_num(self._vectors())) * reciprocal(total)[:, None] / self._shares(home)
         if self.normalization == "symmetric":
@@ -301,33 +283,6 @@ class LaplacianEigenmaps(GraphMap, Linked):
             Z[(home != 0) | (total == 0)] = np.nan
         self._tell_isolated(total)
         return Z
-
-    def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
-        """The training rows that new rows are linked to, nearest first, and the weights of the links."""
-        n = self.training_.shape[0]
-        scale = None
-        if self.graph == "closeness":
-            found = links_within(self.training_, self.eps, X, self.metric)
-            linked = found.distance <= self.eps
-        else:
-            found = nearest(self.training_, n if self.graph == "full" else self.n_neighbors, queries=X, **self._search)
-            linked = np.ones(found.index.shape, dtype=bool)
-        if self.weights == "local_scaling":
-            K = min(LOCAL_NEIGHBORS, n)
-            scale = nearest(self.training_, K, queries=X, **self._search).distance[:, -1]
-        distance = found.distance if self.paths_ is None else self._path_distances(X, found)
-        weights = cross_weights(
-            X, self.training_, found.index, distance, self.weights, tau=self.tau_, scale_q=scale, scale_x=self.scale_
-        )
-        return found.index, np.where(linked, weights, 0.0)
-
-    def _path_distances(self, X, found: Neighbors) -> np.ndarray:
-        """The lengths of the shortest paths from new rows, through their nearest rows, to those they are linked to."""
-        through = nearest(self.training_, self.n_neighbors, queries=X, **self._search)
-        distance = np.empty(found.index.shape)
-        for part, lengths in path_lengths(self.paths_, through, np.arange(self.training_.shape[0])):
-            distance[part] = np.take_along_axis(lengths, found.index[part], axis=1)
-        return distance
 
     def _vectors(self) -> np.ndarray:
         """The eigenvectors of the random walk, which Nystrom's formula extends."""

@@ -1,4 +1,5 @@
-"""What methods on neighbour graphs share: their parameters, the search of a fit, and the links of new rows."""
+"""What estimators on neighbour graphs share: their parameters, the search and the weights of a fit, and the links of
+new rows."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from ..base import SpectralEmbedder
-from ..params import integers, param
-from ..proximity.geodesic import geodesics
-from ..proximity.graph import OF_NEIGHBORS, rows_within
-from ..proximity.neighbors import Neighbors, check_count, nearest
-from ..rows import Rows
+from .base import Embedder
+from .params import integers, param
+from .proximity.geodesic import geodesics
+from .proximity.graph import OF_NEIGHBORS, rows_within
+from .proximity.neighbors import Neighbors, check_count, nearest
+from .proximity.weights import COMPUTED, LOCAL_NEIGHBORS, cross_weights, edge_weights, local_scale, used_tau
+from .rows import Rows
 
 BLOCK_ENTRIES = 1 << 22
 WEIGHTS_DOC = (
@@ -23,8 +25,8 @@ WEIGHTS_DOC = (
 )
 
 
-class Neighborly(SpectralEmbedder, abstract=True):
-    """A method made from the neighbours of every row; keeps the sampled recall of an approximate search. [mu2012mesd]
+class Neighborly(Embedder, abstract=True):
+    """An estimator made from the neighbours of every row; keeps the sampled recall of an approximate one. [mu2012mesd]
 
     Attributes
     ----------
@@ -62,7 +64,7 @@ class Neighborly(SpectralEmbedder, abstract=True):
 
 
 class Linked(Neighborly, abstract=True):
-    """A method made from a weighted graph of neighbours. [mu2012mesd]"""
+    """An estimator made from a weighted graph of neighbours. [mu2012mesd]"""
 
     graph: str = param(
         default="undirected",
@@ -85,6 +87,62 @@ class Linked(Neighborly, abstract=True):
         if self.weights != "geodesic" or self.graph in OF_NEIGHBORS:
             return graph, None
         return graph, self._neighbor_graph(rows, "undirected")
+
+
+class Weighted(Linked, abstract=True):
+    """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd]
+
+    ``_weights`` gives W and remembers its widths; the rows of training are kept as ``training_`` by the estimator.
+    """
+
+    weights: str = param(default="gaussian", choices=COMPUTED, doc=WEIGHTS_DOC)
+
+    def _weights(self, rows: Rows) -> sparse.csr_array:
+        """W, symmetric, zero diagonal, edges of weight 0 left out."""
+        graph, self.paths_ = self._graphs(rows)
+        self.tau_ = self.scale_ = None
+        if self.weights in ("gaussian", "geodesic", "alternative"):
+            self.tau_ = used_tau(graph, self.weights, self.tau)
+        if self.weights == "local_scaling":
+            self.scale_ = local_scale(rows.X, LOCAL_NEIGHBORS, **self._search)
+        W = edge_weights(rows.X, graph, self.weights, tau=self.tau_, scale=self.scale_, paths=self.paths_)
+        if self.graph == "directed":
+            W = (W + W.T) / 2
+        W = sparse.csr_array(W)
+        W.eliminate_zeros()
+        return W
+
+    def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """The training rows that new rows are linked to, nearest first, and the weights of the links."""
+        n = self.training_.shape[0]
+        scale = None
+        if self.graph == "closeness":
+            found = links_within(self.training_, self.eps, X, self.metric)
+            linked = found.distance <= self.eps
+        else:
+            found = nearest(self.training_, n if self.graph == "full" else self.n_neighbors, queries=X, **self._search)
+            linked = np.ones(found.index.shape, dtype=bool)
+        if self.weights == "local_scaling":
+            K = min(LOCAL_NEIGHBORS, n)
+            scale = nearest(self.training_, K, queries=X, **self._search).distance[:, -1]
+        distance = found.distance if self.paths_ is None else self._path_distances(X, found)
+        weights = cross_weights(
+            X, self.training_, found.index, distance, self.weights, tau=self.tau_, scale_q=scale, scale_x=self.scale_
+        )
+        return found.index, np.where(linked, weights, 0.0)
+
+    def _path_distances(self, X, found: Neighbors) -> np.ndarray:
+        """The lengths of the shortest paths from new rows, through their nearest rows, to those they are linked to."""
+        through = nearest(self.training_, self.n_neighbors, queries=X, **self._search)
+        distance = np.empty(found.index.shape)
+        for part, lengths in path_lengths(self.paths_, through, np.arange(self.training_.shape[0])):
+            distance[part] = np.take_along_axis(lengths, found.index[part], axis=1)
+        return distance
+
+    def _link_matrix(self, index: np.ndarray, weights: np.ndarray) -> sparse.csr_array:
+        """The links of m new rows as an (m, n) CSR matrix."""
+        pointers = np.arange(len(index) + 1) * index.shape[1]
+        return sparse.csr_array((weights.ravel(), index.ravel(), pointers), shape=(len(index), self.training_.shape[0]))
 
 
 def links_within(X, eps: float, queries, metric: str) -> Neighbors:

@@ -1,0 +1,305 @@
+"""Named semi-supervised methods: SELF, SSFDA, SSMMC, and the published pairs as configured combinations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..algebra.operators import Laplacian, Operator, Sparse
+from ..base import SpectralEmbedder
+from ..params import integers, log, param
+from ..rows import Rows
+from ..template import Template, mix
+from .class_preserving import DONPP
+from .fisher import FDA, MMC
+from .local import DNE, LFDA, MFA
+from .mope import MOPE
+from .preserving import LPP, OLPP, ONPP, _Local
+from .semisupervised import SSDR, PartlyLabelled
+from .variance import PCA
+
+
+class SELF(PartlyLabelled):
+    """Semi-supervised local Fisher discriminant analysis: A = (1 - beta) L(Wlb) + beta H, B = (1 - beta) L(Wlw), b =
+    beta.  [sugiyama2010self]
+
+    Between LFDA on the labelled rows (beta=0) and PCA on all rows (beta=1): Ap = (1 - beta) Slb + beta St, Bp =
+    (1 - beta) Slw + beta I. With ``base="lpp"`` the unsupervised part is LPP, Ap = (1 - beta) Slb + beta X'DX, Bp =
+    (1 - beta) Slw + beta X'LX. One class a row, NaN where it is unknown; ``MESD(SELF())`` takes several.
+
+    In a pipeline name its step, as in ``Pipeline([("local", SELF())])``: scikit-learn's ``make_pipeline`` would call it
+    "self", a word that it cannot hand on.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection, between the means of all and of the labelled rows.
+    eigenvalues_ : (k,) array, descending.
+    ridge_ : float, the ridge used, absolute.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), fewer than two labelled rows, no class of two, n_components
+        above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import SELF
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(np.arange(150) % 5 == 0, y, np.nan)
+    >>> SELF(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the unsupervised part.")
+    n_neighbors: int = param(
+        default=7,
+        low=1,
+        integer=True,
+        search=integers(3, 20),
+        doc="The neighbour in its class that sets the local scale of a labelled row; in a small class its last one.",
+    )
+    base: str | LPP = param(
+        default="pca",
+        choices=("pca", "lpp"),
+        kind=LPP,
+        search=("pca", "lpp"),
+        doc='The unsupervised part; an LPP with settings of its own stands for "lpp".',
+    )
+    ridge: float = param(
+        default=0.0, low=0, search=log(1e-6, 1.0), doc='Ridge on the constraint; above 0 where base="lpp" is alone.'
+    )
+    ridge_scale: str = param(
+        default="trace",
+        choices=("trace", "absolute"),
+        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+    )
+
+    def template(self, rows):
+        part, index = self._part(rows)
+        local = LFDA(n_neighbors=self.n_neighbors).template(part)
+        return mix(self._unsupervised(Rows(rows.X, None)), local.spread(index, rows.n), self.beta)
+
+    def _unsupervised(self, rows: Rows) -> Template:
+        if self.base == "pca":
+            return PCA().template(rows)
+        return (LPP() if self.base == "lpp" else self.base).template(rows).flipped()
+
+
+class _Graphed(PartlyLabelled, _Local, abstract=True):
+    """A method of scatters of the labelled rows, smoothed over a graph of all rows."""
+
+    graph_weight: float = param(
+        default=0.1, low=0, search=log(1e-3, 1e2), doc="Weight of the graph of all rows; 0 for none."
+    )
+
+    def _smoothness(self, rows: Rows) -> Operator:
+        """L = D - W of all rows."""
+        return Laplacian(Sparse(self._graph_weights(Rows(rows.X, None))))
+
+
+class SSFDA(_Graphed):
+    """Semi-supervised Fisher discriminant analysis: A = Sb of the labelled rows, B = Sw + graph_weight L, ridge I.
+    [song2008ssfda]
+
+    The class means differ most against the scatter inside classes and against steps between neighbours, labelled or
+    not: max P'SbP subject to P'(Sw + graph_weight X'LX + ridge I)P = I. At most c - 1 components. One class a row, NaN
+    where it is unknown; ``MESD(SSFDA())`` takes several (with weighted copies the total scatter takes the place of Sw,
+    which has the same directions).
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, the mean of all rows (of the labelled ones with graph_weight=0).
+    eigenvalues_ : (k,) array, descending.
+    ridge_ : float, the ridge used, absolute.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
+        n_components above c - 1, bad X or y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import SSFDA
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(np.arange(150) % 5 == 0, y, np.nan)
+    >>> SSFDA().fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    ridge: float = param(default=0.1, low=0, search=log(1e-3, 1e2), doc="Ridge on the constraint.")
+    ridge_scale: str = param(
+        default="absolute",
+        choices=("trace", "absolute"),
+        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+    )
+
+    def template(self, rows):
+        part, index = self._part(rows)
+        constraint = "total" if rows.weighting in ("mimj", "printed") else "within"
+        fisher = FDA(constraint=constraint).template(part).spread(index, rows.n)
+        if self.graph_weight == 0:
+            return fisher
+        return Template(fisher.A, fisher.B + self.graph_weight * self._smoothness(rows), b=0, offset=rows.ones)
+
+
+class SSMMC(_Graphed):
+    """Semi-supervised maximum margin criterion: A = Sb - lam Sw of the labelled rows - graph_weight L of all, P'P = I.
+    [song2008ssfda]
+
+    The orthonormal directions in which the classes lie far apart, less how far each one spreads and less the steps
+    between neighbours, labelled or not. No inverse, so no ridge. One class a row, NaN where it is unknown;
+    ``MESD(SSMMC())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, the mean of all rows (of the labelled ones with graph_weight=0).
+    eigenvalues_ : (k,) array, descending.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+
+    Raises
+    ------
+    ValueError
+        For several labels a row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
+        n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import SSMMC
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(np.arange(150) % 5 == 0, y, np.nan)
+    >>> SSMMC(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    labels = "single"
+    lam: float = param(default=0.1, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
+
+    def template(self, rows):
+        part, index = self._part(rows)
+        margin = MMC(lam=self.lam).template(part).spread(index, rows.n)
+        if self.graph_weight == 0:
+            return margin
+        return Template(margin.A - self.graph_weight * self._smoothness(rows), offset=rows.ones)
+
+
+class SSMOPE(SSDR):
+    """Semi-supervised MOPE: A = (1 - mix) Psi of the labelled rows - mix L of a graph of all rows, P'P = I.
+    [mu2012mesd]
+
+    MOPE on the rows with labels and OLPP on all of them, in one matrix: rows with like label sets are embedded alike,
+    and so are neighbours, labelled or not. ``SSDR`` with these two members and no constraint to choose.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, between the mean of all rows and that of the labelled rows as ``mix`` says.
+    eigenvalues_ : (k,) array, descending; of a minimisation at mix=1.
+    supervised_, unsupervised_ : the members with their parameters.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two labelled rows, n_neighbors of the graph above n - 1, n_components above the rank, bad X or
+        y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import SSMOPE
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> Y = data.Y.toarray().astype(float)
+    >>> Y[100:] = np.nan
+    >>> SSMOPE(n_components=3).fit(data.X, Y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    supervised: MOPE | None = param(
+        default=None, kw_only=False, choices=(None,), kind=MOPE, doc="MOPE with its parameters; None: MOPE()."
+    )
+    unsupervised: OLPP | None = param(
+        default=None, kw_only=False, choices=(None,), kind=OLPP, doc="OLPP with its graph; None: OLPP()."
+    )
+    constraint: ClassVar[str] = "projection"
+    flip: ClassVar[bool] = False
+    ridge: ClassVar[None] = None
+    ridge_scale: ClassVar[None] = None
+
+    def default_supervised(self):
+        return MOPE()
+
+
+def ssdr_mfa(gamma: float = 0.1, supervised: MFA | None = None, unsupervised: OLPP | None = None, **settings) -> SSDR:
+    """Semi-supervised MFA: minimise Xl'L(friends)Xl + gamma X'LX subject to P'Xl'L(enemies)Xl P = I.
+    [chatpatanasiri2010ssdr]
+
+    Parameters: gamma >= 0, weight of the graph of all rows; supervised, an MFA (or MESD of one); unsupervised, an OLPP
+    with the graph; settings, further parameters of SSDR. Returns an unfitted SSDR, whose eigenvalues are the minimum
+    over 1 + gamma. Raises ValueError for a negative gamma.
+
+    >>> from proxembed import ssdr_mfa
+    >>> ssdr_mfa(0.25).mix
+    0.2
+    """
+    return _pair(gamma, supervised or MFA(), unsupervised or OLPP(), constraint="supervised", flip=True, **settings)
+
+
+def ssdr_lfda(gamma: float = 0.1, supervised: LFDA | None = None, unsupervised: OLPP | None = None, **settings) -> SSDR:
+    """Semi-supervised LFDA: minimise Xl'L(Wlw)Xl + gamma X'LX subject to P'Xl'L(Wlb)Xl P = I.
+    [chatpatanasiri2010ssdr]
+
+    Parameters, result and errors as for ``ssdr_mfa``, with an LFDA (or MESD of one).
+
+    >>> from proxembed import ssdr_lfda
+    >>> ssdr_lfda(1.0).mix
+    0.5
+    """
+    return _pair(gamma, supervised or LFDA(), unsupervised or OLPP(), constraint="supervised", flip=True, **settings)
+
+
+def ssdr_dne(gamma: float = 0.1, supervised: DNE | None = None, unsupervised: OLPP | None = None, **settings) -> SSDR:
+    """Semi-supervised DNE: minimise Xl'L(F)Xl + gamma X'LX subject to P'P = I.  [chatpatanasiri2010ssdr]
+
+    Parameters, result and errors as for ``ssdr_mfa``, with a DNE (or MESD of one).
+
+    >>> from proxembed import ssdr_dne
+    >>> ssdr_dne(0.0).mix
+    0.0
+    """
+    return _pair(gamma, supervised or DNE(), unsupervised or OLPP(), constraint="projection", **settings)
+
+
+def ssdr_donpp(
+    gamma: float = 0.1, supervised: DONPP | None = None, unsupervised: ONPP | None = None, **settings
+) -> SSDR:
+    """Semi-supervised DONPP: the matrix of DONPP on the labelled rows plus gamma times that of ONPP on all, P'P = I.
+    [zhang2010donpp]
+
+    Parameters, result and errors as for ``ssdr_mfa``, with a DONPP (or MESD of one) and an ONPP.
+
+    >>> from proxembed import ssdr_donpp
+    >>> type(ssdr_donpp().unsupervised).__name__
+    'ONPP'
+    """
+    return _pair(gamma, supervised or DONPP(), unsupervised or ONPP(), constraint="projection", **settings)
+
+
+def _pair(gamma: float, supervised: SpectralEmbedder, unsupervised: SpectralEmbedder, **settings) -> SSDR:
+    if not (np.isfinite(gamma) and gamma >= 0):
+        raise ValueError(f"gamma={gamma!r} is not allowed; it must be a number >= 0.")
+    return SSDR(supervised, unsupervised, mix=gamma / (1.0 + gamma), **settings)

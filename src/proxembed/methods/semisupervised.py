@@ -1,0 +1,315 @@
+"""SSDR: any supervised method on the labelled rows mixed with any unsupervised method on all rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import clone
+
+from ..algebra.eigen import choose_ridge
+from ..algebra.linear import DENSE_LIMIT
+from ..algebra.problem import Problem
+from ..algebra.sizes import constraint_size, objective_size
+from ..base import SpectralEmbedder, natural_components
+from ..params import check_params, methods, param
+from ..rows import Rows
+from ..template import CONSTRAINTS, Template, mix
+from ..wrapper import Wrapper
+from .fisher import FDA
+from .multilabel import MESD
+from .preserving import OLPP
+from .relation import Kernelized
+
+OWN = ("method", "n_components", "scaling", "solver", "ridge", "ridge_scale")  # what is no setting of a kernel
+
+
+class PartlyLabelled(SpectralEmbedder, abstract=True):
+    """A method for rows of which some are labelled: labels tell of those, the features of all. [mu2012mesd]"""
+
+    keeps_unknown = True
+
+    def _rows(self, X, y):
+        rows = super()._rows(X, y)
+        partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
+        if partly:
+            warnings.warn(
+                f"{type(self).__name__} has no rule for rows of which some labels are known and some unknown: {partly} "
+                f"of {rows.n} rows are such and count as unlabelled.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return rows
+
+    def _part(self, rows: Rows) -> tuple[Rows, np.ndarray]:
+        """The labelled rows, without the labels that none of them has, and their index."""
+        part, index = rows.labelled()
+        if part.n < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two labelled rows, and only {part.n} of {rows.n} rows are fully "
+                "known. Label more rows, or use an unsupervised method."
+            )
+        labels = part.labels.drop_empty()
+        self._check_differ(labels)
+        return (part if labels is part.labels else replace(part, labels=labels)), index
+
+    def _natural(self, rows):
+        return natural_components(self._part(rows)[0])
+
+
+class SSDR(PartlyLabelled):
+    """Semi-supervised combination of two methods: A = mix A_U + (1 - mix) A_S, U on all rows, S on the labelled ones.
+    [mu2012mesd]
+
+    The rows without labels (NaN in y) shape the embedding through the unsupervised method, those with labels through
+    the supervised one as well. With ``constraint="mixed"`` mix=0 is the supervised method on the labelled rows and
+    mix=1 the unsupervised method on all; with "projection" each of them under P'P = I. A method that places rows (LLE,
+    Isomap) takes part by its matrices, for the projection Z = XP, as NPP is that form of LLE. Where few rows are
+    labelled, the sum over all rows outweighs theirs: ``balance="trace"`` makes ``mix`` a share. Two ``Kernelized``
+    methods with the same settings of the kernel are combined in one kernel map of all rows, learned without labels.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array, between the mean of all rows and that of the labelled rows as ``mix`` says; zeros where a member
+        is not centred.
+    eigenvalues_ : (k,) array; of a minimisation where both members minimise.
+    ridge_ : float, the ridge used, absolute: ``mix`` times that of U plus 1 - ``mix`` times that of S.
+    supervised_, unsupervised_ : the members with their parameters.
+
+    Raises
+    ------
+    ValueError
+        For a member of the wrong kind, one Kernelized member beside another or two of different kernels, fewer than two
+        labelled rows, n_components above the bound, bad X or y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import MMC, PCA, SSDR
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> y = data.X[:, 20] // 8
+    >>> y[100:] = np.nan
+    >>> SSDR(MMC(), PCA(), mix=0.1, n_components=3).fit(data.X, y).transform(data.X).shape
+    (1797, 3)
+    """
+
+    labels = "multi"
+    combines = True
+    supervised: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("multi"),
+        doc="Any method that takes labels; None: MESD(FDA()).",
+    )
+    unsupervised: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods(None),
+        doc="Any method that takes none; None: OLPP().",
+    )
+    mix: float = param(
+        default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Share of the unsupervised method; gamma / (1 + gamma)."
+    )
+    balance: str = param(
+        default="none",
+        choices=("none", "trace", "spectral"),
+        search=("none", "trace", "spectral"),
+        doc="What each term is divided by first: nothing, its absolute trace or its largest absolute eigenvalue.",
+    )
+    constraint: str = param(
+        default="projection",
+        choices=CONSTRAINTS,
+        search=CONSTRAINTS,
+        doc="P'P = I, the constraints of both members mixed like A, or that of the supervised member alone.",
+    )
+    flip: bool = param(
+        default=False,
+        kind=bool,
+        doc="Minimise the constraint matrix of the supervised method under its objective matrix as constraint.",
+    )
+    ridge: float | str | None = param(
+        default=None, low=0, choices=(None, "auto"), doc="Ridge on the constraint; None: those of the members."
+    )
+    ridge_scale: str | None = param(
+        default=None, choices=(None, "trace", "absolute"), doc="Unit of the ridge; None: those of the members."
+    )
+
+    @property
+    def label_kind(self):
+        return self._default("supervised").label_kind
+
+    @property
+    def positive_only(self):
+        """As the supervised method has it; the unsupervised one at mix=1."""
+        return (self.unsupervised_ if self.mix == 1 else self.supervised_).positive_only
+
+    def default_supervised(self) -> SpectralEmbedder:
+        return MESD(FDA())
+
+    def default_unsupervised(self) -> SpectralEmbedder:
+        return OLPP()
+
+    def _default(self, role: str) -> SpectralEmbedder:
+        """The member as given or its default; never changed."""
+        given = getattr(self, role)
+        return getattr(self, f"default_{role}")() if given is None else given
+
+    def check_method(self, method: SpectralEmbedder) -> None:
+        """Raise a ValueError for a method that cannot be a member, beside the other one that is set."""
+        title, other = type(method).__name__, "supervised" if method.label_kind is None else "unsupervised"
+        if method.keeps_unknown:
+            raise ValueError(f"{title} is semi-supervised by itself and cannot be a member of SSDR. Use it as it is.")
+        if method.__sklearn_tags__().input_tags.pairwise:
+            raise ValueError(
+                f"{title} on precomputed values has no rows of which some are labelled; pass the rows themselves."
+            )
+        inner = method
+        while isinstance(inner, Wrapper):
+            inner = inner._resolved()
+        if type(inner).finish is not SpectralEmbedder.finish and getattr(inner, "whiten", True):
+            raise ValueError(
+                f"{type(inner).__name__} maps its eigenvectors back or rescales them, which its matrices do not tell, "
+                "and cannot be a member of SSDR. Use another method, or PCA with whiten=False."
+            )
+        _check_kernels(method, self._default(other))
+
+    def _resolve(self):
+        check_params(self)
+        for role in ("supervised", "unsupervised"):
+            given = getattr(self, role)
+            method = self._default(role) if given is None else clone(given)
+            if (method.label_kind is None) == (role == "supervised"):
+                wanted = "takes labels" if role == "supervised" else "takes no labels"
+                raise ValueError(
+                    f"{role}={type(method).__name__} is not allowed; it must be a method that {wanted}. "
+                    "The supervised method is the first argument, the unsupervised one the second."
+                )
+            self.check_method(method)
+            check_params(method)
+            method._resolve()
+            setattr(self, f"{role}_", method)
+
+    def _check_labels(self, labels):
+        self.supervised_._check_labels(labels)
+
+    def template(self, rows):
+        part, index = self._part(rows)
+        unsupervised = _stated_for_projections(self.unsupervised_, Rows(rows.X, None))
+        supervised = _stated_for_projections(_inside_kernel(self.supervised_), part)
+        if self.flip:
+            _check_flip(self.supervised_, supervised)
+            supervised = supervised.flipped()
+        self._added = 0.0
+        if self.balance != "none" or (self.constraint != "projection" and not self._ridge_given()):
+            R = self.lift(rows.X)
+            supervised, ridge = self._weighed(1.0 - self.mix, self.supervised_, supervised, _rows_of(R, rows, part))
+            unsupervised, _ = self._weighed(self.mix, self.unsupervised_, unsupervised, R, ridge)
+        return mix(unsupervised, supervised.spread(index, rows.n), self.mix, self.constraint)
+
+    def lift(self, X):
+        return self.unsupervised_.lift(X)
+
+    def _weighed(self, share: float, method: SpectralEmbedder, template: Template, R, known: float | None = None):
+        """A member's template over its sizes, and its ridge, of which the share is added to that of the mixture."""
+        bound = {"mixed": share, "projection": 0.0}.get(self.constraint, 1.0 if method is self.supervised_ else 0.0)
+        if share == 0 and bound == 0:
+            return template, None
+        problem = Problem(template, R)
+        ridge = self._ridge_of(method, problem, known) if bound else 0.0
+        if self.balance == "none":
+            self._added += bound * ridge
+            return template, ridge
+        objective = objective_size(problem, self.balance)
+        if not objective > 0:
+            raise ValueError(
+                f"balance={self.balance!r} is not allowed here: the objective of {type(method).__name__} has the "
+                'size 0 by which it would be divided. Use balance="none".'
+            )
+        constraint = constraint_size(problem, self.balance) if self.constraint == "mixed" else 1.0
+        self._added += bound * ridge / constraint
+        return template.rescale(1.0 / objective, 1.0 / constraint), ridge
+
+    def _ridge_of(self, method: SpectralEmbedder, problem: Problem, known: float | None) -> float:
+        """The ridge on the constraint of one member, absolute; with ridge="auto" that of the labelled rows for both."""
+        if self._ridge_given() or problem.template.B is None:
+            return 0.0
+        ridge, scale = Wrapper._ridge_settings(method) if isinstance(method, Wrapper) else method._ridge_settings()
+        ridge, scale = self.ridge if self.ridge is not None else ridge, self.ridge_scale or scale
+        if ridge == "auto" and known is not None:
+            return known
+        dense = min(problem.n, problem.d) <= DENSE_LIMIT and self.solver != "iterative"
+        return choose_ridge(problem, ridge, scale, dense)
+
+    def _ridge_given(self) -> bool:
+        """Whether the ridge is a number to be added as it is."""
+        return self.ridge_scale == "absolute" and self.ridge not in (None, "auto")
+
+    def _ridge_settings(self):
+        return (self.ridge if self._ridge_given() else self._added), "absolute"
+
+    def _natural(self, rows):
+        if self.mix == 1:
+            return self.unsupervised_._natural(Rows(rows.X, None))
+        return self.supervised_._natural(self._part(rows)[0])
+
+    def _wanted(self):
+        found = (self.n_components, self.supervised_._wanted(), self.unsupervised_._wanted())
+        return next((k for k in found if k is not None), None)
+
+    def _criterion(self):
+        return "ratio_trace" if self.constraint == "projection" or self.mix == 1 else self.supervised_._criterion()
+
+
+def _inside_kernel(method: SpectralEmbedder) -> SpectralEmbedder:
+    """The method that makes the template, where the kernel map is that of another one."""
+    return method.method_ if isinstance(method, Kernelized) else method
+
+
+def _rows_of(R, rows: Rows, part: Rows):
+    """The labelled rows of the matrix that is projected."""
+    return part.X if R is rows.X else R[rows.labelled()[1]]
+
+
+def _check_kernels(method: SpectralEmbedder, other: SpectralEmbedder) -> None:
+    """Two members are projected from one matrix: neither is lifted, or both in the same way."""
+    one, two = isinstance(method, Kernelized), isinstance(other, Kernelized)
+    if one != two:
+        raise ValueError(
+            f"{type(method).__name__} and {type(other).__name__} cannot be combined: one runs on a kernel and "
+            "the other does not. Put both into Kernelized with the same settings, or neither."
+        )
+    if one:
+        mine, its = method.get_params(deep=False), other.get_params(deep=False)
+        unlike = [name for name in mine if name not in OWN and mine[name] != its[name]]
+        if unlike:
+            raise ValueError(
+                f"The two Kernelized members differ in {', '.join(unlike)}; both are projected from one kernel, so "
+                "that these must be the same."
+            )
+
+
+def _stated_for_projections(method: SpectralEmbedder, rows: Rows) -> Template:
+    """The template of a member; that of a method which places rows, for their projection."""
+    template = method.template(rows)
+    if not method.direct:
+        return template
+    if template.A.n != rows.n:
+        raise ValueError(
+            f"{type(method).__name__} places {template.A.n} of {rows.n} rows by its matrix and the others by them; as "
+            "a member of SSDR it needs all: use no landmarks, and joined graph components."
+        )
+    return template.projected()
+
+
+def _check_flip(method: SpectralEmbedder, template: Template) -> None:
+    if template.B is None:
+        raise ValueError(
+            f"flip=True is not allowed with {type(method).__name__}, whose constraint is P'P = I; use flip=False."
+        )

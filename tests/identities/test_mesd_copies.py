@@ -1,0 +1,251 @@
+"""MESD of every single-label method, its n x n matrices against explicit duplication: one table for all methods, all
+weightings and all rules of the search, one-hot labels, and kernels."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import proxembed
+import strategies
+from identities.comparison import DIFFERENT, gram_distance
+from oracles import copies, local
+from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, MMC, OLPPR, ONPPR, SONPP, Kernelized
+from proxembed.base import registry
+from proxembed.labels import LabelMatrix
+from proxembed.rows import Rows
+
+EXACT = 1e-12
+WHOLE = 1e-11  # the closed form that leaves out each row of a class in turn loses a digit at a row of great leverage
+REG = 0.1  # well-conditioned systems of weights: two ways to solve them differ by rounding only
+WEIGHTINGS = ("none", "mimj", "printed")
+RULES = list(itertools.product(("distinct", "count"), ("any", "disjoint")))
+
+# every single-label method in the forms that have matrices of their own; a registered one without an entry fails
+TABLE = {
+    "FDA": [FDA(), FDA(constraint="within")],
+    "MMC": [MMC(), MMC(lam=0.3)],
+    "LFDA": [LFDA(n_neighbors=3), LFDA(n_neighbors=3, scope="global"), LFDA(affinity="constant")],
+    "MFA": [MFA(n_friends=3, n_enemies=8), MFA(n_friends=3, n_enemies=4, pairs="point"), MFA()],
+    "DLA": [DLA(n_friends=3, n_enemies=4), DLA(lam=1.0)],
+    "DNE": [DNE(n_neighbors=4), DNE(n_neighbors=4, scope="class")],
+    "OLPPR": [OLPPR(n_neighbors=4), OLPPR(n_neighbors=4, ws="indicator", balance="trace")],
+    "SONPP": [SONPP(n_neighbors=3, reg=REG), SONPP(n_neighbors=None, reg=REG)],
+    "DONPP": [DONPP(n_enemies=4, reg=REG), DONPP(n_neighbors=3, n_enemies=4, beta=1.0, reg=REG)],
+    "ONPPR": [ONPPR(n_neighbors=3, n_enemies=4, reg=REG), ONPPR(n_neighbors=None, reg=REG)],
+}
+METHODS = [method for forms in TABLE.values() for method in forms]
+COUNTS = [method for method in METHODS if isinstance(method, MFA | DLA | DNE)]  # matrices of (halves of) whole numbers
+SEARCHING = [m for m in METHODS if isinstance(m, MFA | DLA | DONPP) or (isinstance(m, DNE) and m.scope == "class")]
+every = pytest.mark.parametrize("method", METHODS, ids=repr)
+rules = pytest.mark.parametrize(("rule", "enemy"), RULES, ids=["-".join(rule) for rule in RULES])
+N = 24
+
+
+def labels(seed: int, density: float) -> np.ndarray:
+    """Several labels a row, a row without labels, and a class of one row."""
+    Y = strategies.labels_multi(N, 4, seed, density)
+    Y[5] = 0.0
+    Y[:, 3] = 0.0
+    Y[7, 3] = 1.0
+    return Y
+
+
+PROBLEMS = {
+    "few labels": (strategies.features_dense(N, 5, 13), labels(13, 0.2)),
+    "duplicate rows": (strategies.features_duplicate_rows(N, 5, 14), labels(14, 0.5)),
+    "many labels, wide": (strategies.features_dense(N, 40, 15), labels(15, 0.8)),
+}
+problems = pytest.mark.parametrize("name", PROBLEMS)
+
+
+def impossible(method, weighting: str) -> bool:
+    """FDA refuses the within-class scatter as a constraint of weighted copies."""
+    return isinstance(method, FDA) and method.constraint == "within" and weighting != "none"
+
+
+def found_operators(method, X, Y, weighting="none", rule="distinct", enemy="any"):
+    rows = Rows(X, LabelMatrix.of(Y.astype(int)), weighting=weighting, copies=rule, enemy=enemy)
+    template = method.template(rows)
+    return [None if op is None else op.todense(len(X)) for op in (template.A, template.B)]
+
+
+def largest_error(found, expected) -> float:
+    """Over A and B, relative to the largest entry of either."""
+    scale = max(np.abs(M).max() for M in expected if M is not None)
+    pairs = zip(found, expected, strict=True)
+    return max(np.abs(M - E).max() for M, E in pairs if E is not None) / scale
+
+
+def test_every_single_label_method_has_its_row():
+    for name in proxembed.__all__:
+        getattr(proxembed, name)
+    single = {name for name, method in registry().items() if method.labels == "single" and not method.keeps_unknown}
+    assert set(TABLE) == single == set(copies.DEFINITIONS)
+    assert all(type(method).__name__ == name for name, forms in TABLE.items() for method in forms)
+
+
+@every
+@rules
+@problems
+def test_matrices_are_those_of_explicit_duplication(method, rule, enemy, name):
+    X, Y = PROBLEMS[name]
+    data = local.Copies(X, Y, rule, enemy)
+    for weighting in WEIGHTINGS:
+        if impossible(method, weighting):
+            with pytest.raises(ValueError, match="constraint"):
+                found_operators(method, X, Y, weighting, rule, enemy)
+            continue
+        found = found_operators(method, X, Y, weighting, rule, enemy)
+        expected = copies.operators(method, data, weighting)
+        assert (found[1] is None) == (expected[1] is None)
+        whole = getattr(method, "n_neighbors", 0) is None
+        assert largest_error(found, expected) <= (WHOLE if whole else EXACT), weighting
+
+
+@pytest.mark.parametrize("method", [m for m in COUNTS if not isinstance(m, DLA)], ids=repr)
+@rules
+@problems
+def test_counts_of_links_are_exact(method, rule, enemy, name):
+    X, Y = PROBLEMS[name]
+    expected = copies.operators(method, local.Copies(X, Y, rule, enemy))
+    for M, E in zip(found_operators(method, X, Y, "none", rule, enemy), expected, strict=True):
+        np.testing.assert_array_equal(M, E)
+
+
+@every
+@pytest.mark.parametrize("rule", ["distinct", "count"])
+def test_one_hot_labels_have_the_matrices_of_the_method(method, rule):
+    problem = strategies.problems_single()[1]
+    labels = LabelMatrix.of(problem.classes)
+    plain = method.template(Rows(problem.X, labels))
+    for weighting, enemy in itertools.product(WEIGHTINGS, ("any", "disjoint")):
+        if impossible(method, weighting):
+            continue
+        found = method.template(Rows(problem.X, labels, weighting=weighting, copies=rule, enemy=enemy))
+        np.testing.assert_array_equal(found.A.sandwich(problem.X), plain.A.sandwich(problem.X))
+        if plain.B is not None:
+            np.testing.assert_array_equal(found.B.sandwich(problem.X), plain.B.sandwich(problem.X))
+
+
+@every
+def test_one_hot_labels_give_the_fit_of_the_method_under_every_rule(method):
+    problem = strategies.problems_single()[0]
+    base = clone(method).set_params(n_components=2).fit(problem.X, problem.classes)
+    for weighting, (rule, enemy) in itertools.product(WEIGHTINGS, RULES):
+        if impossible(method, weighting):
+            continue
+        extended = MESD(method, weighting=weighting, copies=rule, enemy=enemy, n_components=2)
+        extended.fit(problem.X, problem.Y.astype(int))
+        np.testing.assert_array_equal(extended.components_, base.components_)
+        np.testing.assert_array_equal(extended.eigenvalues_, base.eigenvalues_)
+
+
+@every
+def test_each_weighting_has_matrices_of_its_own(method):
+    """Negative control: on several labels a row no weighting passes for another."""
+    X, Y = PROBLEMS["duplicate rows"]
+    data = local.Copies(X, Y)
+    for one, other in itertools.permutations(WEIGHTINGS, 2):
+        same_residual = isinstance(method, SONPP | DONPP | ONPPR) and "none" not in (one, other)
+        if impossible(method, one) or impossible(method, other) or same_residual:
+            continue
+        assert largest_error(found_operators(method, X, Y, one), copies.operators(method, data, other)) > DIFFERENT
+
+
+@pytest.mark.parametrize("method", SEARCHING, ids=repr)
+def test_each_rule_of_the_search_has_matrices_of_its_own(method):
+    """Negative control: the lists of one rule are not those of another, on one of the problems at least."""
+    for one, other in itertools.combinations(RULES, 2):
+        errors = [
+            largest_error(
+                found_operators(method, X, Y, "none", *one), copies.operators(method, local.Copies(X, Y, *other))
+            )
+            for X, Y in PROBLEMS.values()
+        ]
+        assert max(errors) > DIFFERENT
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m not in SEARCHING], ids=repr)
+def test_rules_of_enemies_leave_methods_without_enemies_alone(method):
+    X, Y = PROBLEMS["duplicate rows"]
+    plain = found_operators(method, X, Y)
+    for rule in RULES:
+        for M, E in zip(found_operators(method, X, Y, "none", *rule), plain, strict=True):
+            np.testing.assert_array_equal(M, E)
+
+
+KERNEL = {"kernel": "gaussian", "tau": 9.0}
+RIDGE = {"ridge": 0.2, "ridge_scale": "absolute"}
+KERNELS = [FDA(**RIDGE), MFA(n_friends=3, n_enemies=8, **RIDGE), MFA(n_friends=3, pairs="point", **RIDGE)]
+kernels = pytest.mark.parametrize("method", KERNELS, ids=repr)
+
+
+def kernel_reference(method, X, Y, weighting, rule, k=2):
+    """Gram matrix and eigenvalues of max tr G'KAKG, G'(KBK + 0.2 K)G = I, by the operators of explicit duplication."""
+    data = local.Copies(X, Y, rule)
+    A, B = copies.operators(method, data, weighting)
+    mass = data.m if weighting == "none" else (data.m > 0).astype(float)
+    K = np.exp(-(data.D**2) / KERNEL["tau"])
+    level = mass / mass.sum()
+    C = np.eye(data.n) - np.outer(np.ones(data.n), level)
+    w, U = np.linalg.eigh(C @ K @ C.T)
+    T = U[:, w > 1e-10 * w.max()] * np.sqrt(w[w > 1e-10 * w.max()])
+    b, E = np.linalg.eigh(T.T @ B @ T + 0.2 * np.eye(T.shape[1]))
+    R = E / np.sqrt(b)
+    found, Q = np.linalg.eigh(R.T @ T.T @ A @ T @ R)
+    Z = T @ R @ Q[:, ::-1][:, :k]
+    return Z, found[::-1][:k]
+
+
+@kernels
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("rule", ["distinct", "count"])
+@pytest.mark.parametrize("order", ["MESD outside", "Kernelized outside"])
+def test_kernel_methods_on_copies(method, weighting, rule, order):
+    X, Y = PROBLEMS["duplicate rows"]
+    options = {"weighting": weighting, "copies": rule}
+    if order == "MESD outside":
+        fitted = MESD(Kernelized(method, **KERNEL), n_components=2, **options)
+    else:
+        fitted = Kernelized(MESD(method, **options), n_components=2, **KERNEL)
+    fitted.fit(X, Y.astype(int))
+    Z, w = kernel_reference(method, X, Y, weighting, rule)
+    np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=0, atol=1e-8 * np.abs(w).max())
+    assert gram_distance(fitted.transform(X), Z) < 1e-7
+
+
+@kernels
+def test_kernel_methods_on_one_hot_labels_are_themselves(method):
+    problem = strategies.problems_single()[1]
+    base = Kernelized(method, n_components=2, **KERNEL).fit(problem.X, problem.classes)
+    for fitted in (
+        MESD(Kernelized(method, **KERNEL), n_components=2),
+        Kernelized(MESD(method), n_components=2, **KERNEL),
+    ):
+        fitted.fit(problem.X, problem.Y.astype(int))
+        np.testing.assert_array_equal(fitted.eigenvalues_, base.eigenvalues_)
+        np.testing.assert_array_equal(fitted.transform(problem.X), base.transform(problem.X))
+
+
+def test_kernel_and_plain_extension_differ():
+    """Negative control: the kernel is used."""
+    X, Y = PROBLEMS["duplicate rows"]
+    plain = MESD(FDA(**RIDGE), n_components=2).fit(X, Y.astype(int)).transform(X)
+    kernel = MESD(Kernelized(FDA(**RIDGE), **KERNEL), n_components=2).fit(X, Y.astype(int)).transform(X)
+    assert gram_distance(kernel, plain) > DIFFERENT
+
+
+def test_kernelized_methods_for_several_labels_are_refused():
+    X, Y = PROBLEMS["duplicate rows"]
+    with pytest.raises(ValueError, match="already takes several labels"):
+        MESD(Kernelized(MESD(FDA()))).fit(X, Y.astype(int))
+
+
+def test_a_given_kernel_matrix_stays_square_in_cross_validation():
+    method = MESD(Kernelized(FDA(), kernel="precomputed"))
+    assert method.__sklearn_tags__().input_tags.pairwise
+    assert not MESD(Kernelized(FDA())).__sklearn_tags__().input_tags.pairwise
