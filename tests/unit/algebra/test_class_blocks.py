@@ -39,7 +39,7 @@ class Tiles:
 
             return part
 
-        return ClassWeights(N, [(index, tile(k)) for k, index in enumerate(self.index)])
+        return ClassWeights(N, [(index, lambda k=k: tile(k)) for k, index in enumerate(self.index)])
 
     def sandwich(self, factors) -> np.ndarray:
         L = np.zeros((N, N))

@@ -1,0 +1,5 @@
+"""Transductive methods: the labels of the labelled rows spread over a graph of all rows."""
+
+from .propagation import MLGFHF, MLGRF, MLLGC, SMSE
+
+__all__ = ["MLGFHF", "MLGRF", "MLLGC", "SMSE"]

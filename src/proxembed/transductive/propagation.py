@@ -1,0 +1,290 @@
+"""Label propagation over a graph of rows: harmonic functions, and the multi-label forms in which labels that go
+together draw each other's scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..params import log, param
+from ..rows import reciprocal
+from .label_correlation import KINDS, label_correlation, laplacian
+from .propagator import Equation, Propagation
+
+
+def degrees(W: sparse.csr_array) -> np.ndarray:
+    """Row sums of W."""
+    return np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+
+
+def harmonic(W: sparse.csr_array, known: np.ndarray, reached: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rows u, Luu and Wu of the unlabelled rows that labels reach: Luu Zu = Wu Y0 is the harmonic function.
+
+    >>> path = sparse.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> rows, A, M = harmonic(path, np.array([True, False, True]), np.ones(3, dtype=bool))
+    >>> rows.tolist(), A.toarray().tolist(), M.toarray().tolist()
+    ([1], [[2.0]], [[1.0, 0.0, 1.0]])
+    """
+    rows = np.flatnonzero(reached & ~known)
+    links = W[rows]
+    return rows, sparse.csr_array(sparse.diags_array(degrees(links)) - links[:, rows]), links
+
+
+def on_rows(A: sparse.csr_array, reached: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rows, A and M of the rows that labels reach: A Z = Y0 on them, from which no edge leads away."""
+    rows = np.flatnonzero(reached)
+    return rows, sparse.csr_array(A[rows][:, rows]), sparse.eye_array(len(reached), format="csr")[rows]
+
+
+def normalized_laplacian(W: sparse.csr_array) -> sparse.csr_array:
+    """I - D^-1/2 W D^-1/2, the row of an isolated node that of I.
+
+    >>> normalized_laplacian(sparse.csr_array([[0.0, 4.0], [4.0, 0.0]])).toarray().tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    root = sparse.diags_array(np.sqrt(reciprocal(degrees(W))))
+    return sparse.csr_array(sparse.eye_array(W.shape[0]) - root @ W @ root)
+
+
+class MLGFHF(Propagation):
+    """Gaussian fields and harmonic functions for every label: Luu Zu = -Lul Yl, Zl = Yl, L = D - W.  [zhu2003gfhf]
+
+    The score of an unlabelled row is the mean of its neighbours' scores, by their weights: between 0 and 1, and the
+    probability that a random walk from the row meets a row with the label first. Each label is spread by itself.
+
+    Attributes
+    ----------
+    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
+    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
+    transduction_ : labels of the fitted rows, in the form of y.
+    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
+    classes_ : (c,) array.
+    affinity_ : (n, n) CSR, W.
+    graph_component_ : (n,) array, the component of the graph of each row.
+    tau_ : float or None, the width of the weights.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    solver_ : "factor", "cg", or "none" where no row was to be solved for.
+    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
+
+    Raises
+    ------
+    ValueError
+        For bad X or y, no row whose labels are all known, n_neighbors above n - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import MLGFHF
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> y = data.Y[:400].toarray().astype(float)
+    >>> y[100:] = np.nan
+    >>> model = MLGFHF().fit(data.X[:400], y)
+    >>> model.transduction_.shape, model.predict(data.X[400:402]).shape
+    ((400, 7), (2, 7))
+    """
+
+    clamped = True
+
+    def equation(self, W, known, reached, Y):
+        return Equation(*harmonic(W, known, reached), None)
+
+
+class Correlated(Propagation, abstract=True):
+    """Propagation in which correlated labels share their scores. [chen2008smse]"""
+
+    smoothness: float = param(
+        default=1.0, above=0, search=log(1e-2, 1e2), doc="l1, weight of the smoothness over the graph."
+    )
+    label_smoothness: float = param(
+        default=0.01, low=0, search=log(1e-4, 1.0), doc="l2, weight of the likeness of correlated labels."
+    )
+    sigma: Any = param(
+        default="cosine",
+        choices=KINDS,
+        callable=True,
+        doc="Sigma, the correlation of labels: cosine or Gaussian of their columns over the labelled rows, chen for "
+        "exp(-(1 - cosine) / sigma_tau), or a callable of these columns (CSC).",
+    )
+    sigma_tau: float | None = param(
+        default=None, above=0, choices=(None,), doc="Width of Sigma; None: the median over pairs of labels, 1 for chen."
+    )
+
+    def _sigma(self, Y: sparse.csc_array, known: np.ndarray) -> np.ndarray:
+        return label_correlation(sparse.csc_array(Y.tocsr()[np.flatnonzero(known)]), self.sigma, self.sigma_tau)
+
+
+class SMSE(Correlated):
+    """Semi-supervised multi-label learning by a Sylvester equation: l1 Luu Zu + l2 Zu Ls = -l1 Lul Yl.  [chen2008smse]
+
+    Scores vary little over the graph, and between labels that go together; Ls is the Laplacian of Sigma. ``form``:
+    "exact" as above, with Zl = Yl; "soft" (I + l1 Lsym) Z + l2 Z Ls = Y0, in which labelled rows may change. With
+    label_smoothness=0 they are MLGFHF and MLLGC(label_smoothness=0).
+
+    Attributes
+    ----------
+    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
+    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
+    transduction_ : labels of the fitted rows, in the form of y.
+    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
+    classes_ : (c,) array.
+    affinity_ : (n, n) CSR, W.
+    graph_component_ : (n,) array, the component of the graph of each row.
+    tau_ : float or None, the width of the weights.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    solver_ : "factor", "cg", or "none" where no row was to be solved for.
+    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
+
+    Raises
+    ------
+    ValueError
+        For bad X or y, no row whose labels are all known, n_neighbors above n - 1,
+        label correlations below 0 that leave the system indefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import SMSE
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> y = data.Y[:400].toarray().astype(float)
+    >>> y[100:] = np.nan
+    >>> model = SMSE().fit(data.X[:400], y)
+    >>> model.transduction_.shape, model.predict(data.X[400:402]).shape
+    ((400, 7), (2, 7))
+    """
+
+    form: str = param(default="exact", choices=("exact", "soft"), doc="Labelled rows keep their labels, or may change.")
+    label_laplacian: str = param(
+        default="auto",
+        choices=("auto", "standard", "normalized"),
+        doc='Laplacian of Sigma, D - Sigma or I - D^-1/2 Sigma D^-1/2; auto: normalized under form="soft".',
+    )
+
+    def _clamps(self):
+        return self.form == "exact"
+
+    def equation(self, W, known, reached, Y):
+        normalized = self.label_laplacian == "normalized" or (self.label_laplacian == "auto" and self.form == "soft")
+        T = None
+        if self.label_smoothness > 0:
+            T = self.label_smoothness * laplacian(self._sigma(Y, known), normalized)
+        if self.form == "exact":
+            rows, A, M = harmonic(W, known, reached)
+            return Equation(rows, self.smoothness * A, self.smoothness * M, T)
+        A = sparse.eye_array(W.shape[0]) + self.smoothness * normalized_laplacian(W)
+        return Equation(*on_rows(sparse.csr_array(A), reached), T, least=1.0)
+
+
+class CorrelatedField(Correlated, abstract=True):
+    """A graph field with a label term, by similarity or by its Laplacian. [zha2009mlgrf]"""
+
+    sigma_form: str = param(
+        default="laplacian",
+        choices=("laplacian", "similarity"),
+        doc="Label term: l2 Z L(Sigma), always safe, or -l2 Z Sigma as printed, whose label_smoothness is bounded.",
+    )
+
+    def _label_term(self, Y: sparse.csc_array, known: np.ndarray) -> np.ndarray | None:
+        if self.label_smoothness == 0:
+            return None
+        Sigma = self._sigma(Y, known)
+        return self.label_smoothness * (laplacian(Sigma) if self.sigma_form == "laplacian" else -Sigma)
+
+
+class MLGRF(CorrelatedField):
+    """Multi-label Gaussian random field: (J + l1 L) Z + l2 Z L(Sigma) = Y0, J masks labelled rows.  [zha2009mlgrf]
+
+    Labelled rows pay for leaving their labels, all rows for differing from their neighbours, and labels that go
+    together for differing from each other. ``sigma_form="similarity"`` is the printed form, (J + l1 L) Z - l2 Z Sigma =
+    Y0, which is positive definite for very small label_smoothness only.
+
+    Attributes
+    ----------
+    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
+    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
+    transduction_ : labels of the fitted rows, in the form of y.
+    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
+    classes_ : (c,) array.
+    affinity_ : (n, n) CSR, W.
+    graph_component_ : (n,) array, the component of the graph of each row.
+    tau_ : float or None, the width of the weights.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    solver_ : "factor", "cg", or "none" where no row was to be solved for.
+    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
+
+    Raises
+    ------
+    ValueError
+        For bad X or y, no row whose labels are all known, n_neighbors above n - 1,
+        a label_smoothness that leaves the system indefinite (the error names the admissible one).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import MLGRF
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> y = data.Y[:400].toarray().astype(float)
+    >>> y[100:] = np.nan
+    >>> model = MLGRF().fit(data.X[:400], y)
+    >>> model.transduction_.shape, model.predict(data.X[400:402]).shape
+    ((400, 7), (2, 7))
+    """
+
+    def equation(self, W, known, reached, Y):
+        L = sparse.diags_array(degrees(W)) - W
+        A = sparse.diags_array(known.astype(np.float64)) + self.smoothness * L
+        return Equation(*on_rows(sparse.csr_array(A), reached), self._label_term(Y, known))
+
+
+class MLLGC(CorrelatedField):
+    """Multi-label local and global consistency: (I + l1 Lsym) Z + l2 Z L(Sigma) = Y0.  [zha2009mlgrf]
+
+    Scores stay near the given labels, 0 for an unlabelled row, and smooth over the normalised graph; with
+    label_smoothness=0 it is local and global consistency [zhou2004lgc] with alpha = l1 / (1 + l1).
+    ``sigma_form="similarity"`` is the printed form, (I + l1 Lsym) Z - l2 Z Sigma = Y0, for label_smoothness below one
+    over the largest eigenvalue of Sigma.
+
+    Attributes
+    ----------
+    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
+    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
+    transduction_ : labels of the fitted rows, in the form of y.
+    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
+    classes_ : (c,) array.
+    affinity_ : (n, n) CSR, W.
+    graph_component_ : (n,) array, the component of the graph of each row.
+    tau_ : float or None, the width of the weights.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    solver_ : "factor", "cg", or "none" where no row was to be solved for.
+    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
+
+    Raises
+    ------
+    ValueError
+        For bad X or y, no row whose labels are all known, n_neighbors above n - 1,
+        a label_smoothness that leaves the system indefinite (the error names the admissible one).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import MLLGC
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> y = data.Y[:400].toarray().astype(float)
+    >>> y[100:] = np.nan
+    >>> model = MLLGC().fit(data.X[:400], y)
+    >>> model.transduction_.shape, model.predict(data.X[400:402]).shape
+    ((400, 7), (2, 7))
+    """
+
+    def equation(self, W, known, reached, Y):
+        A = sparse.eye_array(W.shape[0]) + self.smoothness * normalized_laplacian(W)
+        return Equation(*on_rows(sparse.csr_array(A), reached), self._label_term(Y, known), least=1.0)

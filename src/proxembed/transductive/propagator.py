@@ -1,0 +1,318 @@
+"""Propagation: what the methods that spread labels over a graph share; a method states one linear equation."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.guard import guard_dense
+from ..algebra.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
+from ..algebra.parallel import one_pool
+from ..algebra.symmetric import eigenvalues
+from ..classify.thresholds import label_folds, tune_thresholds
+from ..direct import stored_like
+from ..labels import LabelMatrix
+from ..neighborly import Weighted
+from ..params import param
+from ..proximity.graph import components
+from ..rows import Rows, reciprocal
+from ..seen import SeenRows
+from .decision import DECISIONS, LARGEST_CUT, cut_at_half, distributions, mass_cuts, mass_weights
+
+FOLDS = 5
+FAINT = 1e-9  # of the largest ceiling: what is below has come so far that only rounding is left
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A Z + Z T = M Y0 on some rows (the others are 0, or clamped to Y0); T None for 0.
+
+    ``rows`` are the rows solved for, ``least`` a known lower bound of the eigenvalues of A (None: to be found).
+    """
+
+    rows: np.ndarray
+    A: sparse.csr_array
+    M: sparse.csr_array
+    T: np.ndarray | None
+    least: float | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Scores Z (n x c) and their shares of what a label of every labelled row would give; solver and its steps."""
+
+    scores: np.ndarray
+    shares: np.ndarray
+    solver: str
+    steps: int
+
+
+class Propagation(ClassifierMixin, Weighted, abstract=True):
+    """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse]
+
+    A method defines ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled.
+    """
+
+    labels = "multi"
+    keeps_unknown = True
+    clamped: ClassVar[bool] = False
+
+    decision: str = param(
+        default="tuned",
+        choices=DECISIONS,
+        doc="Where shares are cut: tuned for each label on held-out labelled rows (the shared rule), at class-mass "
+        "normalisation, or at 0.5. One class a row: the largest share, under cmn of normalised mass.",
+    )
+    solver: str = param(default="auto", choices=SOLVERS, doc="Route of the linear systems; auto follows the graph.")
+
+    def equation(self, W: sparse.csr_array, known: np.ndarray, reached: np.ndarray, Y: sparse.csc_array) -> Equation:
+        """The linear system of the method: W (n x n), masks of labelled rows and of rows that a path links to one,
+        and the labels of all rows, 0 where unknown."""
+        raise TypeError(f"{type(self).__name__} must define equation(W, known, reached, Y).")
+
+    def _clamps(self) -> bool:
+        """Whether labelled rows keep their labels as scores."""
+        return self.clamped
+
+    def fit(self, X, y=None):
+        """Spread the known labels over the graph of all rows.
+
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
+        self. Raises ValueError with the argument, what is allowed and the remedy.
+        """
+        self._forget()
+        try:
+            with one_pool:
+                self._learn(self._rows(X, y))
+        except Exception:
+            self._forget()
+            raise
+        return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
+        for name in [n for n in vars(self) if n.endswith("_")]:
+            delattr(self, name)
+
+    def _learn(self, rows: Rows) -> None:
+        labels, known = self._labelled(rows.labels)
+        guard_dense((rows.n, labels.c), "The scores of all rows and labels")
+        self.affinity_ = W = self._weights(rows)
+        _, self.graph_component_ = components(W)
+        self._tell_unreached(known)
+        found = self._spread(W, known, labels.Y)
+        self._n_labelled = int(np.count_nonzero(known))
+        prior = labels.nk / self._n_labelled
+        one_class = labels.form == "classes"
+        cuts = None if one_class else np.clip(self._cuts(found.shares, known, labels, prior), 0.0, LARGEST_CUT)
+        weights = np.ones(labels.c)
+        if one_class and self.decision == "cmn":
+            weights = mass_weights(found.shares[self._mass_rows(known)], prior)
+        self.cuts_ = None if cuts is None else labels.expand(cuts)
+        self._class_weights, self._prior = labels.expand(weights), labels.expand(prior)
+        self._labels, self._seen, self.training_ = labels.take(slice(0, 0)), SeenRows(rows.X), rows.X
+        self.solver_, self.n_iter_ = found.solver, found.steps
+        self.shares_ = labels.expand(found.shares)
+        self.label_distributions_ = self._probabilities(self.shares_)
+        self.transduction_ = self._decided(self.shares_)
+        self.scores_ = labels.expand(found.scores)
+
+    def _labelled(self, labels: LabelMatrix) -> tuple[LabelMatrix, np.ndarray]:
+        """The labels of fully known rows, 0 in the others, and the mask of these rows."""
+        known = labels.rows_known
+        partly = int(np.count_nonzero(labels.rows_any & ~known))
+        if not partly:
+            return labels, known
+        name = type(self).__name__
+        if not known.any():
+            raise ValueError(
+                f"{name}: every row of y holds an unknown label, and a row counts as labelled only where all of its "
+                "labels are known. Fill in what is unknown in some rows."
+            )
+        warnings.warn(
+            f"{name} takes rows as labelled only where all labels are known: {partly} rows with some unknown labels "
+            "count as unlabelled.",
+            UserWarning,
+            stacklevel=4,
+        )
+        Y = sparse.csc_array(sparse.diags_array(known.astype(np.float64)) @ labels.Y)
+        Y.eliminate_zeros()
+        labels = replace(labels, Y=Y).drop_empty()
+        self._check_labels(labels.take(known))
+        return labels, known
+
+    def _tell_unreached(self, known: np.ndarray) -> None:
+        unreached = ~self._reached(known)
+        if unreached.any():
+            count = len(np.unique(self.graph_component_[unreached]))
+            warnings.warn(
+                f"{int(unreached.sum())} rows lie in {count} components of the graph without a labelled row: their "
+                "scores are 0. Use more neighbours, or label a row of each.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _reached(self, known: np.ndarray) -> np.ndarray:
+        """True for rows that a path of the graph links to a labelled row, or that are labelled."""
+        with_label = np.zeros(self.graph_component_.max() + 1, dtype=bool)
+        with_label[self.graph_component_[known]] = True
+        return with_label[self.graph_component_]
+
+    def _spread(self, W: sparse.csr_array, known: np.ndarray, Y: sparse.csc_array, hidden: bool = False) -> Spread:
+        """Scores and shares from the labels of the ``known`` rows, which alone are looked at."""
+        Y = sparse.csc_array(sparse.diags_array(known.astype(np.float64)) @ Y)
+        reached = self._reached(known)
+        equation = self.equation(W, known, reached, Y)
+        self._check_definite(equation, reached, hidden)
+        scores = Y.toarray() if self._clamps() else np.zeros(Y.shape)
+        solver, steps = "none", 1
+        if len(equation.rows):
+            B = (equation.M @ Y).toarray()
+            if equation.T is None:
+                found = shifted_solves(equation.A, np.zeros(B.shape[1]), B, solver=self.solver)
+            else:
+                found = sylvester(equation.A, equation.T, B, solver=self.solver)
+            scores[equation.rows], solver, steps = found.Z, found.solver, found.steps
+        ceiling = self._ceiling(equation, known, reached, Y.shape)
+        shares = np.divide(scores, ceiling, out=np.zeros_like(scores), where=ceiling > FAINT * ceiling.max(initial=0.0))
+        return Spread(scores, np.clip(shares, 0.0, 1.0), solver, steps)
+
+    def _ceiling(self, equation: Equation, known, reached, shape: tuple[int, int]) -> np.ndarray:
+        """The scores if every labelled row carried every label: no score is above them, as A + T is an M-matrix."""
+        keeps_ones = equation.T is None or np.abs(equation.T.sum(axis=1)).max() <= 1e-12 * np.abs(equation.T).max()
+        if self._clamps() and keeps_ones:
+            return np.broadcast_to(reached.astype(np.float64)[:, None], shape)
+        ones = np.repeat(known.astype(np.float64)[:, None], 1 if keeps_ones else shape[1], axis=1)
+        ceiling = ones.copy() if self._clamps() else np.zeros_like(ones)
+        if len(equation.rows):
+            B = equation.M @ ones
+            if keeps_ones:
+                ceiling[equation.rows] = shifted_solves(equation.A, np.zeros(1), B, solver=self.solver).Z
+            else:
+                ceiling[equation.rows] = sylvester(equation.A, equation.T, B, solver=self.solver).Z
+        return np.broadcast_to(ceiling, shape)
+
+    def _check_definite(self, equation: Equation, reached: np.ndarray, hidden: bool) -> None:
+        """An error that names the admissible weight of the label term where A + T is not positive definite."""
+        if equation.T is None or len(equation.rows) == 0:
+            return
+        lowest = -float(eigenvalues(equation.T)[-1])
+        if lowest <= 1e-12 * float(np.abs(equation.T).max()):
+            return
+        least = least_eigenvalue(equation.A) if equation.least is None else equation.least
+        if not reached.all() and equation.least is None:
+            least = 0.0
+        if lowest < least * (1.0 - 1e-9):
+            return
+        admissible = self.label_smoothness * least / lowest
+        where = " with a fold of the labelled rows hidden, as decision='tuned' does" if hidden else ""
+        bound = f"below {admissible:.4g}" if admissible > 0 else "0, as some rows have no path to a labelled one"
+        raise ValueError(
+            f"{type(self).__name__}: label_smoothness={self.label_smoothness!r} is not allowed: the system is positive "
+            f"definite only for label_smoothness {bound}{where}. Use a smaller value, or sigma_form='laplacian' with "
+            "correlations of at least 0."
+        )
+
+    def _cuts(self, shares: np.ndarray, known: np.ndarray, labels: LabelMatrix, prior: np.ndarray) -> np.ndarray:
+        """A cut a label."""
+        if self.decision == "fixed":
+            return np.full(labels.c, 0.5)
+        if self.decision == "cmn":
+            return mass_cuts(shares[self._mass_rows(known)], prior)
+        index = np.flatnonzero(known)
+        Y = labels.Y.tocsr()[index].toarray()
+        held_out_shares = np.zeros(Y.shape)
+        for train, held_out in label_folds(FOLDS, Y > 0):
+            some = np.zeros(len(known), dtype=bool)
+            some[index[train]] = True
+            found = self._spread(self.affinity_, some, labels.Y, hidden=True)
+            held_out_shares[held_out] = found.shares[index[held_out]]
+        return tune_thresholds(held_out_shares, Y).cuts
+
+    def _mass_rows(self, known: np.ndarray) -> np.ndarray:
+        """The rows whose mass is normalised: the unlabelled ones that labels reach, or all where there are none."""
+        rows = self._reached(known) & ~known
+        return rows if rows.any() else np.ones(len(known), dtype=bool)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.scores_.shape[1]
+
+    def transform(self, X):
+        """The scores of rows X, (m, d) to (m, c), in X's float type.
+
+        A row seen in training has its own scores (the first of equal rows stands for all), others those of one
+        propagation step: sum w z_i / sum w over their neighbours in training.
+        """
+        X, scores = self._placed(X, "scores_")
+        return scores.astype(X.dtype, copy=False)
+
+    def _placed(self, X, name: str):
+        """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""
+        check_is_fitted(self, "scores_")
+        X, table = self._input(X, reset=False), getattr(self, name)
+        known = self._seen.find(X)
+        out = table[known]
+        new = np.flatnonzero(known < 0)
+        if len(new):
+            links = self._link_matrix(*self._links(stored_like(X[new], self.training_)))
+            total = links.sum(axis=1)
+            alone = int(np.count_nonzero(total == 0))
+            if alone:
+                warnings.warn(
+                    f"{alone} new rows have no link to a row of training and get scores of 0. Use more neighbours, or "
+                    "a larger eps or tau.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            out[new] = (links @ table) * reciprocal(total)[:, None]
+        return X, out
+
+    def _probabilities(self, shares: np.ndarray) -> np.ndarray:
+        if self.cuts_ is None:
+            return distributions(shares, self._class_weights, self._prior)
+        return cut_at_half(shares, self.cuts_, self._n_labelled)
+
+    def _decided(self, shares: np.ndarray) -> Any:
+        if self.cuts_ is not None:
+            return self._labels.decode(shares > self.cuts_)
+        return self.classes_[self._probabilities(shares).argmax(axis=1)]
+
+    def predict(self, X) -> Any:
+        """Labels of rows X in the form y came in: shares above their cut, or the largest for one class a row."""
+        return self._decided(self._placed(X, "shares_")[1])
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Label probabilities of rows X, (m, c): shares with their cut brought to 0.5, or classes summing to 1."""
+        return self._probabilities(self._placed(X, "shares_")[1])
+
+    def decision_function(self, X) -> np.ndarray:
+        """Shares of rows X less their cut, (m, c): positive where a label is predicted.
+
+        With one class a row the probabilities, (m,) the difference of the second and the first for two classes.
+        """
+        shares = self._placed(X, "shares_")[1]
+        if self.cuts_ is not None:
+            return shares - self.cuts_
+        probabilities = self._probabilities(shares)
+        return probabilities[:, 1] - probabilities[:, 0] if len(self.classes_) == 2 else probabilities
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of rows whose labels are all predicted."""
+        predicted = self.predict(X)
+        if self._labels.form != "sets":
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
+        return float(np.average(hits, weights=sample_weight))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
