@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test bench results search-results docs figure types clean
+.PHONY: help demo test bench results search-results reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -15,6 +15,7 @@ help:
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
 	@echo "make search-results  the main job on eight real sets, into docs/results/search/; SETS=scene picks one"
+	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
 	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
 	@echo "make figure  the figure of the README"
 	@echo "make types   mypy on the package"
@@ -45,6 +46,12 @@ search-results: $(VENV)/.ready
 	    $(VENV)/bin/proxembed search $(DATA)/$$set.npz --max-seconds 60 -j 2 -o docs/results/search/$$set || exit 1; \
 	done
 	$(VENV)/bin/python docs/results/verdicts.py
+
+NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled benchmark-multilabel
+reproduce: $(VENV)/.ready
+	for name in $(NAMES); do \
+	    $(VENV)/bin/proxembed reproduce $$name --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \
+	done
 
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build

@@ -14,6 +14,7 @@ from .fit import fit
 from .methods import methods
 from .predict import predict
 from .report import report
+from .reproduce import reproduce
 from .search import search
 from .transform import transform
 
@@ -46,7 +47,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (search, fit, transform, predict, compare, report, data, methods, demo):
+for verb in (search, fit, transform, predict, compare, report, reproduce, data, methods, demo):
     app.command()(verb)
 
 

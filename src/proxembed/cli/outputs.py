@@ -20,6 +20,7 @@ from proxembed.report import (
     make_record,
     map_section,
     page_html,
+    proximity_section,
     write_atomic,
 )
 
@@ -116,11 +117,12 @@ def named_labels(diagnosis: dict, dataset) -> dict:
 
 
 def sections(evidence: Evidence | None, dataset, model, diagnosis) -> dict:
-    """The map, the table of labels and the components, as the record holds them."""
+    """The map, the table of labels, the components and the proximity matrices, as the record holds them."""
     names, stability = dataset.label_names, None if diagnosis is None else diagnosis.stability
     found = {
         "map": None,
         "label_table": None,
+        "proximity": None,
         "components": component_section(
             model, stability, feature_names=dataset.feature_names, label_names=dataset.label_names
         ),
@@ -129,8 +131,10 @@ def sections(evidence: Evidence | None, dataset, model, diagnosis) -> dict:
         return found
     ids = None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
     counts = dataset.Y.sum(axis=0).tolist()
+    Y = dataset.Y.tocsr()[evidence.rows]
     return found | {
-        "map": map_section(evidence.panels, dataset.Y.tocsr()[evidence.rows], names, ids),
+        "map": map_section(evidence.panels, Y, names, ids),
+        "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names),
         "label_table": label_section(
             names, counts, evidence.ap_raw, evidence.ap_embedded, evidence.thresholds, evidence.calibration
         ),

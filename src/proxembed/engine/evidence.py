@@ -38,6 +38,10 @@ class Evidence:
     ap_raw, ap_embedded, thresholds, calibration : arrays of shape (c,)
         Average precision from all features and from the embedding (NaN without a positive test row), cut of the ridge
         scores by the shared rule, calibration error of their sigmoid.
+    features : array or sparse matrix of shape (m, d)
+        The test rows as the methods see them.
+    embeddings : list of (title, Z)
+        The test rows in all components of the method, and of the method fitted on shuffled labels.
     """
 
     rows: np.ndarray
@@ -46,6 +50,8 @@ class Evidence:
     ap_embedded: np.ndarray
     thresholds: np.ndarray
     calibration: np.ndarray
+    features: Any
+    embeddings: list[tuple[str, np.ndarray]]
 
 
 def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0) -> Evidence:
@@ -101,8 +107,9 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0)
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
         cuts, calibration = _calibrated(method, scores, part, dataset.groups, split.train)
-    truth = part.Y_held_out
-    return Evidence(rows, panels, average_precision(truth, raw), average_precision(truth, scores), cuts, calibration)
+    truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
+    precisions = average_precision(truth, raw), average_precision(truth, scores)
+    return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole)
 
 
 def _plane_size(part: Part) -> int:

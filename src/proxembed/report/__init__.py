@@ -2,6 +2,7 @@
 
 from .card import data_card
 from .files import leaderboard_csv, write_atomic
+from .matrices import proximity_section
 from .page import page_html
 from .record import make_record, read_record, versions
 from .sections import component_section, label_section, map_section
@@ -16,6 +17,7 @@ __all__ = [
     "make_record",
     "map_section",
     "page_html",
+    "proximity_section",
     "read_record",
     "score_text",
     "summarise",

@@ -1,8 +1,16 @@
-"""Static figures as SVG text: the k-curve, drawn once for wide and once for narrow screens."""
+"""Static figures: the k-curve as SVG text, once for wide and once for narrow screens, and matrices as PNG."""
 
+import base64
 import io
 import re
+import struct
+import zlib
 from typing import Any
+
+import numpy as np
+
+from .matrices import unpacked
+from .views import RAMP
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -130,3 +138,72 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = out.getvalue()
     return svg[svg.index("<svg") :]
+
+
+def ramp() -> tuple[str, ...]:
+    """Colours of the shades from 0 to the darkest: one hue, ever darker, told apart by colour-blind readers too."""
+    return ("#f7fafc", *RAMP, "#03192d")
+
+
+def shades() -> np.ndarray:
+    """The 256 colours of a matrix, uint8 of shape (256, 3), evenly along the ramp.
+
+    Examples
+    --------
+    >>> from proxembed.report.figures import shades
+    >>> shades()[[0, 255]].tolist()
+    [[247, 250, 252], [3, 25, 45]]
+    """
+    stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in ramp()], dtype=np.float64)
+    at = np.linspace(0, len(stops) - 1, 256)
+    return np.rint([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T]).astype(np.uint8).T
+
+
+def matrix_png(values: np.ndarray) -> bytes:
+    """A matrix of uint8 as a PNG file, a pixel an entry, 0 light and 255 dark.
+
+    Parameters
+    ----------
+    values : uint8 array of shape (rows, columns)
+        At least one of each.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        ``values`` is not such an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.report.figures import matrix_png
+    >>> matrix_png(np.eye(3, dtype=np.uint8))[1:4]
+    b'PNG'
+    """
+    if values.ndim != 2 or values.dtype != np.uint8 or 0 in values.shape:
+        raise ValueError(
+            f"values has shape {values.shape} and type {values.dtype}; give a matrix of uint8, at least one by one."
+        )
+    rows, columns = values.shape
+    lines = np.column_stack([np.zeros(rows, dtype=np.uint8), values])  # each line begins with its filter: none
+    header = struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)  # 8 bits a pixel, colours by number
+    chunks = {b"IHDR": header, b"PLTE": shades().tobytes(), b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in chunks.items()
+    )
+
+
+def matrix_view(found: dict | None) -> dict | None:
+    """The proximity matrices for the page: each with its picture as a data address."""
+    if not found or not found["panels"]:
+        return None
+    head = "data:image/png;base64,"
+    panels = [
+        {**panel, "address": head + base64.b64encode(matrix_png(unpacked(panel))).decode("ascii")}
+        for panel in found["panels"]
+    ]
+    return {**found, "panels": panels}

@@ -9,7 +9,7 @@ from proxembed.evaluate.results import LOSSES
 
 from . import views
 from .card import data_card, leak_warnings
-from .figures import k_curve
+from .figures import k_curve, matrix_view, ramp
 
 
 def page_html(record: dict) -> str:
@@ -85,8 +85,10 @@ def _context(record: dict) -> dict[str, Any]:
         "labels": views.label_view(record.get("label_table")),
         "parts": views.component_view(record.get("components")),
         "board": views.board_view(summary["best"], drawn[0]),
+        "matrices": matrix_view(record.get("proximity")),
         "trials": views.trials_view(record.get("search")),
         "card": data_card(summary["dataset"]),
+        "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
         "splitting": _splitting(summary["protocol"]),
         "tested": any(scores[drawn[0]]["test"] is not None for scores in scored),

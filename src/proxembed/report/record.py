@@ -8,10 +8,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from .matrices import unpacked
+
 FORMAT = 1
 FILE = "results.json"
 KINDS = ("compare", "search", "demo")
-SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search")
+SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search", "proximity")
 NUMBER = (int, float)
 TEXT_OR_NONE = (str, type(None))
 PACKAGES = ("proxembed", "numpy", "scipy", "scikit-learn")
@@ -34,6 +36,11 @@ _MAP = {
     "labels": [str], "members": [list], "shown": int, "held_out": int,
     "panels": [{"title": str, "x": list, "y": list, "directions": [{"label": str, "x": NUMBER, "y": NUMBER}]}],
 }  # fmt: skip
+_PROXIMITY = {
+    "shown": int, "held_out": int, "without_label": int, "labels": [str], "n_labels": int,
+    "panels": [{"kind": str, "title": str, "rows": int, "columns": int, "top": NUMBER, "clipped": bool,
+                "values": str}],
+}  # fmt: skip
 _DIAGNOSIS = {"measure": str, "value": NUMBER, "null": [NUMBER], "p": NUMBER, "passed": bool}
 _RECORD = {
     "format": int, "kind": str, "command": str, "created": str, "seed": (int, type(None)), "versions": dict,
@@ -46,6 +53,7 @@ _OPTIONAL: dict[str, Any] = {
     "label_table": [{"label": str, "n": int, "worse": bool}],
     "components": [{"component": int, "features": [list], "labels": [list]}],
     "search": dict,
+    "proximity": _PROXIMITY,
 }
 
 
@@ -82,6 +90,7 @@ def make_record(
     kind: str, summary: dict, rows: list[dict], command: str, *, seed: int | None, data_hash: str | None = None,
     contrasts: list[dict] | None = None, map: dict | None = None, diagnosis: dict | None = None,
     label_table: list[dict] | None = None, components: list[dict] | None = None, search: dict | None = None,
+    proximity: dict | None = None,
 ) -> dict:  # fmt: skip
     """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``.
 
@@ -97,7 +106,7 @@ def make_record(
     seed : int or None
     data_hash : str, optional
         Hash of the data file.
-    contrasts, map, diagnosis, label_table, components, search : optional
+    contrasts, map, diagnosis, label_table, components, search, proximity : optional
         Sections of the page; None leaves one out.
 
     Returns
@@ -120,7 +129,7 @@ def make_record(
     """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not allowed; it must be {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
-    sections = contrasts, map, diagnosis, label_table, components, search
+    sections = contrasts, map, diagnosis, label_table, components, search, proximity
     record = {
         "format": FORMAT,
         "kind": kind,
@@ -247,4 +256,9 @@ def _unmatched(record: dict) -> str | None:
         lengths = {len(panel[axis]) for panel in found["panels"] for axis in "xy"} | {len(found["members"])}
         if len(lengths) > 1:
             return "map.panels and map.members differ in length"
+    for number, panel in enumerate((record.get("proximity") or {"panels": []})["panels"]):
+        try:
+            unpacked(panel)
+        except ValueError as error:
+            return f"proximity.panels[{number}]: {error}"
     return None

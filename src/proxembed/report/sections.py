@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.proximity.reordering import even_sample
+
 MAP_LABELS = 200  # labels that get a switch, the most frequent first
 MAP_ARROWS = 40  # directions kept a panel, the longest first
 DENSITY_ROWS = 60_000  # rows that the density counts; above it an even sample
@@ -19,11 +21,6 @@ Panel = tuple[str, Any, float | None, Any]
 
 def _rounded(values: Any, digits: int = 5) -> list:
     return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]
-
-
-def _sample(n: int, size: int) -> np.ndarray:
-    """Rows spread evenly over the file, the same every time."""
-    return np.arange(n) if n <= size else np.sort(np.random.default_rng(0).choice(n, size, replace=False))
 
 
 def _plane(title: str, Z: Any, m: int) -> np.ndarray:
@@ -99,7 +96,7 @@ def _directions(directions: Any, names: dict[str, None]) -> list[dict]:
 
 
 def _density(planes: list[np.ndarray], windows: list[list[float]], Y: sp.csr_array) -> dict:
-    rows = _sample(Y.shape[0], DENSITY_ROWS)
+    rows = even_sample(Y.shape[0], DENSITY_ROWS)
     sets: dict[tuple[int, ...], int] = {}
     of_row = [sets.setdefault(tuple(labels), len(sets)) for labels in _members(Y[rows])]
     cells = [hexagon_of(*unit_square(Z[rows, 0], Z[rows, 1], w)) for Z, w in zip(planes, windows, strict=True)]
@@ -160,7 +157,7 @@ def map_section(
     chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
     names = [str(label_names[j]) for j in chosen]
     planes = [_plane(title, Z, m) for title, Z, _, _ in panels]
-    windows, rows = [_window(Z) for Z in planes], _sample(m, limit)
+    windows, rows = [_window(Z) for Z in planes], even_sample(m, limit)
     shown = [
         {
             "title": str(title),

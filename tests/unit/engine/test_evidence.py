@@ -55,6 +55,18 @@ def test_panels_are_the_test_rows_and_shuffled_labels_are_at_chance(made):
     assert np.diag(same) == pytest.approx(1, abs=1e-9)
 
 
+def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):
+    data, split = made
+    found = held_out_evidence(OPLS(n_components=3), data, split, seed=1)
+    train = data.X[split.train]
+    scaled = (data.X[split.held_out] - train.mean(axis=0)) / train.std(axis=0, ddof=1)
+    assert np.asarray(found.features) == pytest.approx(scaled, abs=1e-12)
+    assert [title for title, _ in found.embeddings] == ["OPLS", "OPLS on shuffled labels"]
+    for (_, Z), (_, plane, _, _) in zip(found.embeddings, found.panels[1:], strict=True):
+        assert Z.shape == (150, 3)
+        np.testing.assert_array_equal(Z[:, :2], plane)
+
+
 def test_test_rows_with_unknown_labels_are_left_out(made):
     data, split = made
     unknown = np.zeros(data.Y.shape, dtype=bool)

@@ -4,7 +4,7 @@ import numpy as np
 
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.results import Results
-from proxembed.report import label_section, make_record, map_section, summarise
+from proxembed.report import label_section, make_record, map_section, proximity_section, summarise
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -121,6 +121,7 @@ def made_record(n: int = 400, c: int = 8, d: int = 64, hostile: bool = True, sec
         diagnosis=made_diagnosis(),
         label_table=label_section(names, counts, ap, embedded, rng.normal(0, 0.1, c), rng.uniform(0.01, 0.1, c)),
         components=made_components(names),
+        proximity=proximity_section(turned, [("Kernelized(OPLS)", Z), ("shuffled <labels>", noise)], Y, names),
         search={"trials": [{"method": "OPLS", "params": {"ridge": 0.1}, "scores": [0.7], "seconds": 1.0}],
                 "seconds": 60.0, "chosen": {"method": "Kernelized(OPLS)", "k": 20}},
     )  # fmt: skip

@@ -12,7 +12,8 @@ import pytest
 
 from proxembed.report import page_html, write_atomic
 from proxembed.report.card import leak_warnings
-from proxembed.report.figures import COLOURS, k_curve
+from proxembed.report.figures import COLOURS, k_curve, matrix_png
+from proxembed.report.matrices import unpacked
 from proxembed.report.record import SECTIONS
 from unit.report.synthetic import HOSTILE, made_record
 
@@ -41,7 +42,7 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "input", "wbr", "br"):
+        if tag not in ("meta", "input", "wbr", "br", "img"):
             self.open.append(tag)
         if tag == "script":
             self.scripts.append("")
@@ -62,7 +63,7 @@ class Tags(HTMLParser):
 def test_hostile_names_stay_text(page):
     parsed = Tags(page)
     tags = [tag for tag, _ in parsed.tags]
-    assert tags.count("script") == 2 and "img" not in tags and "rows" not in tags
+    assert tags.count("script") == 2 and tags.count("img") == 6 and not {"rows", "labels"} & {*tags}
     assert not [key for _, attrs in parsed.tags for key in attrs if key.startswith("on")]
     text = "".join(parsed.text)
     assert all(name in text for name in HOSTILE) and "made <rows>" in text and "a warning with <b>markup</b>" in text
@@ -82,7 +83,7 @@ def test_only_the_script_of_the_page_may_run(page):
     ours = Tags(page).scripts[-1]
     digest = base64.b64encode(hashlib.sha256(ours.encode()).digest()).decode()
     policy = next(attrs["content"] for tag, attrs in Tags(page).tags if attrs.get("http-equiv"))
-    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert policy == f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     assert "innerHTML" not in ours and "eval" not in ours and "fetch" not in ours
 
 
@@ -97,7 +98,8 @@ def test_nothing_is_fetched_and_the_page_is_small(page):
     links = [
         value for _, attrs in Tags(page).tags for key, value in attrs.items() if key in ("src", "href", "xlink:href")
     ]
-    assert all(link.startswith("#") for link in links)
+    pictures = [link for link in links if link.startswith("data:image/png;base64,")]
+    assert len(pictures) == 6 and all(link.startswith("#") for link in links if link not in pictures)
     assert "@import" not in page and not re.search(r"url\((?!['\"]?#)", page)
 
 
@@ -113,7 +115,8 @@ def test_the_parts_stand_in_order(page, summary):
     parts = [
         summary["verdict"]["headline"], "Measures against size", "Held-out rows on the map", "Beside chance",
         "Label by label", "What the components are made of", "Leaderboard: each arm", "Contrasts declared", "Data card",
-        "How to repeat it", "How it was measured", "<h2>Details", "Trials of the search",
+        "How to repeat it", "How it was measured", "<h2>Details", "Proximity matrices (180 held-out rows)",
+        "Trials of the search",
     ]  # fmt: skip
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
@@ -124,7 +127,7 @@ def test_parts_that_a_record_lacks_are_left_out():
     record = made_record(sections=False)
     assert [record[key] for key in SECTIONS] == [None] * len(SECTIONS)
     page = page_html(record)
-    for part in ("map", "chance", "labels", "components"):
+    for part in ("map", "chance", "labels", "components", "proximity"):
         assert f'id="{part}"' not in page and f'href="#{part}"' not in page
     assert "<details><summary>Labels (8)</summary>" in page and page.count("<svg") == 4
 
@@ -134,6 +137,17 @@ def test_without_its_script_the_page_shows_the_map_and_hides_the_switches(page, 
     assert [len(re.findall(r"M\d+ \d+h0", paths)) for paths in drawn] == [400] * 3
     assert ".scripted { display: none; }" in page
     assert page.count('class="arrow"') == 3 and page.count('class="arrow off"') == 5
+
+
+def test_the_pictures_of_the_matrices_are_those_of_the_record(page, record):
+    tags = [attrs for tag, attrs in Tags(page).tags if tag == "img"]
+    for attrs, panel in zip(tags, record["proximity"]["panels"], strict=True):
+        picture = base64.b64decode(attrs["src"].removeprefix("data:image/png;base64,"))
+        assert picture == matrix_png(unpacked(panel))
+        assert (attrs["width"], attrs["height"]) == (str(panel["columns"]), str(panel["rows"]))
+        assert attrs["alt"].startswith(f"{panel['kind']}, {panel['title']}: 180 held-out rows by")
+    assert "an even sample of 180 of the 400 held-out rows" in page
+    assert all(f"r {panel['agreement']:.2f}" in page for panel in record["proximity"]["panels"][2:])
 
 
 def test_worse_labels_are_told_in_words_too(page, record):

@@ -1,0 +1,188 @@
+"""Proximity matrices of held-out rows as plain data: the same rows in the same order in every one, a byte an entry."""
+
+import base64
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.labels import LabelMatrix
+from proxembed.proximity.combine import combine
+from proxembed.proximity.graph import full_graph
+from proxembed.proximity.label_similarity import label_similarity
+from proxembed.proximity.reordering import covat, even_sample
+from proxembed.proximity.weights import edge_weights
+
+ROWS = 180  # rows of a matrix at most: about one pixel each on the page
+CLIPPED = 99.5  # the darkest shade is the value that so many per cent of the pairs do not exceed
+NAMES = 40  # label names kept with the matrix of labels
+
+
+def cosine_proximity(X: Any) -> np.ndarray:
+    """W of all pairs of rows: the cosine, 0 where it is negative, 1 on the diagonal.
+
+    Examples
+    --------
+    >>> cosine_proximity(np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 1.0]])).round(2)
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    """
+    W = edge_weights(X, full_graph(X), "cosine").toarray()
+    np.fill_diagonal(W, 1.0)
+    return W
+
+
+def label_proximity(labels: LabelMatrix) -> np.ndarray:
+    """G of all pairs of rows, from 0 to 1: scheme 3 of MOPE with Dice similarity of classes.  [mu2012mesd]
+
+    Examples
+    --------
+    >>> label_proximity(LabelMatrix.of([0, 1, 0]))
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 1.]])
+    """
+    of_row, G = label_similarity(labels, "classes", "dice").grouped()
+    return G[np.ix_(of_row, of_row)]
+
+
+def agreement(A: np.ndarray, G: np.ndarray) -> float | None:
+    """Correlation of two matrices over the pairs i < j (Mantel's r); None where one of them is constant.  [mantel1967]
+
+    Examples
+    --------
+    >>> A = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    >>> round(agreement(A, -A), 3), agreement(A, np.ones((3, 3)))
+    (-1.0, None)
+    """
+    pairs = np.triu_indices(len(A), 1)
+    a, g = A[pairs], G[pairs]
+    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(g) == 0:
+        return None
+    return round(float(np.corrcoef(a, g)[0, 1]), 4)
+
+
+def packed(values: np.ndarray) -> dict:
+    """A matrix of values of at least 0 as bytes: 0 to 255 from 0 to ``top``, in base64 of zlib.
+
+    ``top`` is the value that 99.5 per cent of the entries off the diagonal do not exceed, or the largest where that
+    is 0.
+
+    Examples
+    --------
+    >>> found = packed(np.array([[0.0, 0.5], [1.0, 0.25]]))
+    >>> found["rows"], found["columns"], unpacked(found).tolist()
+    (2, 2, [[0, 128], [255, 64]])
+    """
+    rows, columns = values.shape
+    off = values[~np.eye(rows, columns, dtype=bool)] if rows == columns and rows > 1 else values.ravel()
+    top = float(np.percentile(off, CLIPPED)) or float(values.max()) or 1.0
+    shades = np.rint(255 * np.clip(values / top, 0.0, 1.0)).astype(np.uint8)
+    text = base64.b64encode(zlib.compress(shades.tobytes(), 9)).decode("ascii")
+    clipped = bool(values.max() > top * (1 + 1e-9))
+    return {"rows": rows, "columns": columns, "top": float(f"{top:.4g}"), "clipped": clipped, "values": text}
+
+
+def unpacked(panel: dict) -> np.ndarray:
+    """The bytes of a matrix from ``packed``, as an array of uint8 of shape (rows, columns).
+
+    Raises
+    ------
+    ValueError
+        The text is damaged, or of another size.
+
+    Examples
+    --------
+    >>> unpacked({"rows": 1, "columns": 2, "values": "eJw="})
+    Traceback (most recent call last):
+    ...
+    ValueError: a matrix of 1 x 2 needs 2 bytes; its values are damaged or hold another number.
+    """
+    rows, columns, found = panel["rows"], panel["columns"], b""
+    try:
+        found = zlib.decompressobj().decompress(base64.b64decode(panel["values"]), rows * columns + 1)
+    except (ValueError, zlib.error) as error:
+        problem: Exception | None = error
+    else:
+        problem = None
+    if problem is not None or len(found) != rows * columns:
+        size = f"a matrix of {rows} x {columns} needs {rows * columns} bytes"
+        raise ValueError(f"{size}; its values are damaged or hold another number.") from problem
+    return np.frombuffer(found, dtype=np.uint8).reshape(rows, columns)
+
+
+def proximity_section(
+    X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], limit: int = ROWS
+) -> dict | None:
+    """Proximity matrices of held-out rows: labels Y, G from labels, W from features, Psi of both, Z of embeddings.
+
+    Rows are in the order that coVAT gives the label matrix, so that rows with like labels lie together.  [mu2012mesd]
+    Over a pair, G is scheme 3 of MOPE, W the cosine (0 where negative), Psi = g / (2 - w) by priority (43), and Z the
+    cosine of the embedded rows.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (m, d)
+        Held-out rows, as the methods see them.
+    embeddings : sequence of (title, Z)
+        Z of shape (m, k): the same rows as maps fitted on other rows put them.
+    Y : array or sparse matrix of shape (m, c)
+        Their labels.
+    label_names : sequence of str
+    limit : int, default=180
+        Rows shown at most; above it an even sample.
+
+    Returns
+    -------
+    dict, or None for fewer than three rows or rows without any label
+        ``shown``, ``held_out``, ``without_label`` (of the shown: similar to no row in G), ``n_labels``, ``labels``
+        (names of the columns of Y in their order, the first 40), and ``panels``,
+        each with ``title``, ``kind``, ``rows``, ``columns``, ``top``, ``clipped`` (whether some values are above it),
+        ``values`` and ``agreement`` (correlation with G over pairs of rows with labels, or None).
+
+    Raises
+    ------
+    ValueError
+        An embedding is not finite, or has other rows.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.1], [0.1, 1.0]])
+    >>> found = proximity_section(X, [("ours", X)], [[1, 0], [0, 1], [1, 0], [0, 1]], ["a", "b"])
+    >>> [panel["kind"] for panel in found["panels"]], found["shown"]
+    (['Y', 'G', 'W', 'Psi', 'Z'], 4)
+    """
+    m = X.shape[0]
+    for title, Z in embeddings:
+        Z = np.asarray(Z)
+        if Z.ndim != 2 or len(Z) != m or not np.isfinite(Z).all():
+            raise ValueError(f"embeddings: {title!r} must be a finite array of {m} rows, one a row of X; leave it out.")
+    sample = even_sample(m, limit)
+    Y = sp.csr_array(Y)[sample].toarray() != 0
+    present = np.flatnonzero(Y.any(axis=0))
+    if len(sample) < 3 or len(present) == 0:
+        return None
+    ordered = covat(~Y[:, present])
+    rows, labels = sample[ordered.rows], present[ordered.columns]
+    G = label_proximity(LabelMatrix(sp.csc_array(Y[np.ix_(ordered.rows, present)] * 1.0), present, "indicator"))
+    W = cosine_proximity(X[rows])
+    found = [("Y", "labels", 1.0 - ordered.matrix), ("G", "from the labels", G), ("W", "from the features", W)]
+    found.append(("Psi", "labels first, then features", combine("priority", W, G)))
+    found += [("Z", title, cosine_proximity(np.asarray(Z, dtype=np.float64)[rows])) for title, Z in embeddings]
+    has = Y[ordered.rows].any(axis=1)
+    labelled = np.ix_(has, has)
+    panels = [
+        {
+            "kind": kind,
+            "title": title,
+            **packed(np.asarray(values)),
+            "agreement": agreement(values[labelled], G[labelled]) if kind in ("W", "Psi", "Z") else None,
+        }
+        for kind, title, values in found
+    ]
+    names = [str(label_names[j]) for j in labels[:NAMES]]
+    counts = {"shown": len(rows), "held_out": m, "without_label": int(np.sum(~has)), "n_labels": len(labels)}
+    return {**counts, "labels": names, "panels": panels}

@@ -1,0 +1,79 @@
+"""Experiments of the papers as protocols, one file a paper, the published figures beside ours; and the benchmark.
+
+``EXPERIMENTS`` names them; their modules load when they run.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+from .experiment import Experiment, Request
+
+__all__ = ["EXPERIMENTS", "Experiment", "Request", "experiment"]
+
+
+def _later(module: str, function: str):
+    """The function of a module that is imported when it is called."""
+
+    def run(request: Request) -> dict:
+        return getattr(import_module(f".{module}", __name__), function)(request)
+
+    return run
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each
+    for each in (
+        Experiment(
+            "mesd-mope-reuters",
+            "Mu et al. 2012, experiment 1: MESD and MOPE beside existing methods on ten Reuters categories",
+            ("reuters",),
+            _later("mesd_mope", "run_supervised"),
+            25,
+        ),
+        Experiment(
+            "mesd-mope-reuters-partly-labelled",
+            "Mu et al. 2012, experiment 2: SSMOPE, MOPE, OLPP and ML-LGC with 40 and 80 % of the labels",
+            ("reuters",),
+            _later("mesd_mope", "run_partly_labelled"),
+            15,
+        ),
+        Experiment(
+            "benchmark-multilabel",
+            "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
+            ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),
+            _later("benchmark_multilabel", "run"),
+            45,
+            has_sets=True,
+        ),
+    )
+}
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Experiment
+
+    Raises
+    ------
+    ValueError
+        There is none; the message lists near names.
+
+    Examples
+    --------
+    >>> from proxembed.reproduce import experiment
+    >>> experiment("benchmark-multilabel").minutes
+    45
+    """
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    near = difflib.get_close_matches(name, EXPERIMENTS, n=2, cutoff=0.4) or EXPERIMENTS
+    raise ValueError(f"no experiment is named {name!r}; did you mean {' or '.join(near)}?")

@@ -1,0 +1,183 @@
+"""The benchmark: the paper's methods and others on eight multi-label sets, with all labels and with some of them.
+
+Every entrant has the same number of trials and the same seconds inside the training part, on the same rows; the test
+part is looked at once an entrant. What exceeds its seconds is a failure with its reason and counts as the worst value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.data import Dataset, read
+from proxembed.evaluate.splits import standard_split
+
+from . import EXPERIMENTS
+from .benchmark_entrants import partly_labelled_entrants, supervised_entrants
+from .benchmark_page import benchmark_page, conclusions, figures
+from .experiment import Kept, Request, run_part
+from .tuned import Effort, compete, tuning_split
+
+NAME = "benchmark-multilabel"
+LARGE = frozenset({"tmc2007-500", "reuters"})
+QUICK_SETS = ("emotions", "enron")
+SIZES = (2, 5, 10)
+FACTS = ("n", "d", "labels", "cardinality", "train", "test")
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The benchmark, fixed before it runs: entrants' effort, rows, shares of labelled rows.
+
+    Seconds are an entrant's, on a set or on a set and share: at two processes their sum over all entrants is an upper
+    bound of about 50 minutes, and most entrants need far less.
+    """
+
+    seed: int = 0
+    configurations: int = 6
+    configurations_partly: int = 5
+    seconds: float = 8.0
+    seconds_large: float = 60.0
+    seconds_partly: float = 5.0
+    seconds_partly_large: float = 20.0
+    tuning_rows: int = 2000
+    rows_partly: int = 3000
+    shares: tuple[float, ...] = SHARES
+    rows: int | None = None
+
+    def effort(self, name: str, partly: bool) -> Effort:
+        """What an entrant may spend on a set."""
+        large = name in LARGE
+        if partly:
+            seconds = self.seconds_partly_large if large else self.seconds_partly
+            return Effort(self.configurations_partly, seconds, self.tuning_rows)
+        return Effort(self.configurations, self.seconds_large if large else self.seconds, self.tuning_rows)
+
+
+QUICK = Plan(configurations=2, configurations_partly=2, shares=(0.2,), rows=240)
+
+
+def run(request: Request) -> dict:
+    """Run what the folder does not hold yet, set by set, and write the record after each set.
+
+    Parameters
+    ----------
+    request : Request
+
+    Returns
+    -------
+    dict
+        The record: ``plan, sets, parts, conclusions, page``; ``parts`` maps a part such as "yeast" or "yeast at 20 %"
+        to what its entrants found.
+    """
+    plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
+    return _Run(request, plan, request.sets or (QUICK_SETS if request.quick else EXPERIMENTS[NAME].files)).record()
+
+
+class _Run:
+    """The benchmark under way."""
+
+    def __init__(self, request: Request, plan: Plan, sets: tuple[str, ...]):
+        self.request, self.plan, self.sets = request, plan, sets
+        self.entrants = {False: supervised_entrants(plan.seed), True: partly_labelled_entrants(plan.seed)}
+        self.total = len(sets) * (len(self.entrants[False]) + len(plan.shares) * len(self.entrants[True]))
+        self.done = 0
+        stated = {
+            "effort": asdict(plan),
+            "entrants": [each.describe() for part in self.entrants.values() for each in part],
+        }
+        self.kept = Kept(request, NAME, stated)
+        self.kept.record["sets"] = {}
+
+    def record(self) -> dict:
+        """Run every set; the record as it is after the last one, with those that the folder held already."""
+        for name in self.sets:
+            dataset = self._read(name)
+            for share in (None, *self.plan.shares):
+                self._part(part_name(name, share), dataset, share, self.plan.effort(name, share is not None))
+            self._write()
+        return self.kept.record
+
+    def _read(self, name: str) -> Dataset:
+        return reduced(read(self.request.data / f"{name}.npz"), self.plan.rows, self.plan.seed)
+
+    def _part(self, part: str, dataset: Dataset, share: float | None, effort: Effort) -> None:
+        """Every entrant on one set, with all labels known or a share of them."""
+        seed, entrants = self.plan.seed, self.entrants[share is not None]
+        if self.request.force:
+            self.kept.drop(part)
+        if share is not None:
+            dataset = partly_labelled(dataset, share, self.plan.rows_partly, seed)
+        inner = tuning_split(dataset, effort, seed)
+        sizes = tuple(sorted({*SIZES, dataset.Y.shape[1]}))
+        tasks = {each.name: (each, dataset, inner, sizes, effort, seed) for each in entrants}
+        self.done = run_part(self.kept, part, tasks, compete, self.request, self.done, self.total)
+
+    def _write(self) -> None:
+        record = self.kept.record
+        held = {part.partition(" at ")[0] for part in record["parts"]}
+        for name in (name for name in EXPERIMENTS[NAME].files if name in held and name not in record["sets"]):
+            described = self._read(name).describe()
+            record["sets"][name] = {key: described[key] for key in FACTS}
+        record["conclusions"] = conclusions(record)
+        self.kept.write(benchmark_page(record), figures(record))
+
+
+def part_name(name: str, share: float | None) -> str:
+    """The name of a part, as in the record and in the folder.
+
+    Examples
+    --------
+    >>> from proxembed.reproduce.benchmark_multilabel import part_name
+    >>> part_name("yeast", None), part_name("yeast", 0.05)
+    ('yeast', 'yeast at 5 %')
+    """
+    return name if share is None else f"{name} at {100 * share:g} %"
+
+
+def reduced(dataset: Dataset, rows: int | None, seed: int) -> Dataset:
+    """At most so many training rows and half as many test rows, drawn at random; the whole set for None.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from proxembed.data import digits
+    >>> from proxembed.reproduce.benchmark_multilabel import reduced
+    >>> data = replace(digits(), train_idx=range(1000), test_idx=range(1000, 1797))
+    >>> reduced(data, 100, 0).X.shape
+    (150, 64)
+    """
+    if rows is None:
+        return dataset
+    rng, split = np.random.default_rng(seed), standard_split(dataset)
+    chosen = [rng.permutation(split.train)[:rows], rng.permutation(split.held_out)[: rows // 2]]
+    return dataset.take(np.sort(np.concatenate(chosen)))
+
+
+def partly_labelled(dataset: Dataset, share: float, rows: int, seed: int) -> Dataset:
+    """The set with at most so many training rows, of which a random share keeps its labels; at least 8 rows do.
+
+    Test rows keep theirs. The rows with labels at a small share are among those at a larger one.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from proxembed.data import digits
+    >>> from proxembed.reproduce.benchmark_multilabel import partly_labelled
+    >>> data = replace(digits(), train_idx=range(1000), test_idx=range(1000, 1797))
+    >>> part = partly_labelled(data, 0.1, 500, 0)
+    >>> part.X.shape, int((part.unknown.sum(axis=1) == 0).sum()) - 797
+    ((1297, 64), 50)
+    """
+    split = standard_split(dataset)
+    order = np.random.default_rng(seed).permutation(split.train)[:rows]
+    known = order[: max(8, round(share * len(order)))]
+    hidden = np.setdiff1d(order, known)
+    keep = np.ones(dataset.Y.shape, dtype=bool)
+    keep[hidden] = False
+    shown = sp.csc_array(dataset.Y.toarray() * keep)
+    whole = replace(dataset, Y=shown, unknown=sp.csc_array(~keep))
+    return whole.take(np.sort(np.concatenate([order, split.held_out])))

@@ -1,0 +1,67 @@
+"""The folder of a run: entrants are kept as they finish, and a run of another plan is not overwritten."""
+
+import json
+
+import pytest
+
+from proxembed.reproduce import EXPERIMENTS, experiment
+from proxembed.reproduce.experiment import Kept, Request, plain, run_part
+
+ENTRY = {"entrant": "PCA", "seconds": 1.25, "failure": None, "value": 1 / 3}
+
+
+def kept(place, plan=None, **asked):
+    return Kept(Request(place, place, **asked), "made", plan or {"seed": 0, "sizes": (2, 5)})
+
+
+def test_a_later_run_goes_on_from_what_is_held(tmp_path):
+    kept(tmp_path).add("yeast", ENTRY)
+    again = kept(tmp_path)
+    assert again.missing("yeast", ["LSI", "PCA"]) == ["LSI"] and again.missing("scene", ["PCA"]) == ["PCA"]
+    assert again.record["parts"]["yeast"] == [{**ENTRY, "value": 0.333333}]
+    line = json.loads((tmp_path / "progress.jsonl").read_text())
+    assert (line["part"], line["entrant"], line["seconds"]) == ("yeast", "PCA", 1.25)
+
+
+def test_a_run_of_another_plan_is_not_overwritten_unless_forced(tmp_path):
+    kept(tmp_path).add("yeast", ENTRY)
+    before = (tmp_path / "results.json").read_text()
+    with pytest.raises(ValueError, match="another plan.*name another folder with -o, or replace it with --force"):
+        kept(tmp_path, {"seed": 1})
+    assert (tmp_path / "results.json").read_text() == before
+    assert kept(tmp_path, {"seed": 1}, force=True).record["parts"] == {}
+
+
+def test_a_damaged_record_is_named(tmp_path):
+    (tmp_path / "results.json").write_text('{"plan": ')
+    with pytest.raises(ValueError, match="results.json is not JSON"):
+        kept(tmp_path)
+
+
+def test_entries_stand_in_the_order_of_the_entrants_and_only_missing_ones_run(tmp_path):
+    place, called, told = kept(tmp_path), [], []
+
+    def compete(name):
+        called.append(name)
+        return {"entrant": name, "seconds": 0.0, "failure": None}
+
+    place.add("yeast", {**ENTRY, "entrant": "c"})
+    request = Request(tmp_path, tmp_path, progress=lambda *facts: told.append(facts))
+    done = run_part(place, "yeast", {name: (name,) for name in "abc"}, compete, request, 10, 20)
+    assert called == ["a", "b"] and done == 13
+    assert [entry["entrant"] for entry in place.record["parts"]["yeast"]] == ["a", "b", "c"]
+    assert told == [(11, 20, "yeast"), (12, 20, "yeast: a"), (13, 20, "yeast: b")]
+
+
+def test_plain_data_are_json():
+    import numpy as np
+
+    made = {"a": np.float64(0.1), "b": np.array([1, 2]), "c": (np.nan, True, None), 3: {"x": print}}
+    found = json.loads(json.dumps(plain(made)))
+    assert found == {"a": 0.1, "b": [1, 2], "c": [None, True, None], "3": {"x": repr(print)}}
+
+
+def test_names_of_experiments():
+    assert [each.name for each in EXPERIMENTS.values()] == list(EXPERIMENTS)
+    with pytest.raises(ValueError, match="no experiment is named 'benchmark'; did you mean benchmark-multilabel"):
+        experiment("benchmark")
