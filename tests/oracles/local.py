@@ -149,13 +149,18 @@ def reconstruction(data, K, reg=1e-3, weight=lambda i: 1.0):
         near = data.nearest(i, data.members(k), data.n if K is None else K)
         if not near:
             continue
-        Z = data.X[near] - data.X[i]
-        G = Z @ Z.T
-        G = np.eye(len(near)) if np.trace(G) == 0 else G + reg * np.trace(G) * np.eye(len(near))
-        w = np.linalg.solve(G, np.ones(len(near)))
-        left = data.X[i] - (w / w.sum()) @ data.X[near]
+        left = data.X[i] - reconstruction_weights(data, i, near, reg) @ data.X[near]
         M += weight(i) * np.outer(left, left)
     return M
+
+
+def reconstruction_weights(data, i, near, reg):
+    """The weights of the rows `near` that reconstruct row i, summing to one."""
+    Z = data.X[near] - data.X[i]
+    G = Z @ Z.T
+    G = np.eye(len(near)) if np.trace(G) == 0 else G + reg * np.trace(G) * np.eye(len(near))
+    w = np.linalg.solve(G, np.ones(len(near)))
+    return w / w.sum()
 
 
 def weighed(data, W, weighting, same):

@@ -1,7 +1,8 @@
 """ClassWeights: weights inside classes, known by tiles and never held, and the Laplacians made of them.
 
-In: for each class its rows and a function that gives any tile of its weight matrix. Out: operators whose X'LX costs
-n_k^2 d a class, every pair of rows met once; Laplacians that differ by a factor a class share one pass.
+In: for each class its rows and a function that opens its weight matrix, to give any tile of it. Out: operators whose
+X'LX costs n_k^2 d a class, every pair of rows met once; Laplacians that differ by a factor a class share one pass. What
+a class needs is there only while its turn lasts, since a row may be in many classes.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ TALL, WIDE = 256, 1024
 GROUP_ROWS = 8192
 
 Tile = Callable[[slice, slice], np.ndarray]
+Open = Callable[[], Tile]
 
 
 class ClassWeights:
     """sum_k S_k A_k S_k', S_k the selection of the rows of class k.
 
-    ``classes`` holds (index (n_k,), tile) pairs; ``tile(rows, columns)`` gives this part of the symmetric A_k, a new
+    ``classes`` holds (index (n_k,), open) pairs; ``open()(rows, columns)`` gives this part of the symmetric A_k, a new
     array. A row may be in several classes.
     """
 
-    def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, Tile]]):
+    def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, Open]]):
         self.n = n
-        self.classes = [(np.asarray(index), tile) for index, tile in classes]
+        self.classes = [(np.asarray(index), open_) for index, open_ in classes]
         self.members: list[ClassLaplacian] = []
 
     def laplacian(self, factors: np.ndarray) -> ClassLaplacian:
@@ -40,8 +42,8 @@ class ClassWeights:
 
     def products(self, V: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """(k, L(A_k) V_k) for every class, V_k its rows of V, n x q."""
-        for k, (index, tile) in enumerate(self.classes):
-            Z = V[index].astype(np.float64)
+        for k, (index, open_) in enumerate(self.classes):
+            tile, Z = open_(), V[index].astype(np.float64)
             out = np.empty(Z.shape)
             parts = slices(len(index), TALL)
 
@@ -74,13 +76,14 @@ class ClassWeights:
         for k, place in places.items():
             Z[place] = X[self.classes[k][0]]
             Z[place] -= Z[place].mean(axis=0)
+        tiles = {k: self.classes[k][1]() for k in group}
         tasks = [(k, part) for k in group for part in slices(len(self.classes[k][0]), TALL)]
         sums: list = [None] * len(tasks)
 
         def work(chosen: slice) -> None:
             for t in range(chosen.start, chosen.stop):
                 k, part = tasks[t]
-                half[places[k]][part], *sums[t] = _upper_rows(self.classes[k][1], part, Z[places[k]])
+                half[places[k]][part], *sums[t] = _upper_rows(tiles[k], part, Z[places[k]])
 
         in_threads(work, len(tasks), 1)
         degrees = np.zeros(ends[-1])
@@ -93,8 +96,8 @@ class ClassWeights:
 
     def _add_sparse(self, X, factors: np.ndarray, total: np.ndarray) -> None:
         """The same for CSR X: one block of rows is dense at a time."""
-        for k, (index, tile) in enumerate(self.classes):
-            Z = X[index].astype(np.float64)
+        for k, (index, open_) in enumerate(self.classes):
+            tile, Z = open_(), X[index].astype(np.float64)
             U, degrees = np.zeros((X.shape[1],) * 2), np.zeros(len(index))
             for part in slices(len(index), TALL):
                 A = tile(part, slice(part.start, len(index)))
@@ -146,7 +149,8 @@ class ClassLaplacian(Operator):
 
     def diagonal(self, n=None):
         out = np.zeros(self.n)
-        for k, (index, tile) in enumerate(self.weights.classes):
+        for k, (index, open_) in enumerate(self.weights.classes):
+            tile = open_()
             for part in slices(len(index), TALL):
                 A = tile(part, slice(0, len(index)))
                 own = A[np.arange(len(A)), np.arange(part.start, part.stop)]

@@ -1,0 +1,87 @@
+"""The search of enemies in its short forms (one list a row, a few enemies before the pairs of a class) against the
+definition, on rows with many ties, with the searches that were made counted."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from oracles import local
+from proxembed.labels import LabelMatrix
+from proxembed.proximity import labelled
+from proxembed.proximity.labelled import enemies
+
+
+def grid(n: int, d: int, seed: int) -> np.ndarray:
+    """Points of a small grid: many ties and duplicates."""
+    return np.random.default_rng(seed).integers(0, 3, (n, d)).astype(float)
+
+
+def many_labels(n: int, singles: int, seed: int) -> np.ndarray:
+    """Rows of two to four of five labels, a few of one label, and one of none."""
+    rng = np.random.default_rng(seed)
+    Y = np.zeros((n, 5), dtype=int)
+    for i, row in enumerate(Y):
+        row[rng.choice(5, 1 if i < singles else rng.integers(2, 5), replace=False)] = 1
+    Y = rng.permutation(Y)
+    Y[np.flatnonzero(Y.sum(axis=1) > 1)[0]] = 0
+    return Y
+
+
+def seen(X, Y, *options) -> np.ndarray:
+    """The pairs of copies that are linked, by loops."""
+    K, by, link, copies, enemy = options
+    data = local.Copies(X, Y, copies, enemy)
+    return data.collapse(local.enemies(data, K, by, link))
+
+
+@pytest.mark.parametrize("singles", [0, 4, 20])
+@pytest.mark.parametrize("K", [1, 3, 9, 39])
+@pytest.mark.parametrize("by", ["point", "class"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("offset", [0.0, 0.1], ids=["whole numbers", "fractions"])
+def test_links_are_those_of_the_definition(singles, K, by, form, offset):
+    X, Y = grid(40, 4, 1) + offset, many_labels(40, singles, 2)
+    for link, copies, enemy in itertools.product(
+        ("directed", "undirected"), ("distinct", "count"), ("any", "disjoint")
+    ):
+        found = enemies(form(X), LabelMatrix.of(Y), K, by, link=link, copies=copies, enemy=enemy)
+        np.testing.assert_array_equal(found.toarray(), seen(X, Y, K, by, link, copies, enemy))
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """How many lists each search had: (all rows, few rows)."""
+    made = {"exact_lists": [], "queried_lists": []}
+    for name, sizes in made.items():
+        inner = getattr(labelled, name)
+
+        def counted(X, lists, *rest, inner=inner, sizes=sizes):
+            sizes.append(len(lists.row))
+            return inner(X, lists, *rest)
+
+        monkeypatch.setattr(labelled, name, counted)
+    return made
+
+
+def test_rows_with_several_labels_share_one_list(searches):
+    X, Y = np.random.default_rng(0).standard_normal((60, 4)), many_labels(60, 4, 3)
+    enemies(X, LabelMatrix.of(Y), 5)
+    assert searches["exact_lists"] == [59]
+    assert len(searches["queried_lists"]) <= 1 and sum(searches["queried_lists"]) < Y.sum() / 4
+
+
+def test_a_list_a_copy_where_many_rows_have_one_label(searches):
+    X, Y = np.random.default_rng(0).standard_normal((60, 4)), many_labels(60, 20, 3)
+    enemies(X, LabelMatrix.of(Y), 5)
+    assert searches == {"exact_lists": [Y.sum()], "queried_lists": []}
+
+
+def test_pairs_of_a_class_need_few_long_lists(searches):
+    X, y = np.random.default_rng(0).standard_normal((400, 4)), np.arange(400) % 4
+    found = enemies(X, LabelMatrix.of(y), 20, "class")
+    assert searches["exact_lists"] == [400] and sum(searches["queried_lists"]) < 40
+    assert 0 < found.nnz <= 4 * 2 * 20
