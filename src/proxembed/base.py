@@ -85,6 +85,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         return citation(cited_keys(cls))
 
+    def _forget(self) -> None:
+        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
+        for name in [n for n in vars(self) if n.endswith("_")]:
+            delattr(self, name)
+
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         X = validate_data(
@@ -265,11 +270,6 @@ class SpectralEmbedder(Embedder, abstract=True):
                 "hold no share of a spectrum: pass an integer, or None for the natural number."
             )
         return template
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
-        for name in [n for n in vars(self) if n.endswith("_")]:
-            delattr(self, name)
 
     def transform(self, X):
         """The embedding of rows X, (m, d) to (m, k), in X's float type.

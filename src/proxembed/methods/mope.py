@@ -21,7 +21,7 @@ from ..proximity.sparsify import sparsify
 from ..proximity.weights import COMPUTED
 from ..rows import Rows, reciprocal
 from ..template import Template
-from .preserving import _Local
+from .preserving import NeighborProjection
 
 SIMILARITY_DOC = (
     'How label sets are compared. scheme="labels": "and", "cosine", "dice" (None), "scaled_dice", "jaccard", '
@@ -31,7 +31,7 @@ SIMILARITY_DOC = (
 )
 
 
-class MOPE(PencilEmbedder, _Local):
+class MOPE(PencilEmbedder, NeighborProjection):
     """Multi-output proximity-based embedding: A = Psi(W, G), G from label sets, W from features, Bp = I.
     [mu2012mesd]
 

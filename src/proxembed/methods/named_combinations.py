@@ -15,7 +15,7 @@ from .class_preserving import DONPP
 from .fisher import FDA, MMC
 from .local import DNE, LFDA, MFA
 from .mope import MOPE
-from .preserving import LPP, OLPP, ONPP, _Local
+from .preserving import LPP, OLPP, ONPP, NeighborProjection
 from .semisupervised import SSDR, PartlyLabelled
 from .variance import PCA
 
@@ -91,7 +91,7 @@ class SELF(PartlyLabelled):
         return (LPP() if self.base == "lpp" else self.base).template(rows).flipped()
 
 
-class _Graphed(PartlyLabelled, _Local, abstract=True):
+class _Graphed(PartlyLabelled, NeighborProjection, abstract=True):
     """A method of scatters of the labelled rows, smoothed over a graph of all rows."""
 
     graph_weight: float = param(

@@ -18,7 +18,7 @@ from ..rows import Rows
 from ..template import Template
 
 
-class _Local(Linked, SpectralEmbedder, abstract=True):
+class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
     weights: Any = param(
@@ -79,7 +79,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
         return Template(-loss, B, b=0, sense=-1)
 
 
-class LPP(_Constrained, _Local):
+class LPP(_Constrained, NeighborProjection):
     """Locality preserving projections: minimise P'X'LXP subject to P'X'DXP = I, L = D - W.  [he2003lpp]
 
     Neighbours in the graph W stay neighbours: the linear form of Laplacian eigenmaps, and the same where X is
@@ -118,7 +118,7 @@ class LPP(_Constrained, _Local):
         return self._minimised(Laplacian(Sparse(W)), weights, rows.n)
 
 
-class OLPP(_Local):
+class OLPP(NeighborProjection):
     """Orthogonal locality preserving projections: minimise P'X'LXP subject to P'P = I, L = D - W.
     [kokiopoulou2007onpp]
 

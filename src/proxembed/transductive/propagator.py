@@ -96,11 +96,6 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
             raise
         return self
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
-        for name in [n for n in vars(self) if n.endswith("_")]:
-            delattr(self, name)
-
     def _learn(self, rows: Rows) -> None:
         labels, known = self._labelled(rows.labels)
         guard_dense((rows.n, labels.c), "The scores of all rows and labels")
