@@ -44,24 +44,42 @@ _NAMES = {
     "MLSI": "methods.latent",
     "MLLS": "methods.latent",
     "MESD": "methods.multilabel",
+    "SSDR": "methods.semisupervised",
+    "SELF": "methods.named_combinations",
+    "SSFDA": "methods.named_combinations",
+    "SSMMC": "methods.named_combinations",
+    "SSMOPE": "methods.named_combinations",
+    "MOPE": "methods.mope",
     "Kernelized": "methods.relation",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
+    "SMSE": "transductive",
+    "MLGRF": "transductive",
+    "MLLGC": "transductive",
+    "MLGFHF": "transductive",
     "FLDAClassifier": "classify",
     "LabelKNN": "classify",
     "MLKNN": "classify",
     "MultiOutputRidge": "classify",
     "Thresholded": "classify",
+    "BSML": "bayes.bsml",
+    "BSSML": "bayes.bssml",
+    "VariationalProbit": "bayes.probit",
+    "EmbeddingModel": "adaptive",
     "LabelScores": "evaluate",
     "EmbeddingSearch": "engine",
 }
-_ALIASES = {"MultiLabel": "MESD"}
+_ALIASES = {"MultiLabel": "MESD", "SemiSupervised": "SSDR"}
 _FUNCTIONS = {
     "unlabelled": "labels",
     "save": "persist",
     "load": "persist",
     "model_card": "persist",
     "diagnose": "evaluate.diagnose",
+    "ssdr_mfa": "methods.named_combinations",
+    "ssdr_lfda": "methods.named_combinations",
+    "ssdr_dne": "methods.named_combinations",
+    "ssdr_donpp": "methods.named_combinations",
 }
 
 __all__ = sorted([*_NAMES, *_ALIASES, *_FUNCTIONS])

@@ -24,6 +24,7 @@ FORMAT = 1
 FACTS = "proxembed.json"
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
+    "proxembed.algebra.precision.TrainingRows",
     "proxembed.features.scaling.ScalingState",
     "proxembed.labels.LabelMatrix",
     "proxembed.seen.SeenRows",

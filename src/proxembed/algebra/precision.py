@@ -1,0 +1,260 @@
+"""Posteriors of regression weights with diagonal prior precisions: K = diag(p) + X'X / v, a column of p each.
+
+Wanted are means K^-1 X'z / v, the diagonal of K^-1 and log|K^-1|; never an inverse that is not asked for. Routes: a
+Cholesky factor for each column on the side of the features or of the rows, or one eigendecomposition for all columns
+where p is the same for every feature. Kept inverses serve new right-hand sides for as long as p stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import svd
+from scipy.linalg.blas import dsymv
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from .blas import matmul
+from .centred import CentredMatrix
+from .coordinates import Coordinates
+from .guard import guard_dense
+from .linear import CHOLESKY_LIMIT, DENSE_LIMIT
+
+JITTER = 1e-10
+DUAL_BELOW = 0.55  # rows a feature below which n x n systems are the cheaper ones
+KEPT_BYTES = 1 << 29
+
+
+def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
+    """Lower triangle of K^-1 (Fortran order) and log|K^-1| of a symmetric positive definite K, which is overwritten.
+
+    Where rounding has left K indefinite, 1e-10 of its mean diagonal is added once; ValueError where that is too little.
+
+    Examples
+    --------
+    >>> C, logdet = spd_inverse(np.array([[4.0, 0.0], [0.0, 16.0]], order="F"))
+    >>> np.abs(C).tolist(), round(logdet, 6)
+    ([[0.25, 0.0], [0.0, 0.0625]], -4.158883)
+    """
+    diagonal = np.diag(K).copy()
+    factor, info = dpotrf(K, lower=1, clean=0)
+    if info != 0:
+        np.fill_diagonal(K, diagonal + JITTER * diagonal.mean())
+        factor, info = dpotrf(K, lower=1, clean=0)
+    if info != 0:
+        raise ValueError(
+            "A posterior precision is not positive definite in floating point; scale the features to unit variance."
+        )
+    logdet = -2.0 * float(np.sum(np.log(np.diag(factor))))
+    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+    return inverse, logdet
+
+
+def inverse_stack(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """K_i^-1, symmetric to the last bit, and log|K_i^-1| of a stack (b, m, m) of positive definite matrices.
+
+    Examples
+    --------
+    >>> inverse_stack(np.array([[[4.0]]]))[0].tolist()
+    [[[0.25]]]
+    """
+    factor = np.linalg.cholesky(K)
+    logdet = -2.0 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
+    inverse = np.linalg.inv(K)
+    return 0.5 * (inverse + inverse.transpose(0, 2, 1)), logdet
+
+
+def left_singular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Left singular vectors of a tall matrix and its singular values, descending."""
+    U, s, _ = svd(F, full_matrices=False, check_finite=False)
+    return U, s
+
+
+class FeaturePosterior:
+    """K^-1 through d x d Cholesky factors, one a column of prior precisions."""
+
+    def __init__(self, X: CentredMatrix, v: float):
+        self.X, self.v, self.size = X, v, X.shape[1]
+        guard_dense((self.size, self.size), "X'X")
+        self.scatter = X.gram() / v
+        self.kept: list[np.ndarray] = []
+
+    def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
+        """Means (d, R) for prior precisions P (d, R) and right-hand sides X'Z / v; the inverses are kept or not."""
+        right = self.X.tdot(Z) / self.v
+        means, self.diagonal, self.logdet, self.kept = np.empty_like(P), np.empty_like(P), np.empty(P.shape[1]), []
+        for s in range(P.shape[1]):
+            K = self.scatter.copy(order="F")
+            K[np.diag_indices(self.size)] += P[:, s]
+            C, self.logdet[s] = spd_inverse(K)
+            means[:, s] = dsymv(1.0, C, right[:, s], lower=1)
+            self.diagonal[:, s] = np.diag(C)
+            if keep:
+                self.kept.append(C)
+        return means
+
+    def means(self, Z: np.ndarray) -> np.ndarray:
+        """Means (d, R) for other Z under the precisions of the last ``refresh``, which kept its inverses."""
+        right = self.X.tdot(Z) / self.v
+        return np.column_stack([dsymv(1.0, C, right[:, s], lower=1) for s, C in enumerate(self.kept)])
+
+
+class RowPosterior:
+    """K^-1 through n x n Cholesky factors: K^-1 = D - D X'(vI + X D X')^-1 X D with D = diag(1/p)."""
+
+    def __init__(self, X: CentredMatrix, v: float):
+        self.X, self.v, self.size = X, v, X.shape[0]
+        guard_dense((self.size, self.size), "XX'")
+        self.kept: list[np.ndarray] = []
+
+    def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
+        """Means (d, R) for prior precisions P (d, R) and right-hand sides X'Z / v; the inverses are kept or not."""
+        means, self.diagonal, self.logdet, self.kept = np.empty_like(P), np.empty_like(P), np.empty(P.shape[1]), []
+        self.D = 1.0 / P
+        for s in range(P.shape[1]):
+            C, logdet = spd_inverse(_outer(self.X, self.D[:, s], self.v))
+            self.logdet[s] = np.log(self.D[:, s]).sum() + logdet + self.size * np.log(self.v)
+            means[:, s] = self.D[:, s] * self._back(C, Z[:, s])
+            self.diagonal[:, s] = self.D[:, s] - self.D[:, s] ** 2 * _leverage(self.X, C)
+            if keep:
+                self.kept.append(C)
+        return means
+
+    def means(self, Z: np.ndarray) -> np.ndarray:
+        """Means (d, R) for other Z under the precisions of the last ``refresh``, which kept its inverses."""
+        parts = [self._back(C, Z[:, s]) for s, C in enumerate(self.kept)]
+        return self.D * np.column_stack(parts)
+
+    def _back(self, C: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return self.X.tdot(dsymv(1.0, C, z, lower=1)[:, None])[:, 0]
+
+
+class SharedPosterior:
+    """K^-1 through one eigendecomposition: the prior precision is one number a column, the same for all features."""
+
+    def __init__(self, X: CentredMatrix, v: float):
+        n, d = X.shape
+        self.X, self.v, self.d = X, v, d
+        side = "features" if d <= n else "rows"
+        guard_dense((min(n, d), min(n, d)), "The Gram matrix of X")
+        self.basis = Coordinates(X, None, X.gram() if side == "features" else X.outer_gram(), side)
+        self.e = self.basis.s**2 / v
+
+    def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool = True) -> np.ndarray:
+        """Means (d, R) for one prior precision a column, P (R,); ``diagonal`` holds the traces of K^-1."""
+        whole = self.e[:, None] + P
+        null = self.d - len(self.e)
+        self.shrink = 1.0 / whole
+        self.diagonal = self.shrink.sum(axis=0) + null / P
+        self.logdet = -np.log(whole).sum(axis=0) - null * np.log(P)
+        return self.means(Z)
+
+    def means(self, Z: np.ndarray) -> np.ndarray:
+        """Means (d, R) for other Z under the precisions of the last ``refresh``."""
+        if self.basis.side == "features":
+            inside = matmul(self.basis.V.T, self.X.tdot(Z))
+        else:
+            inside = self.basis.s[:, None] * matmul(self.basis._vectors.T, Z)
+        return self.basis.back(self.shrink * inside / self.v)
+
+
+def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | RowPosterior | SharedPosterior:
+    """The cheapest route for these sizes.
+
+    Raises ValueError where both sides are too long: above 5,000 for a precision an entry, 10,000 for one a column.
+
+    Examples
+    --------
+    >>> X = CentredMatrix(np.ones((4, 2)))
+    >>> posterior(X, 1.0, shared=False).refresh(np.ones((2, 1)), np.ones((4, 1)), False).round(3).tolist()
+    [[0.444], [0.444]]
+    """
+    n, d = X.shape
+    limit = CHOLESKY_LIMIT if shared else DENSE_LIMIT
+    if min(n, d) > limit:
+        way = "Reduce X to 1,000 principal components" + ("" if shared else ", or use ard=True,")
+        raise ValueError(
+            f"X of {n:,} rows x {d:,} features needs a factorisation of more than {limit:,} x {limit:,}. {way} first."
+        )
+    if shared:
+        return SharedPosterior(X, v)
+    return RowPosterior(X, v) if n < DUAL_BELOW * d else FeaturePosterior(X, v)
+
+
+def may_keep(rows: FeaturePosterior | RowPosterior | SharedPosterior, columns: int) -> bool:
+    """Whether the inverses of so many columns are small enough to be kept between refreshes."""
+    return isinstance(rows, SharedPosterior) or 8 * columns * rows.size**2 <= KEPT_BYTES
+
+
+def ridge_diagonal(X: CentredMatrix, lam: float) -> np.ndarray:
+    """Diagonal of (X'X + lam I)^-1, (d,), by the cheaper side."""
+    n, d = X.shape
+    if d <= n:
+        K = np.asfortranarray(X.gram() + lam * np.eye(d))
+        return np.diag(spd_inverse(K)[0]).copy()
+    K = np.asfortranarray(X.outer_gram() + lam * np.eye(n))
+    C = spd_inverse(K)[0]
+    return (1.0 - _leverage(X, C)) / lam
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What of the training rows x'K^-1 x needs: X'X, or X itself where there are fewer rows than features."""
+
+    gram: Any
+    X: Any = None
+
+    @classmethod
+    def of(cls, X: CentredMatrix) -> TrainingRows:
+        """Of the rows of a fit."""
+        return cls(None, X.X) if X.shape[0] < DUAL_BELOW * X.shape[1] else cls(X.gram())
+
+    def quadratic_forms(self, new, P: np.ndarray, v: float) -> np.ndarray:
+        """x'K_s^-1 x of new rows x, (m, R), for prior precisions P (d, R) and K_s = diag(P_s) + X'X / v.
+
+        Examples
+        --------
+        >>> rows = TrainingRows.of(CentredMatrix(np.ones((3, 1))))
+        >>> rows.quadratic_forms(np.array([[2.0]]), np.array([[1.0]]), 1.0).tolist()
+        [[1.0]]
+        """
+        form = self._by_rows if self.gram is None else self._by_features
+        return np.column_stack([form(new, p, v) for p in P.T])
+
+    def _by_features(self, new, p: np.ndarray, v: float) -> np.ndarray:
+        K = np.array(self.gram / v, order="F")
+        K[np.diag_indices_from(K)] += p
+        C = _whole(spd_inverse(K)[0])
+        blocks = (rows for _, rows in CentredMatrix(new).blocks())
+        return np.concatenate([np.einsum("ij,ij->i", matmul(rows, C), rows) for rows in blocks])
+
+    def _by_rows(self, new, p: np.ndarray, v: float) -> np.ndarray:
+        X = CentredMatrix(self.X)
+        C = _whole(spd_inverse(_outer(X, 1.0 / p, v))[0])
+        found = []
+        for _, rows in CentredMatrix(new).blocks():
+            inside = X.dot((rows / p).T).T
+            found.append((rows**2 / p).sum(axis=1) - np.einsum("ij,ij->i", matmul(inside, C), inside))
+        return np.concatenate(found)
+
+
+def _whole(C: np.ndarray) -> np.ndarray:
+    """The symmetric matrix of a lower triangle."""
+    return np.tril(C) + np.tril(C, -1).T
+
+
+def _outer(X: CentredMatrix, D: np.ndarray, v: float) -> np.ndarray:
+    """v I + X diag(D) X', in Fortran order."""
+    root = np.sqrt(D)[None, :]
+    K = np.asfortranarray(CentredMatrix(X.X.multiply(root).tocsr() if X.sparse else X.X * root).outer_gram())
+    K[np.diag_indices_from(K)] += v
+    return K
+
+
+def _leverage(X: CentredMatrix, C: np.ndarray) -> np.ndarray:
+    """Diagonal of X'CX for a lower triangle C; a d x n product, the size of a dense X of few rows."""
+    CX = X.tdot(_whole(C))
+    if not X.sparse:
+        return np.einsum("dn,nd->d", CX, X.X)
+    return np.asarray(X.X.T.multiply(CX).sum(axis=1)).ravel()

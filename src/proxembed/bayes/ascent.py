@@ -1,0 +1,133 @@
+"""Sweeps to convergence, and their extrapolation: the lower bound is recorded after each and never falls."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..algebra.symmetric import pseudo_inverse
+
+MEMORY = 6
+WINDOW = 10  # sweeps over which extrapolated gains, which come unevenly, are averaged
+SHRINK = 1e-10  # ridge of the least squares over the remembered steps, in units of its trace
+FALL = 1e-9  # a fall of the bound above this share of it is no rounding
+
+
+class Model(Protocol):
+    """What is swept: updates that never lower the bound, and the vector that is extrapolated between them."""
+
+    refresh: int
+
+    def sweep(self, state: Any, renew: bool) -> float:
+        """Replace every factor, those that are renewed seldom where ``renew``; return the bound."""
+
+    def pack(self, state: Any) -> np.ndarray:
+        """The extrapolated part of a state as one vector."""
+
+    def moved(self, state: Any, point: np.ndarray) -> Any:
+        """Another state with that part replaced and the scores made to fit."""
+
+
+@dataclass
+class Ascent:
+    """Where the sweeps ended: the state, the bound after each of them, whether they converged."""
+
+    state: Any
+    bounds: list[float]
+    converged: bool
+
+
+class Extrapolation:
+    """Anderson's method for a fixed point u = g(u): the combination of the last steps whose residual is least.
+    [anderson1965iterative]"""
+
+    def __init__(self, size: int, memory: int = MEMORY):
+        self.steps, self.changes = np.empty((memory, size)), np.empty((memory, size))
+        self.products = np.zeros((memory, memory))
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: a step was refused."""
+        self.count = 0
+        self.skip()
+
+    def skip(self) -> None:
+        """The next step is not compared with the last one: what is renewed seldom has changed the map."""
+        self.last: tuple[np.ndarray, np.ndarray] | None = None
+
+    def point(self, u: np.ndarray, g: np.ndarray) -> np.ndarray | None:
+        """Where to go from u with g(u) = g; None while there is nothing to compare with."""
+        f = g - u
+        if self.last is not None:
+            self._remember(g - self.last[0], f - self.last[1])
+        self.last = (g, f)
+        used = min(self.count, len(self.steps))
+        if used == 0:
+            return None
+        N = self.products[:used, :used]
+        weights = pseudo_inverse(N, SHRINK * float(np.trace(N))) @ (self.changes[:used] @ f)
+        return g - weights @ self.steps[:used]
+
+    def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
+        """Put a step in the place of the oldest one."""
+        place = self.count % len(self.steps)
+        self.steps[place], self.changes[place] = step, change
+        self.count += 1
+        used = min(self.count, len(self.steps))
+        self.products[place, :used] = self.products[:used, place] = self.changes[:used] @ change
+
+
+def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: bool) -> Ascent:
+    """Sweep from a state at most ``max_iter`` times; tol 0 sweeps exactly so often.
+
+    With ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the bound's own
+    evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from there.
+    """
+    extrapolation = Extrapolation(model.pack(state).size) if accelerate else None
+    bounds: list[float] = []
+    best, origin, since = state, state, model.refresh
+    window = max(WINDOW if accelerate else 2, model.refresh)
+    plain, point = True, None
+    for _ in range(max_iter):
+        renew = since >= model.refresh
+        work = copy(origin)
+        bound = model.sweep(work, renew)
+        since = 1 if renew else since + 1
+        if bounds and not plain and not bound >= bounds[-1]:
+            extrapolation.forget()
+            bounds.append(bounds[-1])
+            origin, plain = best, True
+            since = model.refresh if renew else since
+            continue
+        _tell_fall(bounds, bound)
+        bounds.append(bound)
+        best = work
+        if tol > 0 and _settled(bounds, tol, window):
+            return Ascent(best, bounds, True)
+        if extrapolation is not None:
+            if renew and model.refresh > 1:
+                extrapolation.skip()
+            point = extrapolation.point(model.pack(origin), model.pack(work))
+        plain = point is None
+        origin = work if point is None else model.moved(work, point)
+    return Ascent(best, bounds, tol == 0)
+
+
+def _settled(bounds: list[float], tol: float, window: int) -> bool:
+    """Whether the mean gain a sweep is below tol times the bound, over this many sweeps."""
+    return len(bounds) > window and bounds[-1] - bounds[-1 - window] < window * tol * abs(bounds[-1])
+
+
+def _tell_fall(bounds: list[float], bound: float) -> None:
+    if bounds and bound < bounds[-1] - FALL * abs(bounds[-1]):
+        warnings.warn(
+            f"The lower bound fell from {bounds[-1]:.10g} to {bound:.10g}: rounding has taken over; scale the "
+            "features to unit variance.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,260 @@
+"""BSML: embedding and probit classifiers learned together, supervised; the estimator that its variants extend."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.centred import CentredMatrix
+from ..algebra.eigen import MAX_COMPONENTS
+from ..algebra.parallel import one_pool
+from ..algebra.precision import TrainingRows
+from ..base import Embedder
+from ..explain import Explanation, explanation
+from ..labels import LabelMatrix
+from ..params import check_params, param
+from ..rows import Rows
+from .ascent import Ascent, ascend
+from .coupled import Coupled, Hyper, State
+from .gamma import GammaPrior
+from .prediction import ProbitClassifier, log_odds
+from .probit import NOT_CONVERGED, check_hyper
+from .start import start
+from .targets import Targets
+
+ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
+ACTIVE = 1e-3
+
+
+class BSML(ProbitClassifier, Embedder):
+    """Bayesian supervised multi-label learning: z ~ N(Q'x, I), t ~ N(W'z + b, 1), y = sign t, all learned together.
+    [gonen2014bsml]
+
+    The embedding is the one that its own probit classifiers need; ``ard=True`` finds how many components they need.
+    Variational inference raises a lower bound of log p(Y | X), which is extrapolated between sweeps and never falls.
+    Unknown cells constrain nothing; rows without any known label are left out. Standardise the features first.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, the mean of Q'.
+    weights_, bias_ : (k, c) and (c,) arrays, the means of W and b.
+    precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, c) and (c,).
+    lower_bound_ : list, the bound after every sweep.
+    n_active_ : components longer than 1e-3 of the longest.
+    label_loadings_ : (k, c) array, the rows of W at unit length.
+    n_iter_, converged_, classes_.
+
+    Raises
+    ------
+    ValueError
+        For more than 5,000 rows and features (10,000 with ard), arrays of another shape in init, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import BSML
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> fit = BSML(n_components=2, tol=1e-4).fit((data.X - data.X.mean(axis=0)) / 4, data.Y)
+    >>> fit.transform(data.X[:5]).shape, fit.predict(data.X[:5]).shape
+    ((5, 2), (5, 7))
+    """
+
+    labels = "multi"
+    keeps_unknown: ClassVar[bool] = True
+
+    n_components: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), doc="Components R; None: one a label, at most 100."
+    )
+    ard: bool = param(default=False, kind=bool, doc="One precision a component, so that those not needed vanish.")
+    hyper: tuple | None = param(
+        default=None,
+        choices=(None,),
+        kind=(tuple, list),
+        doc="Shape and scale of the gamma priors of biases, projection and weights (six numbers); None: ones, and "
+        "(1e-10, 1e10) for the projection with ard.",
+    )
+    sigma_z: float = param(default=1.0, above=0, doc="Standard deviation of z about Q'x.")
+    margin: float = param(default=0.0, low=0, doc="Known labels ask for t beyond this.")
+    init: str | dict = param(
+        default="svd",
+        choices=("svd", "random"),
+        kind=dict,
+        doc="Start: ridge scores, standard normal arrays, or arrays Q (d, R), Z (n, R), B (R+1, c; the bias first) "
+        "and T (n, c) with unit covariances, swept plainly and renewed every time.",
+    )
+    n_init: int = param(
+        default=1, low=1, integer=True, doc="Starts, of which the largest bound is kept; all but the first are random."
+    )
+    tol: float = param(
+        default=1e-5, low=0, doc="Converged when the bound gains less than this share a sweep; 0: exactly max_iter."
+    )
+    max_iter: int = param(default=500, low=1, integer=True, doc="Sweeps at most.")
+    refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
+    accelerate: bool = param(default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never falls.")
+    predictive: str = param(
+        default="paper",
+        choices=("paper", "full"),
+        doc="Variance of the scores of new rows: with z at its mean, or with its variance too.",
+    )
+    random_state: int | None = param(
+        default=0, low=0, integer=True, choices=(None,), doc="Seed of the random starts; None: another every time."
+    )
+
+    def fit(self, X, y=None):
+        """Find embedding and classifiers.
+
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, unknown cells allowed.
+        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
+        """
+        self._forget()
+        try:
+            with one_pool:
+                rows = self._rows(X, y)
+                found, model = self._best(rows)
+                self._store(found, model, rows)
+        except Exception:
+            self._forget()
+            raise
+        return self
+
+    def _rows(self, X, y) -> Rows:
+        """Checked rows with all label columns that are known somewhere, also those that no row has."""
+        if y is None:
+            return super()._rows(X, y)
+        check_params(self)
+        X = self._input(X, reset=True)
+        labels = LabelMatrix.of(y)
+        return self._usable(super()._rows(X, labels).X, labels)
+
+    def _usable(self, X, labels: LabelMatrix) -> Rows:
+        keep = np.flatnonzero(labels.rows_any)
+        if len(keep) < labels.n:
+            warnings.warn(
+                f"{type(self).__name__} learns nothing from rows without any known label: {labels.n - len(keep)} of "
+                f"{labels.n} rows are left out of fit; BSSML uses them.",
+                UserWarning,
+                stacklevel=4,
+            )
+            X, labels = X[keep], labels.take(keep)
+        return Rows(X, self._known_columns(labels))
+
+    def _known_columns(self, labels: LabelMatrix) -> LabelMatrix:
+        """Without the label columns that are unknown in every row: nothing can be learned of them."""
+        if labels.unknown is None:
+            return labels
+        keep = np.flatnonzero(np.asarray(labels.unknown.sum(axis=0)).ravel() < labels.n)
+        if len(keep) == labels.c:
+            return labels
+        warnings.warn(
+            f"{labels.c - len(keep)} of {labels.c} labels are unknown in every row; their probability is 0.5.",
+            UserWarning,
+            stacklevel=5,
+        )
+        return replace(labels, Y=labels.Y[:, keep], unknown=labels.unknown[:, keep], kept=keep)
+
+    def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
+        """The start that ends with the largest bound."""
+        labels: Any = rows.labels
+        fixed = isinstance(self.init, dict)
+        R = min(labels.c, MAX_COMPONENTS) if self.n_components is None else int(self.n_components)
+        hyper, accelerate = self._hyper(rows.X.shape[1]), bool(self.accelerate) and not fixed
+        model = Coupled(rows.X, self._targets(labels), hyper, R, 1 if fixed else int(self.refresh))
+        rng = np.random.default_rng(self.random_state)
+
+        def run(i: int) -> Ascent:
+            state = start(self.init if i == 0 else "random", model.X, model.targets, R, hyper.shared, rng)
+            return ascend(model, state, max_iter=int(self.max_iter), tol=float(self.tol), accelerate=accelerate)
+
+        best = max(map(run, range(1 if fixed else int(self.n_init))), key=lambda found: found.bounds[-1])
+        if not best.converged:
+            message = NOT_CONVERGED.format(name=type(self).__name__, max_iter=self.max_iter)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        return best, model
+
+    def _targets(self, labels: LabelMatrix) -> Targets:
+        return Targets.of(labels, float(self.margin))
+
+    def _hyper(self, d: int) -> Hyper:
+        chosen = (SPARSE if self.ard else ONES) if self.hyper is None else self.hyper
+        h = check_hyper(type(self).__name__, chosen, 6)
+        projection = GammaPrior(h[2], h[3], d if self.ard else 1)
+        return Hyper(
+            GammaPrior(h[0], h[1]),
+            projection,
+            GammaPrior(h[4], h[5]),
+            variance=float(self.sigma_z) ** 2,
+            shared=bool(self.ard),
+        )
+
+    def _store(self, found: Ascent, model: Coupled, rows: Rows) -> None:
+        state: State = found.state
+        labels: Any = rows.labels
+        self.components_ = np.ascontiguousarray(state.Q.T)
+        self.weights_, self.bias_ = state.B[1:], state.B[0]
+        self.precision_projection_ = state.phi.mean.T
+        self.precision_bias_, self.precision_weights_ = state.lam.mean, state.psi.mean
+        self.lower_bound_, self.converged_ = found.bounds, bool(found.converged)
+        self.n_iter_, self.n_components_ = len(found.bounds), len(self.components_)
+        lengths = np.linalg.norm(self.components_, axis=1)
+        self.n_active_ = int(np.count_nonzero(lengths > ACTIVE * lengths.max()))
+        served = np.linalg.norm(self.weights_, axis=1, keepdims=True)
+        self.label_loadings_ = labels.expand(self.weights_ / np.where(served > 0, served, 1.0))
+        self._covariance, self._training = state.cov_B, TrainingRows.of(model.X)
+        self._targeted = labels.take(slice(0, 0))
+        self._prior = model.targets.log_prior
+        self._remember(labels)
+
+    def transform(self, X, return_std: bool = False):
+        """The embedding of rows X, (m, d) to (m, k), in X's float type: the means of z.
+
+        With ``return_std`` a pair: the means, and the standard deviations of z, (m, k).
+        """
+        X = self._checked(X)
+        with one_pool:
+            Z = CentredMatrix(X).dot(self.components_.T)
+            if not return_std:
+                return Z.astype(X.dtype, copy=False)
+            return Z.astype(X.dtype, copy=False), np.sqrt(self._variances(X)).astype(X.dtype, copy=False)
+
+    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
+        """Signed top features of a component and the labels whose scores it moves, strongest first."""
+        check_is_fitted(self, "components_")
+        return explanation(self, component, n_features, n_labels)
+
+    def _checked(self, X):
+        super()._checked(X)
+        return self._input(X, reset=False)
+
+    def _variances(self, X) -> np.ndarray:
+        """Variances of z, (m, k)."""
+        v, d = float(self.sigma_z) ** 2, self.components_.shape[1]
+        P = np.broadcast_to(self.precision_projection_.reshape(self.n_components_, -1), (self.n_components_, d)).T
+        return v + self._training.quadratic_forms(X, P, v)
+
+    def _scores(self, X) -> np.ndarray:
+        with one_pool:
+            Z1 = np.hstack([np.ones((X.shape[0], 1)), CentredMatrix(X).dot(self.components_.T)])
+            mean = Z1[:, 1:] @ self.weights_ + self.bias_
+            variance = 1.0 + np.einsum("ir,ors,is->io", Z1, self._covariance, Z1, optimize=True)
+            if self.predictive == "full":
+                moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]
+                variance += self._variances(X) @ moments
+        return self._targeted.expand(log_odds(mean, variance, self._gap(), self._prior))
+
+    def _gap(self) -> float:
+        """Half the width of the band in which no score of a new row lies."""
+        return float(self.margin)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

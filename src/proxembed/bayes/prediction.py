@@ -1,0 +1,40 @@
+"""From means and variances of probit scores to log odds of labels, and the classifier's common words."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, log_ndtr, softmax
+
+from ..classify.label_classifier import LabelClassifier
+
+
+def log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.ndarray | None) -> np.ndarray:
+    """log P(+) / P(-) of t ~ N(mean, variance) outside (-gap, gap); log weights of the sides, (2, L), or None.
+
+    Examples
+    --------
+    >>> log_odds(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 0.0, None).round(4).tolist()
+    [0.0, 1.6683]
+    """
+    root = np.sqrt(variance)
+    odds = log_ndtr((mean - gap) / root) - log_ndtr((-mean - gap) / root)
+    return odds if log_prior is None else odds + (log_prior[1] - log_prior[0])
+
+
+class ProbitClassifier(LabelClassifier):
+    """Base of classifiers whose scores are log odds: probabilities beside predictions."""
+
+    def predict_proba(self, X):
+        """Probabilities of the labels.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c); with one class a row they are those of exactly one label, and sum to one
+        """
+        X = self._checked(X)
+        scores = self._scores(X)
+        return softmax(scores, axis=1) if self._labels.form == "classes" else expit(scores)

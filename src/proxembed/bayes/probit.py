@@ -1,0 +1,210 @@
+"""VariationalProbit: one Bayesian probit regression a label, without an embedding; all labels at once."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
+
+from ..algebra.centred import CentredMatrix
+from ..algebra.parallel import one_pool
+from ..algebra.precision import TrainingRows, may_keep, posterior
+from ..classify.rows import known_labels
+from .ascent import Ascent, ascend
+from .gamma import LOG_TWO_PI, GammaPrior, Precision
+from .prediction import ProbitClassifier, log_odds
+from .start import SCORE
+from .targets import Targets
+
+NOT_CONVERGED = "{name} stopped after {max_iter} sweeps before its bound settled; raise max_iter or tol."
+
+
+def with_ones(X):
+    """[1 X], dense or CSR."""
+    ones = np.ones((X.shape[0], 1), dtype=X.dtype)
+    return sparse.csr_array(sparse.hstack([sparse.csr_array(ones), X])) if sparse.issparse(X) else np.hstack([ones, X])
+
+
+@dataclass
+class ProbitState:
+    """Means B (d+1, L; the bias first) and T (n, L); diagonals of the covariances of B; their prior precisions."""
+
+    B: np.ndarray
+    T: np.ndarray
+    spread: np.ndarray
+    lam: Precision | None = None
+    psi: Precision | None = None
+
+
+class Probit:
+    """Rows [1 X] and the sweep: (lambda, Psi), B, T."""
+
+    def __init__(self, X, targets: Targets, bias: GammaPrior, weights: GammaPrior, refresh: int):
+        self.X, self.targets, self.bias, self.weights = CentredMatrix(X), targets, bias, weights
+        self.route = posterior(self.X, 1.0, shared=False)
+        self.refresh = refresh if may_keep(self.route, targets.shape[1]) else 1
+
+    def start(self) -> ProbitState:
+        """B = 0 with unit covariances, T = 0.8 y."""
+        shape = (self.X.shape[1], self.targets.shape[1])
+        return ProbitState(np.zeros(shape), SCORE * self.targets.signs, np.ones(shape))
+
+    def sweep(self, state: ProbitState, renew: bool) -> float:
+        """Replace every factor, the precisions where ``renew``; return the bound."""
+        if renew:
+            moment = state.B**2 + state.spread
+            self.lam, self.psi = self.bias.posterior(moment[0]), self.weights.posterior(moment[1:])
+            self.P = np.vstack([self.lam.mean, self.psi.mean])
+            state.B = self.route.refresh(self.P, state.T, self.refresh > 1)
+            state.spread = self.route.diagonal
+        else:
+            state.B = self.route.means(state.T)
+        state.lam, state.psi = self.lam, self.psi
+        self.update_scores(state)
+        return self.bound(state)
+
+    def update_scores(self, state: ProbitState, mass: bool = True) -> None:
+        """T, and the sum of log Zeta where wanted."""
+        M = self.X.dot(state.B)
+        state.T, self.log_zeta = self.targets.expect(lambda part: M[part], mass)
+
+    def bound(self, state: ProbitState) -> float:
+        """The lower bound of log p(Y | X) right after T was updated."""
+        moment, size = state.B**2 + state.spread, state.B.size
+        precisions = state.lam.bound(moment[0]) + state.psi.bound(moment[1:])
+        entropy = 0.5 * (size * (LOG_TWO_PI + 1.0) + float(self.route.logdet.sum()))
+        return precisions + entropy + self.log_zeta - 0.5 * (size - float(np.sum(self.P * state.spread)))
+
+    def pack(self, state: ProbitState) -> np.ndarray:
+        """B as one vector."""
+        return state.B.ravel()
+
+    def moved(self, state: ProbitState, point: np.ndarray) -> ProbitState:
+        """Another state with the B of a vector, and the T that fits it."""
+        beyond = ProbitState(point.reshape(state.B.shape), state.T, state.spread, state.lam, state.psi)
+        self.update_scores(beyond, mass=False)
+        return beyond
+
+
+class VariationalProbit(ProbitClassifier):
+    """Variational Bayesian probit regression, one a label: t ~ N(w'x + b, 1), y = sign t, a precision a weight.
+    [gonen2014bsml]
+
+    The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
+    first). Rows with unknown labels are left out, with a warning.
+
+    Parameters
+    ----------
+    hyper : tuple of 4 numbers, default=(1, 1, 1, 1)
+        Shape and scale of the gamma prior of the bias's precision, then of the weights'.
+    tol : float, default=1e-5
+        Converged when the bound gains less than this share a sweep; 0 sweeps exactly ``max_iter`` times.
+    max_iter : int, default=500
+    refresh : int, default=10
+        Sweeps between renewals of the precisions.
+    accelerate : bool, default=True
+        Extrapolate between sweeps; the bound still never falls.  [anderson1965iterative]
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+        Posterior means.
+    lower_bound_ : list of float
+        The bound after every sweep.
+    n_iter_, converged_ : int, bool
+    classes_ : array of shape (c,)
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range; more than 5,000 rows and features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import VariationalProbit
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> VariationalProbit().fit(X - 1.5, [[1, 0], [1, 0], [0, 1], [0, 1]]).predict(X - 1.5).tolist()
+    [[1, 0], [1, 0], [0, 1], [0, 1]]
+    """
+
+    def __init__(self, hyper=(1.0, 1.0, 1.0, 1.0), *, tol=1e-5, max_iter=500, refresh=10, accelerate=True):
+        self.hyper = hyper
+        self.tol = tol
+        self.max_iter = max_iter
+        self.refresh = refresh
+        self.accelerate = accelerate
+
+    def fit(self, X, y):
+        """Fit one probit a label.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets)
+
+        Returns
+        -------
+        self
+        """
+        a, b = self._priors()
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X, labels = known_labels(self, X, y)
+        wide = with_ones(X)
+        with one_pool:
+            model = Probit(wide, Targets.of(labels, 0.0), a, b, self.refresh)
+            found: Ascent = ascend(
+                model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
+            )
+        if not found.converged:
+            message = NOT_CONVERGED.format(name=type(self).__name__, max_iter=self.max_iter)
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        self.coef_, self.intercept_ = found.state.B[1:], found.state.B[0]
+        self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
+        self._training = TrainingRows.of(model.X)
+        self.lower_bound_, self.converged_ = found.bounds, found.converged
+        self.n_iter_ = len(found.bounds)
+        self._remember(labels)
+        return self
+
+    def _priors(self) -> tuple[GammaPrior, GammaPrior]:
+        hyper = check_hyper(type(self).__name__, self.hyper, 4)
+        check_sweeps(self)
+        return GammaPrior(hyper[0], hyper[1]), GammaPrior(hyper[2], hyper[3])
+
+    def _scores(self, X) -> np.ndarray:
+        wide = with_ones(X)
+        M = X @ self.coef_ + self.intercept_
+        with one_pool:
+            spread = self._training.quadratic_forms(wide, self._precisions, 1.0)
+        return log_odds(M, 1.0 + spread, 0.0, None)
+
+
+def check_hyper(name: str, hyper, size: int) -> tuple[float, ...]:
+    """The shapes and scales of gamma priors as floats, or a ValueError."""
+    numbers = tuple(hyper) if isinstance(hyper, tuple | list) else ()
+    fine = [isinstance(v, int | float | np.number) and not isinstance(v, bool) and 0 < v < np.inf for v in numbers]
+    if len(numbers) != size or not all(fine):
+        raise ValueError(
+            f"{name}: hyper={hyper!r} is not allowed; it must be {size} finite numbers above 0: the shape and the "
+            f"scale of each gamma prior, such as {(1.0,) * size}."
+        )
+    return tuple(float(v) for v in numbers)
+
+
+def check_sweeps(estimator) -> None:
+    """ValueErrors for settings of the sweeps."""
+    name = type(estimator).__name__
+    for key, low in (("max_iter", 1), ("refresh", 1)):
+        value = getattr(estimator, key)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+            raise ValueError(f"{name}: {key}={value!r} is not allowed; it must be a whole number of at least {low}.")
+    tol = estimator.tol
+    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf:
+        raise ValueError(f"{name}: tol={tol!r} is not allowed; it must be a finite number of at least 0, such as 1e-5.")
+    if not isinstance(estimator.accelerate, bool | np.bool_):
+        raise ValueError(f"{name}: accelerate={estimator.accelerate!r} is not allowed; it must be True or False.")
