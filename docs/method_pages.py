@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import proxembed
-import proxembed.methods  # noqa: F401  (fills the registry)
-from proxembed.base import Embedder, registry
+from proxembed.base import Embedder
+from proxembed.catalogue import estimators
 from proxembed.citation import cited_keys
 from proxembed.params import declared
 
@@ -48,7 +48,7 @@ MEMBERS = ("fit", "transform", "fit_transform", "truncate", "explain", "predict"
 
 def methods() -> dict[str, type[Embedder]]:
     """The registered estimators that are public names."""
-    return {name: cls for name, cls in registry().items() if name in proxembed.__all__}
+    return {name: cls for name, cls in estimators().items() if name in proxembed.__all__}
 
 
 def summary(cls: type[Embedder]) -> str:

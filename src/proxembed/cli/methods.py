@@ -8,12 +8,11 @@ from .refusal import refusals
 def methods(json_output: bool = typer.Option(False, "--json", help="Print JSON for machines.")) -> None:
     """List the methods that --methods takes."""
     with refusals():
-        import proxembed.methods  # noqa: F401  (fills the registry)
-        from proxembed.base import registry
+        from proxembed.catalogue import estimators
 
         rows = []
-        for name, title in sorted((name.lower(), name) for name in registry()):
-            cls = registry()[title]
+        for name, title in sorted((name.lower(), name) for name in estimators()):
+            cls = estimators()[title]
             kind = {"single": "one label a row", "multi": "several labels"}.get(cls.labels or "", "no labels needed")
             rows.append({"name": name, "class": title, "labels": kind, "summary": cls.__doc__.strip().splitlines()[0]})
         if json_output:

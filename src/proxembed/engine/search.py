@@ -176,7 +176,8 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
 
     def _candidates(self, labels: LabelMatrix):
         several = not labels.take(np.flatnonzero(labels.rows_known)).one_hot
-        pool = candidates(self.methods, several_labels=several)
+        partly = labels.unknown is not None
+        pool = candidates(self.methods, several_labels=several, partly_labelled=partly)
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.base import Embedder, registry
+from proxembed.base import Embedder, SpectralEmbedder
+from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, method_names, title_of
 from proxembed.params import Integers, Log, Methods, declared, log
 
@@ -60,7 +61,9 @@ class Candidate:
         return sample(self.cls, rng, self.inner)
 
 
-def candidates(names: Sequence[str] | str | None = None, *, several_labels: bool = True) -> tuple[Candidate, ...]:
+def candidates(
+    names: Sequence[str] | str | None = None, *, several_labels: bool = True, partly_labelled: bool = False
+) -> tuple[Candidate, ...]:
     """The methods to search.
 
     With several labels a row, single-label methods stand inside the extension that takes them. Where no names are
@@ -72,6 +75,8 @@ def candidates(names: Sequence[str] | str | None = None, *, several_labels: bool
         Class names in any case; None for every method that is not a rival in every leaderboard.
     several_labels : bool, default=True
         Whether rows carry several labels, or none.
+    partly_labelled : bool, default=False
+        Whether some labels are unknown; where none are, methods that learn from such rows enter by name alone.
 
     Returns
     -------
@@ -92,7 +97,9 @@ def candidates(names: Sequence[str] | str | None = None, *, several_labels: bool
     """
     known = method_names()
     if names is None:
-        names = [n for n, title in known.items() if title not in RIVAL_METHODS and not _extends(registry()[title])]
+        open_to_all = [title for title, cls in estimators().items() if not _extends(cls) and title not in RIVAL_METHODS]
+        learners = [title for title in open_to_all if estimators()[title].keeps_unknown is True]
+        names = [n for n, title in known.items() if title in open_to_all and (partly_labelled or title not in learners)]
     names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise ValueError("methods is empty; name at least one method, or pass None for all.")
@@ -178,8 +185,9 @@ def inner_classes(cls: type, search: Methods) -> list[type]:
     >>> sorted(inner.__name__ for inner in inner_classes(MESD, methods("single")))[:2]
     ['DLA', 'DNE']
     """
-    known = [registry()[title] for title in method_names().values()]
-    return [c for c in known if c.labels == search.labels and not issubclass(c, cls) and _takes(cls(), c())]
+    known = [estimators()[title] for title in method_names().values()]
+    known = [c for c in known if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
+    return [c for c in known if c.labels == search.labels and _takes(cls(), c())]
 
 
 def _takes(wrapper: Any, inner: Embedder) -> bool:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-import proxembed.methods  # noqa: F401  (fills the registry)
-from proxembed.base import registry
+from proxembed.catalogue import estimators
 
 from .label_scores import LabelScores
 from .rivals import FOREST_ROWS, ForestProximity, SupervisedUMAP, umap_installed
@@ -64,7 +63,7 @@ def method_names() -> dict[str, str]:
     >>> method_names()["opls"]
     'OPLS'
     """
-    return {name.lower(): name for name, cls in registry().items() if "n_components" in cls._get_param_names()}
+    return {name.lower(): name for name, cls in estimators().items() if "n_components" in cls._get_param_names()}
 
 
 def title_of(estimator) -> str:
@@ -108,7 +107,7 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
     >>> [arm.name for arm in method_arms(["opls", "fda"])]
     ['OPLS', 'MESD(FDA)']
     """
-    known, classes = method_names(), registry()
+    known, classes = method_names(), estimators()
     wanted = list(dict.fromkeys(name.strip().lower() for name in names))
     if wanted == ["all"]:
         wanted = [name for name, title in known.items() if title not in RIVAL_METHODS]
@@ -157,7 +156,7 @@ def rival_arms(X, seed: int = 0, n_rows: int | None = None) -> tuple[Arm, ...]:
     forest = ForestProximity(max_rows=FOREST_ROWS if n_rows is None else n_rows, random_state=seed)
     arms = (
         Arm(ALL_FEATURES, None, rival=True),
-        Arm(variance, registry()[variance](), rival=True),
+        Arm(variance, estimators()[variance](), rival=True),
         Arm("random projection", GaussianRandomProjection(random_state=seed), rival=True),
         Arm("label scores", LabelScores(random_state=seed), rival=True),
         Arm("forest proximity", forest, rival=True),

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import proxembed.methods  # noqa: F401  (fills the registry)
 from proxembed import FDA, MESD, MMC, OPLS, Kernelized
-from proxembed.base import registry
+from proxembed.catalogue import estimators
 from proxembed.engine import space
 from proxembed.params import Methods, declared, integers, log
 
@@ -24,7 +23,7 @@ def data(single: bool):
 
 
 def ours():
-    return {name: cls for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
+    return {name: cls for name, cls in estimators().items() if cls.__module__.startswith("proxembed.")}
 
 
 @pytest.mark.parametrize("name", sorted(ours()))
@@ -117,3 +116,9 @@ def test_settings_rebuild_the_estimator():
     assert space.settings(MESD(FDA(ridge=0.5), n_components=np.int64(3))) == {"n_components": 3, "method__ridge": 0.5}
     rebuilt = MESD(FDA()).set_params(**space.settings(MESD(FDA(ridge=0.5), n_components=3)))
     assert repr(rebuilt) == repr(MESD(FDA(ridge=0.5), n_components=3))
+
+
+def test_methods_for_unknown_labels_enter_where_labels_are_unknown():
+    full = {candidate.title for candidate in space.candidates()}
+    partly = {candidate.title for candidate in space.candidates(partly_labelled=True)}
+    assert full < partly and {"SSDR", "SSMOPE", "BSML"} <= partly - full and "MOPE" in full
