@@ -57,6 +57,7 @@ _NAMES = {
     "MLGRF": "transductive",
     "MLLGC": "transductive",
     "MLGFHF": "transductive",
+    "SSDRMC": "transductive",
     "FLDAClassifier": "classify",
     "LabelKNN": "classify",
     "MLKNN": "classify",

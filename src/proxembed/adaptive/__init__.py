@@ -1,0 +1,9 @@
+"""The adaptive embedding model: six stages, with the switches and parameters that a search may set."""
+
+from .candidate import Embedded
+from .embedding_model import EmbeddingModel
+from .parameters import Limits, domain, sample
+from .stages import Part, Stages
+from .switches import Switches
+
+__all__ = ["Embedded", "EmbeddingModel", "Limits", "Part", "Stages", "Switches", "domain", "sample"]

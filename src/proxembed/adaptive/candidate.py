@@ -1,0 +1,280 @@
+"""Candidate: one model on one part of the data, stage by stage; each stage is made once, or taken from the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..algebra.blas import matmul
+from ..algebra.matrix import Matrix
+from ..direct import lead_signs
+from ..labels import LabelMatrix
+from . import criteria, pairs, points
+from .measures import Inner, measure, median_distance
+from .ranks import Ranks, rank_matrices
+from .space import Projection, Space, by_features, feature_space, gram_space, relation_features, relation_space
+from .switches import MEASURE_PARAMETERS, Switches
+
+
+class Cache(Protocol):
+    """What the stages ask of a cache."""
+
+    def get(self, key: tuple) -> Any:
+        """The value of the key, or None."""
+
+    def put(self, key: tuple, value: Any, nbytes: int) -> None:
+        """Keep a value of this size."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The embedding by one candidate: ``Z`` (n, k_max) and ``Z_val`` (m, k_max), nested in k; or why there is none.
+
+    ``repairs`` tells which rules have made the candidate usable, ``failed`` is None or the reason why it is not;
+    ``projection`` places further rows, ``eigenvalues`` are those of the objective.
+    """
+
+    Z: Any = None
+    Z_val: Any = None
+    eigenvalues: Any = None
+    projection: Any = field(default=None, repr=False)
+    repairs: tuple[str, ...] = ()
+    failed: str | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all candidates on one part share: its rows (columns that vary), labels, cache and settings."""
+
+    X: Matrix
+    X_val: Matrix
+    columns: np.ndarray
+    labels: LabelMatrix
+    pairs: pairs.PairLabels
+    cache: Cache | None
+    name: tuple
+    k_cap: int
+    undirected: str
+    lam_scale: str
+
+    def kept(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """The value of the cache, or a new one that is put there."""
+        if self.cache is None:
+            return make()
+        key = (*self.name, *key)
+        value = self.cache.get(key)
+        if value is None:
+            value = make()
+            self.cache.put(key, value, size_of(value))
+        return value
+
+
+class Candidate:
+    """The six stages of one switch vector and its parameters; a ValueError says why they cannot be used here."""
+
+    def __init__(self, setting: Setting, switches: Switches, values: dict[str, Any], repairs: list[str]):
+        self.setting, self.switches, self.values, self.repairs = setting, switches, values, repairs
+        self.options = switches.options()
+        self.n = setting.labels.n
+        relation, similarity = (
+            tuple(value for name, value in values.items() if name.startswith(role))
+            for role in ("relation", "similarity")
+        )
+        self.relation_key = switches.p, switches.r, *relation
+        self.space_key = *self.relation_key, switches.t if switches.r else 0
+        self.similarity_key = switches.p, switches.s, *similarity
+        self.pair_key = switches.em, switches.g, *(values[name] for name in ("k_F", "k_E", "k_N") if name in values)
+
+    def embed(self) -> Embedded:
+        """All stages, one after the other."""
+        T = self.space.T
+        if "correlation" in (self.options["relation"], self.options["similarity"]) and self.inner[0].d < 3:
+            self.repairs.append("correlation of fewer than 3 features: the cosine of centred rows instead")
+        w, P = self.solved(min(T.shape[1], self.setting.k_cap, self.n - 1))
+        if self.switches.o and self.options["objective"] == "ratio":
+            P = criteria.orthonormal(P)
+        P = P * lead_signs(matmul(T, P))
+        Z, Z_val = matmul(T, P), matmul(self.space.T_new, P)
+        if not (np.isfinite(Z).all() and np.isfinite(Z_val).all()):
+            raise ValueError("The embedding holds values that are not finite.")
+        return Embedded(Z, Z_val, w, self.projection(P), tuple(self.repairs))
+
+    @cached_property
+    def points(self) -> tuple[points.Preprocessing, points.Rows1, points.Rows1]:
+        """Stage 1: what it has learned, and the preprocessed rows of both parts."""
+
+        def make():
+            learned = points.Preprocessing.fit(self.options["preprocessing"], self.setting.X)
+            return learned, learned.apply(self.setting.X), learned.apply(self.setting.X_val)
+
+        return self.setting.kept(("points", self.switches.p), make)
+
+    @cached_property
+    def inner(self) -> tuple[Inner, Inner, float]:
+        """Inner products of both parts with the rows of the fit, and the median squared distance."""
+
+        def make():
+            _, rows, new = self.points
+            own = points.inner(rows, rows)
+            if not np.isfinite(own.G).all():
+                raise ValueError("The inner products of the rows overflow: scale X.")
+            return own, points.inner(new, rows), median_distance(own.d2)
+
+        return self.setting.kept(("inner", self.switches.p), make)
+
+    def measure(self, role: str) -> tuple[str, float | None]:
+        """The measure of a role, and its parameter as it is used."""
+        kind = self.options[role]
+        name = MEASURE_PARAMETERS.get(kind)
+        value: Any = self.values.get(f"{role}_{name}")
+        return kind, value * self.inner[2] if name == "sigma" else value
+
+    @cached_property
+    def relation(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Stage 2: relation features of both parts, and their divisor."""
+
+        def make():
+            kind, value = self.measure("relation")
+            return relation_features(kind, *self.inner[:2], value)
+
+        return self.setting.kept(("relation", *self.relation_key), make)
+
+    @cached_property
+    def space(self) -> Space:
+        """Stage 3: row-space coordinates of the features."""
+
+        def make():
+            _, rows, new = self.points
+            if self.switches.r:
+                return relation_space(*self.relation[:2], self.options["relation_preprocessing"])
+            if by_features(rows):
+                return feature_space(rows.X, new.X)
+            return gram_space(self.inner[0].G, self.inner[1].G)
+
+        return self.setting.kept(("space", *self.space_key), make)
+
+    @cached_property
+    def similarity(self) -> np.ndarray:
+        """Stage 4: similarities of the preprocessed rows, n x n."""
+
+        def make():
+            kind, value = self.measure("similarity")
+            own = self.inner[0]
+            S = measure(kind, own, own.G.mean(axis=1), value)
+            if not np.isfinite(S).all():
+                raise ValueError(f"The similarities ({kind}) are not finite: the features are too large for them.")
+            return S
+
+        return self.setting.kept(("similarity", *self.similarity_key), make)
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """Rank matrices of the similarities."""
+
+        def make():
+            return rank_matrices(self.similarity, self.setting.labels, self.setting.undirected)
+
+        return self.setting.kept(("ranks", *self.similarity_key), make)
+
+    @cached_property
+    def weights(self) -> np.ndarray | None:
+        """g(s) of all pairs; None where it is 1."""
+        return pairs.pair_weights(self.similarity) if self.options["pair_weights"] == "similarity" else None
+
+    @cached_property
+    def friends(self) -> np.ndarray:
+        """M_B of friends."""
+
+        def make():
+            B = pairs.friend_matrix(self.ranks, self.values["k_F"], self.weights, self.setting.pairs)
+            return pairs.laplacian_product(self.space.T, B)
+
+        key = ("friends", self.space_key, self.similarity_key, self.switches.g, self.values["k_F"])
+        return self.setting.kept(key, make)
+
+    @cached_property
+    def enemies(self) -> tuple[np.ndarray, int]:
+        """M_A of enemies, and the k_E used."""
+
+        def make():
+            A, used = pairs.enemy_matrix(self.ranks, self.values["k_E"], self.weights)
+            return pairs.laplacian_product(self.space.T, A), used
+
+        key = ("enemies", self.space_key, self.similarity_key, self.switches.g, self.values["k_E"])
+        return self.setting.kept(key, make)
+
+    @cached_property
+    def fisher(self) -> tuple[np.ndarray, np.ndarray]:
+        """M_A and M_B of local Fisher weights; without similarities where all pairs weigh the same."""
+        T, k = self.space.T, self.values["k_N"]
+        if (k is None or k >= self.n - 1) and self.weights is None:
+            return self.setting.kept(("scatter", self.space_key), lambda: pairs.global_fisher(T, self.setting.labels))
+
+        def make():
+            A, B = pairs.fisher_matrices(self.ranks, k, self.weights, self.setting.pairs)
+            return pairs.laplacian_product(T, A), pairs.laplacian_product(T, B)
+
+        return self.setting.kept(("fisher", self.space_key, self.similarity_key, self.switches.g, k), make)
+
+    def matrices(self) -> tuple[Any, Any]:
+        """M_A and M_B, None where the objective does not look at it; repairs and refusals where one is zero."""
+        M_A: Any = None
+        M_B: Any = None
+        apart, together = self.options["objective"] != "friends", self.options["objective"] != "enemies"
+        if self.options["criterion"] == "fisher":
+            M_A, M_B = self.fisher
+        else:
+            if apart:
+                M_A, used = self.enemies
+                if used != pairs.count(self.values["k_E"]):
+                    self.repairs.append(f"no enemies for k_E = {self.values['k_E']}: k_E = {used} instead")
+            M_B = self.friends if together else None
+        if apart and not M_A.any():
+            raise ValueError("No pair of different classes has a weight: there are no enemies.")
+        if together and not np.trace(M_B) > 0:
+            if self.options["objective"] != "difference":
+                raise ValueError("No pair of the same class has a weight: there are no friends.")
+            self.repairs.append("no friends: enemies only")
+        return M_A, M_B
+
+    def solved(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Stage 5: eigenvalues and eigenvectors in row-space coordinates, k of them."""
+        objective, scale = self.options["objective"], self.setting.lam_scale
+        M_A, M_B = self.matrices()
+        lam = 0.0
+        if "lam" in self.values:
+            lam = criteria.effective_lam(objective, self.values["lam"], M_A, M_B, scale)
+        key = (self.space_key, self.similarity_key, self.pair_key)
+
+        def make():
+            if objective != "ratio":
+                return criteria.solve_plain(objective, M_A, M_B, lam, k)
+            spectrum = self.setting.kept(("constraint", *key), lambda: criteria.constraint_spectrum(M_B))
+            return criteria.solve_ratio(M_A, *spectrum, lam, k)
+
+        return self.setting.kept(("solution", *key, objective, self.values.get("lam")), make)
+
+    def projection(self, P: np.ndarray) -> Projection:
+        """The way of new rows through all stages."""
+        learned, rows, _ = self.points
+        relation = None
+        if self.switches.r:
+            relation = (*self.measure("relation"), self.relation[2], self.inner[0].G.mean(axis=1))
+        compared = None if relation is None and by_features(rows) else rows
+        found = self.space
+        return Projection(self.setting.columns, learned, compared, relation, found.state, found.basis, P)
+
+
+def size_of(value: Any) -> int:
+    """Bytes of the arrays in the value of a stage.
+
+    >>> size_of((np.zeros(3), 1.0))
+    24
+    """
+    if isinstance(value, tuple):
+        return sum(size_of(part) for part in value)
+    return int(getattr(value, "nbytes", 0))

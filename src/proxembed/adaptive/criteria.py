@@ -1,0 +1,63 @@
+"""Stages 5 and 6: the projection that a pair (M_A, M_B) asks for, all components from one decomposition.
+
+(17) max tr P'(M_A - lam M_B)P, (18) max tr P'M_A P under P'(M_B + lam I)P = I, (23) max tr P'M_A P and
+(24) min tr P'M_B P; P'P = I but in (18). The first k columns are the solution for k components.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..algebra.blas import matmul
+from ..algebra.symmetric import descending, orthonormal_columns, top
+
+NEVER_SINGULAR = 1e-12
+
+
+def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, scale: str) -> float:
+    """lam as it is used: "raw" as it is; "trace" in units of tr M_B / r in (18), of |tr M_A| / tr M_B in (17).
+
+    Where M_B is zero, (17) has only its first part.
+
+    Examples
+    --------
+    >>> effective_lam("ratio", 0.5, np.eye(2), 4 * np.eye(2), "trace")
+    2.0
+    """
+    b = float(np.trace(M_B))
+    if scale == "raw":
+        return float(lam)
+    if objective == "ratio":
+        return lam * b / len(M_B)
+    return lam * abs(float(np.trace(M_A))) / b if b > 0 else 0.0
+
+
+def constraint_spectrum(M_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """f and E with M_B = E diag(f) E', f at least 0: one rotation for all lam of (18)."""
+    f, E = descending(M_B)
+    return np.maximum(f, 0.0), np.ascontiguousarray(E)
+
+
+def solve_ratio(M_A: np.ndarray, f: np.ndarray, E: np.ndarray, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenvalues of (M_A, M_B + lam I) and their vectors, P'(M_B + lam I)P = I."""
+    half = E / np.sqrt(f + (lam + NEVER_SINGULAR * f.sum() / len(f)))
+    w, Q = top(matmul(half.T, matmul(M_A, half)), k)
+    return w, matmul(half, Q)
+
+
+def solve_plain(objective: str, M_A: Any, M_B: Any, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(17), (23), (24): the k best eigenvalues, as the method states them, and orthonormal vectors.
+
+    Of M_A and M_B, the one that the objective does not look at may be None.
+    """
+    if objective == "friends":
+        w, P = top(-M_B, k)
+        return -w, P
+    return top(M_A if objective == "enemies" or lam == 0 else M_A - lam * M_B, k)
+
+
+def orthonormal(P: np.ndarray) -> np.ndarray:
+    """The Q factor of P in the order of its columns: the first k of these depend on the first k of P alone."""
+    return orthonormal_columns(P)

@@ -1,0 +1,207 @@
+"""EmbeddingModel: the six stages with chosen options as one estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.parallel import one_pool
+from ..base import Embedder, natural_components
+from ..params import integers, log, param
+from .candidate import Embedded
+from .points import float64
+from .space import Projection
+from .stages import Part, Stages
+from .switches import CRITERIA, OBJECTIVES, OPTIONS, PAIR_WEIGHTS, PREPROCESSINGS, RELATIONS, SIMILARITIES, Switches
+
+COUNTS = {"k_F": "n_friends", "k_E": "n_enemies", "k_N": "n_neighbors"}
+ALL_DOC = " None: all."
+SIGMA_DOC = "Width of the Gaussian {}, in medians of the squared distances."
+
+
+def _degree(role: str) -> Any:
+    return param(default=2, low=1, integer=True, search=integers(1, 5), doc=f"Degree of the polynomial {role}.")
+
+
+def _sigma(role: str) -> Any:
+    return param(default=1.0, above=0, search=log(2.0**-5, 2.0**5), doc=SIGMA_DOC.format(role))
+
+
+def _tau(role: str) -> Any:
+    return param(default=1.0, above=0, search=log(1e-3, 10.0), doc=f"Width of the alternative weight as {role}.")
+
+
+class EmbeddingModel(Embedder):
+    """Adaptive embedding model: preprocessing, relation features, pairs from the preprocessed rows, projection.
+    [mu2012defc]
+
+    Six stages. Rows are preprocessed; features are their relations to the rows of the fit (or the rows themselves),
+    preprocessed again; similarities of the preprocessed rows and the labels tell which pairs to hold apart (A') and
+    which together (B'); the projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a relative of it. Options that
+    a search has found are set by ``from_switches``. Rows may have several labels.
+
+    Attributes
+    ----------
+    switches_ : tuple of eight integers, the options.
+    eigenvalues_ : (k,) array.
+    n_components_ : int, k.
+    repairs_ : tuple of str, the rules that were needed to make the options work on these data.
+
+    Raises
+    ------
+    ValueError
+        For options that have no embedding on these data (the message says why), n_components above the bound, bad X or
+        y.
+
+    Examples
+    --------
+    >>> from proxembed import EmbeddingModel
+    >>> from proxembed.data import digits
+    >>> X, Y = digits().X[:200], digits().Y[:200]
+    >>> model = EmbeddingModel(relation="cosine", n_components=2).fit(X, Y)
+    >>> model.transform(X).shape
+    (200, 2)
+    """
+
+    labels = "multi"
+
+    n_components: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), doc="Components k; None: the rank of the labels."
+    )
+    preprocessing: str = param(
+        default="standard", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="What is done to the rows first."
+    )
+    relation: str = param(
+        default="euclidean", choices=RELATIONS, search=RELATIONS, doc="Measure that makes the features; none: the rows."
+    )
+    relation_preprocessing: str = param(
+        default="none", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="What is done to the relation features."
+    )
+    similarity: str = param(
+        default="gaussian", choices=SIMILARITIES, search=SIMILARITIES, doc="Measure by which rows are near each other."
+    )
+    criterion: str = param(
+        default="fisher", choices=CRITERIA, search=CRITERIA, doc="Friends and enemies, or local Fisher weights."
+    )
+    pair_weights: str = param(
+        default="similarity", choices=PAIR_WEIGHTS, search=PAIR_WEIGHTS, doc="Weight of a pair: 1, or its similarity."
+    )
+    objective: str = param(
+        default="ratio",
+        choices=OBJECTIVES,
+        search=OBJECTIVES,
+        doc="Difference or ratio of both parts, enemies far apart only, friends close together only.",
+    )
+    orthonormal: bool = param(
+        default=False, kind=bool, search=(False, True), doc="Whether P is made orthonormal (the ratio's is not)."
+    )
+    relation_p: int = _degree("relation")
+    relation_sigma: float = _sigma("relation")
+    relation_tau: float = _tau("relation")
+    similarity_p: int = _degree("similarity")
+    similarity_sigma: float = _sigma("similarity")
+    similarity_tau: float = _tau("similarity")
+    n_friends: int | None = param(
+        default=5, low=1, integer=True, choices=(None,), doc="Friends k_F of a row in its class." + ALL_DOC
+    )
+    n_enemies: int | None = param(
+        default=20,
+        low=1,
+        integer=True,
+        choices=(None,),
+        doc="Nearest rows k_E of its own and one other class among which a row has enemies." + ALL_DOC,
+    )
+    n_neighbors: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), doc="Neighbours k_N for local Fisher weights." + ALL_DOC
+    )
+    lam: float = param(
+        default=0.1,
+        low=0,
+        search=log(1e-6, 1e2),
+        doc="Weight of the friends (difference) or ridge of the constraint (ratio).",
+    )
+    lam_scale: str = param(
+        default="trace", choices=("trace", "raw"), doc="Unit of lam: the balance of the traces, or 1."
+    )
+    undirected: str = param(default="or", choices=("or", "and"), doc="Whether one row or both must be near the other.")
+    label_similarity: str = param(
+        default="dice", choices=("dice", "jaccard", "constant"), doc="Weight of friends by their label sets."
+    )
+
+    @classmethod
+    def from_switches(cls, switches: Any, params: Mapping[str, float] | None = None, **options: Any) -> EmbeddingModel:
+        """The model of eight switches and the parameters that a search has found for them.
+
+        Parameters
+        ----------
+        switches : Switches, or eight integers in the order p, r, t, s, em, g, eo, o.
+        params : values by the names of ``Switches.numeric()``; those left out have their default.
+        **options : further parameters, such as n_components.
+
+        Examples
+        --------
+        >>> EmbeddingModel.from_switches([3, 5, 0, 5, 1, 2, 2, 0], {"k_F": 3}, n_components=2).n_friends
+        3
+        """
+        named: dict[str, Any] = {COUNTS.get(name, name): value for name, value in (params or {}).items()}
+        return cls(**Switches.of(switches).options(), **named, **options)
+
+    def switches(self) -> Switches:
+        """The options as eight integers."""
+        return Switches.named(**{option: getattr(self, option) for option, _, _ in OPTIONS.values()})
+
+    def describe(self) -> str:
+        """The model in words, with the parameters that it has.
+
+        >>> print(EmbeddingModel(relation="none", criterion="pairs", objective="friends").describe())
+        features standardised; no relation features; neighbours by gaussian; friends and enemies, weighted by
+        similarity; friends close together (similarity_sigma=1.0, n_friends=5)
+        """
+        switches = self.switches()
+        values = {COUNTS.get(name, name): value for name, value in self._values(switches).items()}
+        told = ", ".join(f"{name}={'all' if value is None else value}" for name, value in values.items())
+        return f"{switches.describe()} ({told})" if told else switches.describe()
+
+    def fit(self, X, y=None):
+        """Find the projection. X: (n, d) array or CSR; y: labels in any form. Returns self."""
+        with one_pool:
+            rows = self._rows(X, y)
+            switches = self.switches()
+            stages = Stages(
+                Part(rows.X, rows.labels),
+                undirected=self.undirected,
+                lam_scale=self.lam_scale,
+                label_similarity=self.label_similarity,
+            )
+            found = stages.embed(switches, self._values(switches))
+        if found.failed is not None:
+            raise ValueError(f"EmbeddingModel has no embedding of these rows by these options. {found.failed}")
+        self._store(found, natural_components(rows))
+        self.switches_ = switches.as_tuple()
+        return self
+
+    def transform(self, X):
+        """The embedding of rows X, (m, d) to (m, k), in X's float type."""
+        check_is_fitted(self, "projection_")
+        X = self._input(X, reset=False)
+        return Projection.restored(self.projection_).apply(float64(X)).astype(X.dtype, copy=False)
+
+    def _store(self, found: Embedded, natural: int) -> None:
+        bound = found.Z.shape[1]
+        k = min(natural, bound) if self.n_components is None else int(self.n_components)
+        if k > bound:
+            raise ValueError(
+                f"n_components={k} is more than the {bound} components that EmbeddingModel has on these data. "
+                f"Use n_components <= {bound}, or None for the natural number."
+            )
+        self.projection_, self.eigenvalues_ = found.projection.first(k).stored(), found.eigenvalues[:k]
+        self.repairs_, self.n_components_ = found.repairs, k
+
+    def _values(self, switches: Switches) -> dict[str, Any]:
+        return {name: getattr(self, COUNTS.get(name, name)) for name in switches.numeric()}
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_

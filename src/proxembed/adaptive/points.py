@@ -1,0 +1,164 @@
+"""Stage 1: preprocessed rows, their inner products and the way in for new rows.
+
+Dense rows are formed. Sparse rows stay sparse: their centring is carried along with them (``mean``), and their
+principal components come from the n x n Gram matrix, so that no d x d and no dense n x d array is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..algebra.blas import matmul
+from ..algebra.centred import CentredMatrix
+from ..algebra.guard import guard_dense
+from ..algebra.matrix import Matrix, row_squares
+from ..algebra.symmetric import descending, fix_signs
+from ..features.relation import relation
+from ..features.scaling import ScalingState, scaling_apply, scaling_fit
+from .measures import Inner
+
+NEAR = 1e-6
+NONZERO = 1e-10
+
+
+@dataclass(frozen=True)
+class Rows1:
+    """Rows X - 1 mean' (``mean`` None: X itself), m x d."""
+
+    X: Matrix
+    mean: np.ndarray | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows."""
+        return self.X.data.nbytes + self.X.indices.nbytes if sp.issparse(self.X) else self.X.nbytes
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Squared lengths."""
+        squares = row_squares(self.X)
+        if self.mean is None:
+            return squares
+        return np.maximum(squares - 2 * np.asarray(self.X @ self.mean) + self.mean @ self.mean, 0.0)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Means over the features."""
+        total = np.asarray(self.X.sum(axis=1)).reshape(-1)
+        return (total - (0.0 if self.mean is None else self.mean.sum())) / self.X.shape[1]
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """What stage 1 has learned from the rows of a fit: rows in, ``Rows1`` out.
+
+    Rows are scaled by ``state`` and centred by ``mean`` without being formed; where ``gram_map`` is given, they become
+    inner products with the rows ``base`` of the fit, times that map.
+    """
+
+    state: ScalingState
+    mean: np.ndarray | None = None
+    base: Matrix | None = None
+    gram_map: np.ndarray | None = None
+
+    @classmethod
+    def fit(cls, kind: str, X: Matrix) -> Preprocessing:
+        """Learn a kind of ``features.scaling`` from the rows of a fit."""
+        if not sp.issparse(X):
+            return cls(scaling_fit(kind, X))
+        state = scaling_fit(kind if kind in ("unit", "standard") else "none", X)
+        if kind in ("none", "unit"):
+            return cls(state)
+        base = scaling_apply(state, X)
+        mean = np.asarray(base.mean(axis=0)).reshape(-1)
+        if kind in ("center", "standard"):
+            return cls(state, mean)
+        return cls(state, mean, base, component_map(Rows1(base, mean), kind))
+
+    def apply(self, X: Matrix) -> Rows1:
+        """Rows, preprocessed by what the rows of the fit have told."""
+        rows = Rows1(scaling_apply(self.state, X), self.mean)
+        if self.gram_map is None:
+            return rows
+        return Rows1(matmul(inner_products(rows, Rows1(self.base, self.mean)), self.gram_map))
+
+
+def component_map(rows: Rows1, kind: str) -> np.ndarray:
+    """From inner products with centred rows to their scores: U s^-1 ("pca") or sqrt(n - 1) U s^-2 ("whiten")."""
+    w, U = descending(inner_products(rows, rows))
+    keep = w > NONZERO * max(w[0], 0.0)
+    if w[0] <= 0 or not keep.any():
+        raise ValueError("X has no variance (all rows are equal): pass distinct rows.")
+    s = np.sqrt(w[keep])
+    U = fix_signs(U[:, keep])  # a correlation of scores depends on their signs
+    return U / (s if kind == "pca" else s**2 / np.sqrt(len(w) - 1))
+
+
+def inner_products(left: Rows1, right: Rows1) -> np.ndarray:
+    """(X_q - 1 mean')(X - 1 mean')', m x n, both centred by the mean of the fit; sparse rows stay sparse."""
+    guard_dense((left.X.shape[0], right.X.shape[0]), "The inner products of the rows")
+    if left is right:
+        return CentredMatrix(left.X, left.mean).outer_gram()
+    if not sp.issparse(left.X):
+        return matmul(left.X, right.X.T)
+    G = (left.X @ right.X.T.tocsr()).toarray()
+    if left.mean is not None:
+        G -= np.asarray(left.X @ left.mean)[:, None]
+        G -= np.asarray(right.X @ left.mean) - left.mean @ left.mean
+    return G
+
+
+def squared_distances(left: Rows1, right: Rows1, G: np.ndarray) -> np.ndarray:
+    """a + b - 2 G, and from the rows themselves where that would cancel; exactly 0 for equal rows."""
+    total = left.squares[:, None] + right.squares
+    d2 = total - 2.0 * G
+    near = d2 <= NEAR * total
+    if left is right:
+        np.fill_diagonal(near, False)
+        np.fill_diagonal(d2, 0.0)
+    if near.any():
+        rows, columns = np.flatnonzero(near.any(axis=1)), np.flatnonzero(near.any(axis=0))
+        part = np.ix_(rows, columns)
+        exact = relation("euclidean", left.X[rows], right.X[columns]) ** 2
+        d2[part] = np.where(near[part], exact, d2[part])
+    return np.maximum(d2, 0.0, out=d2)
+
+
+def inner(left: Rows1, right: Rows1) -> Inner:
+    """All that the measures need to know of two sets of rows.
+
+    Examples
+    --------
+    >>> X = Rows1(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    >>> inner(X, X).d2
+    array([[0., 5.],
+           [5., 0.]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        G = inner_products(left, right)
+        d2 = squared_distances(left, right, G)
+    return Inner(G, left.squares, right.squares, left.means, right.means, left.X.shape[1], d2)
+
+
+def varying(X: Matrix) -> np.ndarray:
+    """The columns that are not constant over the rows.
+
+    Examples
+    --------
+    >>> varying(np.array([[1.0, 0.0], [1.0, 2.0]])).tolist()
+    [1]
+    """
+    largest, smallest = X.max(axis=0), X.min(axis=0)
+    if sp.issparse(X):
+        largest, smallest = largest.toarray().reshape(-1), smallest.toarray().reshape(-1)
+    return np.flatnonzero(largest > smallest)
+
+
+def float64(X: Any) -> Matrix:
+    """Rows as a float64 array or CSR array."""
+    return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)

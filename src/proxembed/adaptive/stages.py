@@ -1,0 +1,146 @@
+"""Stages: candidates one after another on the same rows, with everything shared that can be.
+
+A cache is any object with ``get(key)`` (None for what it does not hold) and ``put(key, value, nbytes)``; what it gives
+back must be the value that was put there. Without a cache, or with one that forgets, results are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.matrix import Matrix
+from ..labels import LabelMatrix
+from . import pairs, points
+from .candidate import Cache, Candidate, Embedded, Setting
+from .switches import Switches
+
+K_CAP = 100
+CHOICES = {"undirected": ("or", "and"), "lam_scale": ("trace", "raw"), "label_similarity": pairs.LABEL_SIMILARITIES}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is embedded: rows X (n, d), dense or CSR, their labels (all known), and rows X_val (m, d) or None."""
+
+    X: Matrix
+    labels: LabelMatrix
+    X_val: Matrix | None = None
+
+
+class Stages:
+    """The stages of candidates on one part of the data.  [mu2012defc]
+
+    Parameters
+    ----------
+    part : rows, labels and rows to place.
+    cache : object with ``get`` and ``put``, or None. Keys are tuples that begin with ``name``.
+    name : tuple that tells this part from others in the same cache.
+    k_cap : most components.
+    undirected : "or" | "and", whether one row or both must list the other.
+    lam_scale : "trace" | "raw", the unit of lam.
+    label_similarity : "dice" | "jaccard" | "constant", weight of friends with several labels.
+
+    Raises
+    ------
+    ValueError
+        For labels that do not differ between rows or are unknown, and for numbers of rows or features that disagree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 3.0], [5.0, 5.0]])
+    >>> stages = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1]), X[:1]))
+    >>> found = stages.embed(Switches(2, 0, 0, 5, 2, 1, 2, 0), {"similarity_sigma": 1.0, "k_N": 3, "lam": 0.1})
+    >>> found.Z.shape, found.Z_val.shape, found.failed
+    ((4, 2), (1, 2), None)
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        cache: Cache | None = None,
+        *,
+        name: tuple = (),
+        k_cap: int = K_CAP,
+        undirected: str = "or",
+        lam_scale: str = "trace",
+        label_similarity: str = "dice",
+    ):
+        self.labels = part.labels.drop_empty()
+        _check_part(part, self.labels)
+        _check_choices(undirected=undirected, lam_scale=lam_scale, label_similarity=label_similarity)
+        columns = points.varying(part.X)
+        new = part.X[:0] if part.X_val is None else part.X_val
+        self._dropped = part.X.shape[1] - len(columns)
+        self._setting = Setting(
+            points.float64(part.X)[:, columns],
+            points.float64(new)[:, columns],
+            columns,
+            self.labels,
+            pairs.PairLabels(self.labels, label_similarity),
+            cache,
+            tuple(name),
+            k_cap,
+            undirected,
+            lam_scale,
+        )
+
+    @property
+    def n(self) -> int:
+        """Rows of the fit."""
+        return self.labels.n
+
+    def embed(self, switches: Switches, params: Mapping[str, float]) -> Embedded:
+        """The embedding of both parts by one candidate, for every k up to min(r, k_cap, n - 1).
+
+        Parameters
+        ----------
+        switches : the options; ``canonical()`` is up to the caller.
+        params : a value for each name of ``switches.numeric()``; others are not looked at. sigma: multiple of the
+            median squared distance; k_F, k_E, k_N: an integer, None or infinity for all; lam: see ``lam_scale``.
+
+        Returns
+        -------
+        Embedded
+            With ``failed`` where the candidate cannot be used on these data; nothing is raised for that.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is missing.
+        """
+        values = {name: _value(params, name) for name in switches.numeric()}
+        repairs = [f"{self._dropped} constant features removed"] if self._dropped else []
+        try:
+            if not len(self._setting.columns):
+                raise ValueError("X is constant: no feature varies.")
+            return Candidate(self._setting, switches, values, repairs).embed()
+        except ValueError as error:
+            return Embedded(repairs=tuple(repairs), failed=str(error))
+
+
+def _value(params: Mapping[str, float], name: str) -> Any:
+    if name not in params:
+        raise ValueError(f"params lacks {name!r}, which this model has; params holds {', '.join(params) or 'nothing'}.")
+    return params[name]
+
+
+def _check_part(part: Part, labels: LabelMatrix) -> None:
+    if labels.unknown is not None:
+        raise ValueError("labels hold unknown cells, for which there is no rule here: take the fully known rows.")
+    if labels.n != part.X.shape[0]:
+        raise ValueError(f"X has {part.X.shape[0]} rows, labels has {labels.n}: one set of labels a row is needed.")
+    if part.X_val is not None and part.X_val.shape[1] != part.X.shape[1]:
+        raise ValueError(
+            f"X_val has {part.X_val.shape[1]} features, X has {part.X.shape[1]}: pass rows with the same columns."
+        )
+    if not (labels.nk < labels.n).any():
+        raise ValueError("labels are the same in every row: rows of at least two classes are needed.")
+
+
+def _check_choices(**choices: str) -> None:
+    for name, value in choices.items():
+        if value not in CHOICES[name]:
+            raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(CHOICES[name])}.")

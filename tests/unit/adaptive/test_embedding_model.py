@@ -1,0 +1,57 @@
+"""EmbeddingModel: options and vectors, new rows, what it tells, what it refuses."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from proxembed import EmbeddingModel
+from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.labels import LabelMatrix
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 50)
+X = RNG.normal(size=(50, 6)) + np.eye(6)[Y] * 3
+NEW = RNG.normal(size=(7, 6))
+EVERY = list(Switches.all())
+
+
+@pytest.mark.parametrize("number", RNG.choice(len(EVERY), 25, replace=False).tolist())
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+def test_it_is_the_candidate_of_a_search(number, stored):
+    switches = EVERY[number]
+    values = sample(switches, Limits.of(LabelMatrix.of(Y)), np.random.default_rng(number))
+    found = Stages(Part(stored(X), LabelMatrix.of(Y), stored(NEW))).embed(switches, values)
+    model = EmbeddingModel.from_switches(switches, values, n_components=2).fit(stored(X), Y)
+    assert model.switches() == switches and model.switches_ == switches.as_tuple()
+    assert np.allclose(model.transform(stored(NEW)), found.Z_val[:, :2], atol=1e-7 * np.abs(found.Z_val).max())
+    assert np.allclose(model.fit_transform(stored(X), Y), found.Z[:, :2], atol=1e-7 * np.abs(found.Z).max())
+
+
+def test_forms_of_labels_agree():
+    one = EmbeddingModel(n_components=2).fit(X, np.array(list("abc"))[Y]).transform(NEW)
+    for y in (np.eye(3, dtype=int)[Y], [{int(k)} for k in Y]):
+        assert np.array_equal(EmbeddingModel(n_components=2).fit(X, y).transform(NEW), one)
+
+
+def test_describe_tells_the_parameters_in_use():
+    told = EmbeddingModel(relation="polynomial", relation_p=3, criterion="pairs", n_enemies=None).describe()
+    assert "relation_p=3" in told and "n_enemies=all" in told and "n_neighbors" not in told
+
+
+def test_repairs_are_kept():
+    wide = np.column_stack([X, np.ones(50)])
+    model = EmbeddingModel().fit(wide, Y)
+    assert model.repairs_ == ("1 constant features removed",)
+    changed = np.column_stack([NEW, np.full(7, 40.0)])
+    assert np.array_equal(model.transform(changed), EmbeddingModel().fit(X, Y).transform(NEW))
+
+
+def test_refusals_say_why():
+    with pytest.raises(ValueError, match="n_components=90 is more than"):
+        EmbeddingModel(n_components=90).fit(X, Y)
+    with pytest.raises(ValueError, match="relation='sine' is not allowed"):
+        EmbeddingModel(relation="sine").fit(X, Y)
+    with pytest.raises(ValueError, match="no embedding of these rows by these options.*no friends"):
+        EmbeddingModel(criterion="pairs", objective="friends").fit(X[:4], [0, 1, 2, 3])
+    with pytest.raises(ValueError, match="X is constant"):
+        EmbeddingModel().fit(np.ones((6, 2)), [0, 1] * 3)

@@ -1,0 +1,69 @@
+"""Measures from inner products against those from rows, and preprocessing of sparse rows against that of dense ones."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from proxembed.adaptive.measures import measure, median_distance
+from proxembed.adaptive.points import Preprocessing, inner
+from proxembed.adaptive.switches import PREPROCESSINGS, RELATIONS
+from proxembed.features.relation import median_squared_distance, relation
+from proxembed.features.scaling import scaling_apply, scaling_fit
+
+RNG = np.random.default_rng(0)
+X = RNG.poisson(0.6, (30, 45)) * RNG.gamma(1.0, 1.0, 45)
+NEW = RNG.poisson(0.6, (12, 45)) * RNG.gamma(1.0, 1.0, 45)
+X[4] = X[3]
+X[7] = 0.0
+NEW[0] = X[3]
+VALUES = {"polynomial": 3, "gaussian": 20.0, "alternative": 0.3}
+NAMES = {"polynomial": "degree", "gaussian": "tau", "alternative": "tau"}
+
+
+def both(kind, rows, new):
+    learned = Preprocessing.fit(kind, rows)
+    rows, new = learned.apply(rows), learned.apply(new)
+    return inner(rows, rows), inner(new, rows)
+
+
+SIGNED = [("correlation", "pca"), ("correlation", "whiten")]  # depend on the signs of the components
+
+
+@pytest.mark.parametrize(
+    ("kind", "scaling"), [pair for pair in product(RELATIONS[1:], PREPROCESSINGS) if pair not in SIGNED]
+)
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+def test_measures_equal_those_of_dense_rows(kind, scaling, stored):
+    """Sparse rows are centred without being formed, and their components come from the Gram matrix."""
+    state = scaling_fit(scaling, X)
+    rows, new = scaling_apply(state, X), scaling_apply(state, NEW)
+    given = {NAMES[kind]: VALUES[kind]} if kind in VALUES else {}
+    own, other = both(scaling, stored(X), stored(NEW))
+    level = own.G.mean(axis=1)
+    for found, left in ((own, rows), (other, new)):
+        expected = relation(kind, left, rows, **given)
+        got = measure(kind, found, level, VALUES.get(kind))
+        assert np.abs(got - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
+
+
+def test_equal_rows_are_at_distance_zero():
+    for stored in (np.asarray, sp.csr_array):
+        for scaling in ("none", "standard"):
+            own, other = both(scaling, stored(X + 1e3 * (stored is np.asarray)), stored(NEW))
+            assert own.d2[3, 4] == 0.0 and not own.d2.diagonal().any()
+    assert other.d2[0, 3] == other.d2[0, 4] == 0.0
+
+
+def test_correlation_of_few_features_is_the_cosine_of_centred_rows():
+    few, new = RNG.normal(2.0, 1.0, (9, 2)), RNG.normal(2.0, 1.0, (5, 2))
+    own, other = both("none", few, new)
+    expected = relation("cosine", new - few.mean(axis=0), few - few.mean(axis=0))
+    assert np.allclose(measure("correlation", other, own.G.mean(axis=1)), expected, atol=1e-12)
+
+
+def test_median_over_distinct_pairs():
+    own, _ = both("none", X, NEW)
+    assert np.isclose(median_distance(own.d2), median_squared_distance(X), rtol=1e-12)
+    assert median_distance(np.zeros((3, 3))) == 1.0

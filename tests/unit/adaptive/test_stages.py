@@ -1,0 +1,222 @@
+"""Every candidate builds on ordinary and on degenerate data; caches change nothing; repairs follow their rules."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.adaptive.stages import K_CAP
+from proxembed.labels import LabelMatrix
+
+EVERY = list(Switches.all())
+UNWEIGHTED = re.compile("No pair of .* has a weight: there are no (enemies|friends)")
+# Whitened rows of more features than rows are equally far apart, at a negative cosine; one centred feature has
+# cosines +1 and -1 alone: where classes differ by these signs, no pair of two classes has a weight g(s) = max(s, 0).
+FAILING = {"wide and sparse": 6, "one feature": 15}
+
+
+class Kept(dict):
+    """A cache without a limit."""
+
+    def put(self, key, value, nbytes):
+        assert key not in self
+        assert nbytes > 0
+        self[key] = value
+
+
+def rows(seed, n, d, c=3):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(c), rng.integers(0, c, n - c)])
+    centres = rng.normal(0.0, 2.0, (c, d))
+    return centres[y] + rng.normal(size=(n, d)), y
+
+
+def degenerate():
+    """Duplicate rows, a zero row, constant columns, a class of one row."""
+    X, y = rows(1, 60, 6)
+    X[10:20] = X[9]
+    X[30], X[:, 2], X[:, 4] = 0.0, 5.0, 0.0
+    y[:] = np.minimum(y, 1)
+    y[59] = 2
+    return X, y
+
+
+def labels_of_several(n):
+    Y = (np.random.default_rng(2).random((n, 4)) < 0.35).astype(int)
+    Y[:4] = np.eye(4, dtype=int)
+    return Y
+
+
+DATA = {
+    "ordinary": rows(0, 60, 5),
+    "degenerate": degenerate(),
+    "two classes": rows(3, 60, 3, 2),
+    "one feature": rows(4, 30, 1),
+    "wide and sparse": (sp.csr_array(np.maximum(rows(5, 40, 90)[0], 0.5) - 0.5), rows(5, 40, 90)[1]),
+    "several labels": (rows(6, 40, 5)[0], labels_of_several(40)),
+}
+
+
+def new_rows(X):
+    dense = X.toarray() if sp.issparse(X) else X
+    new = dense[:8] + np.random.default_rng(9).normal(size=(8, dense.shape[1])) * (dense[:8] != 0)
+    return sp.csr_array(new) if sp.issparse(X) else new
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_random_candidates_build(name):
+    X, y = DATA[name]
+    rng = np.random.default_rng(len(name))
+    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6)
+    limits = Limits.of(stages.labels)
+    failed = 0
+    for number in rng.choice(len(EVERY), 500 if name in ("ordinary", "degenerate") else 120, replace=False):
+        switches = EVERY[number]
+        found = stages.embed(switches, sample(switches, limits, rng))
+        if found.failed is not None:
+            assert UNWEIGHTED.search(found.failed), (switches, found.failed)
+            failed += 1
+            continue
+        assert np.isfinite(found.Z).all() and np.isfinite(found.Z_val).all()
+        assert found.Z.shape[1] == found.Z_val.shape[1] == len(found.eigenvalues) <= 6
+    assert failed <= FAILING.get(name, 0)
+
+
+@pytest.mark.parametrize("name", ["ordinary", "wide and sparse", "several labels"])
+def test_rows_of_the_fit_come_back_as_new_rows(name):
+    X, y = DATA[name]
+    rng = np.random.default_rng(1)
+    stages = Stages(Part(X, LabelMatrix.of(y), X), Kept(), k_cap=3)
+    limits = Limits.of(stages.labels)
+    for number in rng.choice(len(EVERY), 150, replace=False):
+        switches = EVERY[number]
+        found = stages.embed(switches, sample(switches, limits, rng))
+        if found.failed is not None:
+            assert name == "wide and sparse" and UNWEIGHTED.search(found.failed)
+            continue
+        size = np.abs(found.Z).max()
+        assert np.abs(found.Z_val - found.Z).max() < 1e-6 * size, switches
+        assert np.abs(found.projection.apply(X) - found.Z).max() < 1e-6 * size, switches
+
+
+@pytest.mark.parametrize("name", ["ordinary", "wide and sparse", "several labels"])
+def test_caches_change_nothing(name):
+    X, y = DATA[name]
+    rng = np.random.default_rng(2)
+    part = Part(X, LabelMatrix.of(y), new_rows(X))
+    cache = Kept()
+    with_cache, without = Stages(part, cache, name=("fold", 1)), Stages(part)
+    limits = Limits.of(with_cache.labels)
+    base = EVERY[54321]
+    for number in rng.choice(36288, 40, replace=False):  # without whitening and PCA: nothing fails
+        switches = EVERY[number]
+        first, second = sample(switches, limits, rng), sample(switches, limits, rng)
+        mixed = [first | {name: second[name]} for name in second]
+        for values in (first, *mixed, first):
+            found, expected = with_cache.embed(switches, values), without.embed(switches, values)
+            assert np.array_equal(found.Z, expected.Z) and np.array_equal(found.Z_val, expected.Z_val)
+    assert all(key[:2] == ("fold", 1) for key in cache)
+    stored = len(cache)
+    values = sample(base, limits, rng)
+    with_cache.embed(base, values)
+    assert len(cache) > stored
+    stored = len(cache)
+    with_cache.embed(base, values)
+    assert len(cache) == stored
+
+
+@pytest.mark.parametrize("vector", [[2, 5, 0, 5, 1, 2, 2, 0], [2, 5, 0, 5, 1, 2, 2, 1], [3, 0, 0, 4, 2, 1, 1, 0]])
+def test_components_are_nested(vector):
+    X, y = DATA["ordinary"]
+    part = Part(X, LabelMatrix.of(y), new_rows(X))
+    switches = Switches.of(vector)
+    values = sample(switches, Limits.of(part.labels), np.random.default_rng(0))
+    full = Stages(part).embed(switches, values)
+    for k in range(1, full.Z.shape[1] + 1):
+        short = Stages(part, k_cap=k).embed(switches, values)
+        assert np.allclose(short.Z, full.Z[:, :k], rtol=0, atol=1e-9 * np.abs(full.Z).max())
+        assert np.allclose(short.Z_val, full.Z_val[:, :k], rtol=0, atol=1e-9 * np.abs(full.Z).max())
+
+
+def test_scale_of_the_features_changes_nothing():
+    """R and S of dot products and distances scale with X; lam follows the traces, sigma the median."""
+    X, y = DATA["ordinary"]
+    for vector in (
+        [0, 1, 0, 1, 1, 2, 1, 0],
+        [2, 5, 2, 1, 1, 2, 2, 1],
+        [0, 0, 0, 5, 2, 2, 2, 0],
+        [2, 1, 3, 7, 2, 1, 1, 0],
+    ):
+        switches = Switches.of(vector)
+        values = sample(switches, Limits.of(LabelMatrix.of(y)), np.random.default_rng(0))
+        Z, scaled = (Stages(Part(f * X, LabelMatrix.of(y))).embed(switches, values).Z for f in (1.0, 8.0))
+        Z, scaled = (M[:, :3] / np.linalg.norm(M[:, :3], axis=0) for M in (Z, scaled))
+        assert np.abs(Z - scaled).max() < 1e-7, vector
+
+
+def test_no_enemies_doubles_k_e_and_says_so():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [90.0], [91.0], [92.0], [93.0]])
+    stages = Stages(Part(X, LabelMatrix.of([0] * 4 + [1] * 4)))
+    found = stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": 3})
+    assert found.failed is None and "k_E = 6 instead" in found.repairs[0]
+    assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": 6}).repairs == ()
+    assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": None}).repairs == ()
+
+
+def test_no_friends_and_what_needs_them():
+    X, _ = rows(0, 5, 3)
+    stages = Stages(Part(X, LabelMatrix.of([0, 1, 2, 3, 4])))
+    values = {"k_F": 1, "k_E": 2, "lam": 1.0}
+    assert stages.embed(Switches(0, 0, 0, 3, 1, 1, 1, 0), values).repairs == ("no friends: enemies only",)
+    for objective in (2, 4):
+        assert "no friends" in stages.embed(Switches(0, 0, 0, 3, 1, 1, objective, 0), values).failed
+    assert stages.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), values).failed is None
+
+
+def test_what_cannot_be_used_is_told_not_raised():
+    X, y = DATA["ordinary"]
+    labels = LabelMatrix.of(y)
+    huge = Stages(Part(X * 1e80, labels)).embed(Switches(0, 2, 0, 3, 2, 1, 3, 0), {"relation_p": 5, "k_N": 5})
+    assert huge.Z is None and "not finite" in huge.failed
+    constant = Stages(Part(np.ones((4, 2)), LabelMatrix.of([0, 1, 0, 1])))
+    assert "constant" in constant.embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"k_N": 2}).failed
+    overlap = Stages(Part(X[:4], LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [1, 1]]))))
+    assert "there are no enemies" in overlap.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), {"k_E": 2}).failed
+
+
+def test_repairs_of_features():
+    X, y = DATA["ordinary"]
+    wide = np.column_stack([X[:, :2], np.full(len(X), 3.0)])
+    found = Stages(Part(wide, LabelMatrix.of(y))).embed(Switches(0, 8, 0, 7, 2, 1, 3, 0), {"k_N": 9})
+    assert found.repairs == (
+        "1 constant features removed",
+        "correlation of fewer than 3 features: the cosine of centred rows instead",
+    )
+    plain = Stages(Part(X[:, :2], LabelMatrix.of(y))).embed(Switches(2, 3, 0, 3, 2, 1, 3, 0), {"k_N": 9})
+    assert np.allclose(found.Z[:, :3], plain.Z[:, :3], atol=1e-9 * np.abs(plain.Z).max())
+
+
+def test_bad_calls_are_errors():
+    X, y = DATA["ordinary"]
+    labels = LabelMatrix.of(y)
+    with pytest.raises(ValueError, match="params lacks 'k_N'"):
+        Stages(Part(X, labels)).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"lam": 1.0})
+    with pytest.raises(ValueError, match="at least two classes"):
+        Stages(Part(X, LabelMatrix.of(np.zeros(len(X)))))
+    with pytest.raises(ValueError, match="labels has"):
+        Stages(Part(X[:-1], labels))
+    with pytest.raises(ValueError, match="X_val has 2 features"):
+        Stages(Part(X, labels, X[:, :2]))
+    with pytest.raises(ValueError, match="lam_scale='unit'"):
+        Stages(Part(X, labels), lam_scale="unit")
+    unknown = LabelMatrix.of(np.where(np.arange(len(y)) < 2, np.nan, y))
+    with pytest.raises(ValueError, match="unknown"):
+        Stages(Part(X, unknown))
+
+
+def test_components_stop_at_the_cap():
+    X, y = rows(8, 130, 120)
+    found = Stages(Part(X, LabelMatrix.of(y))).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"k_N": 9})
+    assert found.Z.shape == (130, K_CAP)
