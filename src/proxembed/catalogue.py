@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import bayes, methods, transductive
+from . import adaptive, bayes, methods, transductive
 from .base import Embedder, registry
 
-ROOMS = (methods, transductive, bayes)
+ROOMS = (methods, transductive, bayes, adaptive)
 
 
 def estimators() -> dict[str, type[Embedder]]:

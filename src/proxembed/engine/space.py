@@ -153,6 +153,8 @@ def sample(cls: type, rng: np.random.Generator, inner: type | None = None) -> Em
         if isinstance(spec.search, Methods):
             inside = [inner] if inner is not None else inner_classes(cls, spec.search)
             values[name] = sample(inside[rng.integers(len(inside))], rng)
+            while not _takes(cls(), values[name]):  # what a wrapper inside has drawn may not suit
+                values[name] = sample(inside[rng.integers(len(inside))], rng)
         else:
             values[name] = _value(spec.search, rng)
     return cls(**values)
