@@ -81,6 +81,9 @@ _FUNCTIONS = {
     "ssdr_lfda": "methods.named_combinations",
     "ssdr_dne": "methods.named_combinations",
     "ssdr_donpp": "methods.named_combinations",
+    "vat": "proximity.reordering",
+    "ivat": "proximity.reordering",
+    "covat": "proximity.reordering",
 }
 
 __all__ = sorted([*_NAMES, *_ALIASES, *_FUNCTIONS])

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import strategies
 from identities.comparison import assert_different_span, assert_same_embedding, assert_same_span
 from oracles import mope
+from oracles.label_similarities import class_sigma
 from proxembed import LSI, MDDM, MOPE, OLPP, PCA
 from proxembed.algebra.direct import solve_direct
 from proxembed.algebra.operators import Dense, LowRank, Sparse
@@ -76,13 +77,13 @@ def test_exponential_hamming_similarity(tau):
 def test_classes_are_compared_as_defined(name, seed):
     X, Y = problem(seed)
     found = proximity(MOPE("classes", similarity=name), X, Y)
-    assert_close(found, mope.similarity_through_classes(mope.classes_alike(name, Y), Y))
+    assert_close(found, mope.similarity_through_classes(class_sigma(Y, name), Y))
 
 
 def test_similarity_of_classes_as_an_array_follows_the_classes_that_are_kept():
     X, Y = problem(5)
     wide = np.insert(Y, 2, 0.0, axis=1)
-    sigma = mope.classes_alike("dice", Y)
+    sigma = class_sigma(Y, "dice")
     padded = np.insert(np.insert(sigma, 2, 0.3, axis=0), 2, 0.3, axis=1)
     expected = mope.similarity_through_classes(sigma, Y)
     assert_close(proximity(MOPE("classes", similarity=padded), X, wide), expected)
@@ -183,7 +184,7 @@ def test_links_with_a_share_of_the_features_alone(graph, gamma):
     X, Y = problem(12)
     P = mope.psi(
         feature_weights(X, Y, graph=graph),
-        mope.similarity_through_classes(mope.classes_alike("dice", Y), Y),
+        mope.similarity_through_classes(class_sigma(Y, "dice"), Y),
         a=1.0,
         b=1.0,
         beta=1.0,

@@ -15,8 +15,9 @@ from ..algebra.operators import Centering, Dense, Identity, Laplacian, LowRank, 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..proximity.all_pairs import AllPairs
-from ..proximity.combine import combine, combine_grouped, unit_weights
+from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
+from ..proximity.similarity import symmetrise
 from ..proximity.sparsify import sparsify
 from ..proximity.weights import COMPUTED
 from ..rows import Rows, reciprocal
@@ -25,9 +26,11 @@ from .preserving import NeighborProjection
 
 SIMILARITY_DOC = (
     'How label sets are compared. scheme="labels": "and", "cosine", "dice" (None), "scaled_dice", "jaccard", '
-    '"hamming", "hamming_linear"; "latent": "cosine" (None), "minkowski", "tanimoto" or a weight of features; '
-    '"classes": "cooccurrence", "dice" (None), "jaccard", "cosine", "hamming", "features", or a c x c array of the '
-    "classes. A callable maps the u x c distinct label sets to u x u."
+    '"hamming", "hamming_linear", or a callable of the u x c distinct label sets, to u x u. "latent": "cosine" (None), '
+    '"minkowski", "tanimoto", "gaussian", "local_scaling", "alternative", "pearson", "spearman", "kendall", '
+    '"geodesic", or a callable of the u latent points, to u x u. "classes": "cooccurrence", "dice" (None), "jaccard", '
+    '"cosine", "hamming", "hamming_linear", "features", "features_gaussian", "features_binary", '
+    '"features_binary_gaussian", a c x c array of the classes, or a callable of the c x n array of labels, to c x c.'
 )
 
 
@@ -51,8 +54,9 @@ class MOPE(PencilEmbedder, NeighborProjection):
     Raises
     ------
     ValueError
-        For a similarity that the scheme does not have, n_components above the number of positive eigenvalues, no pair
-        of rows of positive proximity, weights of all pairs above the size guard, bad X or y.
+        For a similarity that the scheme does not have, parameters of W or of latent variables where there are none,
+        n_components above the number of positive eigenvalues, no rows of positive proximity (of a Laplacian, no two),
+        weights of all pairs above the size guard, bad X or y.
 
     Examples
     --------
@@ -83,25 +87,32 @@ class MOPE(PencilEmbedder, NeighborProjection):
         doc=SIMILARITY_DOC,
     )
     label_tau: float | None = param(
-        default=None, above=0, choices=(None,), doc="Width of a similarity that has one; None: its own default."
+        default=None,
+        above=0,
+        choices=(None,),
+        doc='Width of "hamming", "minkowski", "alternative", "geodesic" and the Gaussians; None: their own default. '
+        "Other similarities have none and ignore it.",
     )
-    p: float = param(default=2.0, low=1, doc='Exponent of "minkowski".')
+    p: float = param(default=2.0, low=1, doc='Exponent of "minkowski"; other similarities ignore it.')
     latent: Any = param(
         default="pca",
         choices=("pca", "lsi"),
         kind=SpectralEmbedder,
         search=("pca", "lsi"),
-        doc='Latent variables of scheme="latent": by name, or an unsupervised method, which is fitted on Y.',
+        doc='Latent variables of scheme="latent": by name, or an unsupervised method, which is fitted on Y; other '
+        "schemes ignore it.",
     )
     n_latent: int | None = param(
         default=None,
         low=1,
         integer=True,
         choices=(None,),
-        doc='How many of "pca" or "lsi"; None: those that hold 90 % of the spectrum.',
+        doc='How many of "pca" or "lsi", None: those that hold 90 % of the spectrum; not allowed without them.',
     )
     center_latent: bool = param(
-        default=False, kind=bool, doc="Centre Y in the latent variables; False as in the paper."
+        default=False,
+        kind=bool,
+        doc='Centre Y in the latent variables "pca" and "lsi", False as in the paper; ignored without them.',
     )
     weights: Any = param(
         default=None,
@@ -115,23 +126,27 @@ class MOPE(PencilEmbedder, NeighborProjection):
         default="priority",
         choices=("priority", "hadamard", "sum"),
         callable=True,
-        search=("priority", "hadamard", "sum"),
         doc="Psi: gamma g^a / (1 + beta (1 - w^b)) + (1 - gamma) w^b, g w, beta g + (1 - beta) w, or a callable of "
-        "arrays (w, g).",
+        '(w, g), arrays. weights=None: "priority", then g^a, or a callable, then of ones and g.',
     )
-    a: float = param(default=1.0, low=0, search=log(0.1, 3.0), doc="Exponent of the label similarity.")
-    b: float = param(default=1.0, low=0, search=log(0.1, 3.0), doc="Exponent of the feature weight.")
+    a: float = param(default=1.0, low=0, search=log(0.1, 3.0), doc='Exponent of g in "priority" alone.')
+    b: float = param(default=1.0, low=0, doc='Exponent of w in "priority" alone; without W it has no effect.')
     beta: float = param(
-        default=1.0, low=0, search=(0.0, 1.0), doc='How far the features count; in [0, 1] for combine="sum".'
+        default=1.0,
+        low=0,
+        doc='How far the features count in "priority", share of the labels in [0, 1] in "sum"; without W it has no '
+        "effect.",
     )
-    gamma: float = param(default=1.0, low=0, high=1, search=(0.0, 1.0), doc="Share of the labels against W alone.")
+    gamma: float = param(
+        default=1.0, low=0, high=1, doc='Share of the labels against W alone in "priority"; 1 where weights=None.'
+    )
     n_links: int | None = param(
         default=None,
         low=1,
         integer=True,
         choices=(None,),
         search=(None, 5, 10, 20),
-        doc="Keep the so many largest proximities of a row, ties by row number; None: all of them.",
+        doc="Keep the so many largest proximities of a row, ties by row number; n - 1 or more, and None: all of them.",
     )
     link: str = param(
         default="undirected",
@@ -172,6 +187,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
 
     def proximity(self, rows: Rows) -> Operator:
         """Psi(W, G) of the rows as a structured operator."""
+        self._check_combination()
         G = self._label_similarity(rows)
         W = self._feature_weights(rows)
         if self.n_links is not None:
@@ -180,12 +196,63 @@ class MOPE(PencilEmbedder, NeighborProjection):
             psi = Sparse(sparsify(G, K, W, self.combine, **options, **self._exponents))
         else:
             psi = self._of_all_pairs(G, W) if callable(W) else self._structured(G, W)
-        if not (psi @ rows.ones).any():
-            raise ValueError(
-                f"{type(self).__name__}: no two rows have a proximity above 0 under scheme={self.scheme!r}, "
-                f"combine={self.combine!r}. Use another similarity, combine='sum', or gamma below 1."
-            )
+        self._check_proximity(psi, rows)
         return psi
+
+    def _check_combination(self) -> None:
+        """Parameters that would be ignored without W, or without named latent variables, are refused."""
+        name = type(self).__name__
+        if not callable(self.combine):
+            check_combination(self.combine, **self._exponents)
+            if self.weights is None and self.combine != "priority":
+                raise ValueError(
+                    f"{name}: combine={self.combine!r} is not allowed with weights=None: there is no W to combine. "
+                    "Pass weights, such as 'gaussian', or leave combine at 'priority'."
+                )
+        if self.weights is None and self.gamma < 1.0:
+            raise ValueError(
+                f"{name}: gamma={self.gamma!r} is not allowed with weights=None: there is no W to take a share. Pass "
+                "weights, such as 'gaussian', or leave gamma at 1."
+            )
+        if self.n_latent is not None and not (self.scheme == "latent" and isinstance(self.latent, str)):
+            here = f"latent={self.latent!r}" if self.scheme == "latent" else f"scheme={self.scheme!r}"
+            raise ValueError(
+                f"{name}: n_latent={self.n_latent!r} is not allowed with {here}: it counts the latent variables 'pca' "
+                "or 'lsi' of scheme='latent'. Leave it at None, and set n_components of a method."
+            )
+
+    def _check_proximity(self, psi: Operator, rows: Rows) -> None:
+        """Refuse a Psi of zeros; for a Laplacian, which knows no diagonal, a diagonal one."""
+        sums, who = psi @ rows.ones, "no row has"
+        if self.objective == "laplacian":
+            places, least = np.arange(rows.n) / rows.n, 1e-12 * np.abs(sums).max()
+            sums, who = sums * places - psi @ places, "no two rows have"  # 0 where only rows themselves have any
+            sums[np.abs(sums) <= least] = 0.0
+        if not sums.any():
+            raise ValueError(
+                f"{type(self).__name__}: {who} a proximity above 0 under scheme={self.scheme!r}, "
+                f"objective={self.objective!r}. {self._remedies()}"
+            )
+
+    def _remedies(self) -> str:
+        """What would give more proximities than these settings."""
+        found = ["a similarity under which some label sets are alike, such as scheme='labels', similarity='hamming'"]
+        if self.weights is None:
+            found.append("weights of the features with gamma below 1")
+        elif callable(self.combine):
+            found.append("a combine that gives values above 0")
+        else:
+            if self.combine == "priority" and self.gamma == 1.0:
+                found.append("gamma below 1")
+            elif self.combine == "hadamard" or (self.combine == "sum" and self.beta == 1.0):
+                found.append("combine='sum' with beta below 1")
+            if self.graph != "full":
+                found.append("a graph with more neighbors")
+        if self.n_links is not None and self.link == "mutual":
+            found.append("link='undirected'")
+        if self.objective == "laplacian":
+            found.append("objective='proximity'")
+        return f"Use {', '.join(found[:-1])} or {found[-1]}."
 
     def _label_similarity(self, rows: Rows) -> LabelSimilarity:
         labels, similarity = rows.labels, self.similarity
@@ -251,7 +318,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         psi = np.empty((G.n, G.n))
         for part in row_blocks(G.n, G.n):
             psi[part] = combine(self.combine, W(part), Gu[index[part]][:, index], **self._exponents)
-        return Dense((psi + psi.T) / 2.0)
+        return Dense(symmetrise(psi))
 
     def _stated_objective(self, A: Operator) -> Operator:
         if self.objective == "proximity":

@@ -1,21 +1,29 @@
 """AllPairs: the weights of all pairs of rows by blocks of rows, for proximities that take every pair.
 
-In: rows and a kind of weight. Out: a function from a slice of rows to their weights with all rows; n x n is never held.
+In: rows and a kind of weight. Out: a function from a slice of rows to their weights with all rows, made from matrix
+products; n x n is never held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from ..algebra.matrix import row_blocks
-from .distances import canonical, pair_distances
+from ..algebra.matrix import centred_lengths, row_blocks, row_squares
+from ..algebra.pairs import cosine
+from ..algebra.parallel import in_threads
+from .affinity import Distances
+from .correlation import SIGNED, correlations, mid_ranks
+from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms
 from .geodesic import geodesics
-from .graph import full_graph
-from .weights import cross_weights, local_scale, used_tau
+from .neighbors import nearest
+from .weights import DISTANCE_WEIGHTS, local_scale, used_tau, weights_gaussian
 
 WIDTH_ROWS = 2000
+WIDE = ("gaussian", "geodesic")  # what falls with the distance alone, in a width that the graph sets
 
 
 class AllPairs:
@@ -49,39 +57,149 @@ class AllPairs:
         paths: Any = None,
         algorithm: Any = "exact",
     ):
-        self.X, self.kind, self.metric, self.paths = X, kind, metric, paths
-        self.n = X.shape[0]
-        self.rows = canonical(X, metric)
-        self.tau = self._width(tau)
-        self.scale = local_scale(X, metric=metric, algorithm=algorithm) if kind == "local_scaling" else None
-        self.largest = 1.0
-        blocks = (float(self(part).max(initial=0.0)) for part in row_blocks(self.n, self.n))
-        self.largest = max(blocks) or 1.0
+        self.kind, self.n, self.paths, self.own = kind, X.shape[0], paths, None
+        if kind in SIGNED:
+            correlations(kind, X[:1], X[:1], np.arange(0), np.arange(0))  # for its checks
+            self.likeness = correlation_blocks(X, kind)
+        elif kind != "constant":
+            self.distances = BlockDistances(X, metric)
+            self.tau = used_width(X, kind, tau, metric)
+        if kind == "local_scaling":
+            self.own = local_scale(X, metric=metric, algorithm=algorithm)
+        elif kind == "alternative":
+            self.own = squared_norms(X)
+        self.largest = self._largest(X, metric) or 1.0
+        if not np.isfinite(self.largest):
+            raise ValueError(
+                f"weights={kind!r} gives values that are not finite, from features too large or small to square: "
+                "scale X."
+            )
 
     def __call__(self, part: slice) -> np.ndarray:
-        i, everyone = np.arange(part.start, part.stop), np.arange(self.n)
-        index = np.broadcast_to(everyone, (len(i), self.n))
-        if self.paths is None:
-            distance = pair_distances(self.rows, np.repeat(i, self.n), self.rows, index.ravel(), self.metric)
-        else:
-            distance = geodesics(self.paths, i)
-        W = cross_weights(
-            self.X[part],
-            self.X,
-            index,
-            distance.reshape(index.shape),
-            self.kind,
-            tau=self.tau,
-            scale_q=None if self.scale is None else self.scale[part],
-            scale_x=self.scale,
-        )
-        W[i - part.start, i] = 0.0
-        return np.divide(W, self.largest, out=W)
+        W = self._unscaled(part)
+        W /= self.largest
+        return np.minimum(W, 1.0, out=W)
 
-    def _width(self, tau: float | None) -> float:
-        if tau is not None or self.kind not in ("gaussian", "geodesic"):
-            return used_tau(None, self.kind, tau)
-        some = np.arange(self.n)
-        if self.n > WIDTH_ROWS:
-            some = np.sort(np.random.default_rng(0).choice(self.n, WIDTH_ROWS, replace=False))
-        return used_tau(full_graph(self.X[some], metric=self.metric), self.kind)
+    def diagonal(self) -> np.ndarray:
+        """The weights of rows with themselves."""
+        return np.zeros(self.n)
+
+    def _unscaled(self, part: slice) -> np.ndarray:
+        i = np.arange(part.start, part.stop)
+        if self.kind == "constant":
+            W = np.ones((len(i), self.n))
+        elif self.kind in SIGNED:
+            with np.errstate(over="ignore", invalid="ignore"):
+                W = self.likeness(part, slice(None))
+            np.maximum(W, 0.0, out=W)
+        else:
+            distance = self.distances(part) if self.paths is None else geodesics(self.paths, i)
+            ends = () if self.own is None else (self.own[part, None], self.own[None, :])
+            W = DISTANCE_WEIGHTS[self.kind](distance, self.tau, *ends)
+        W[i - part.start, i] = 0.0
+        return W
+
+    def _largest(self, X: Any, metric: str) -> float:
+        """The largest weight: that of the nearest two rows where weights fall with the distance, else by blocks."""
+        if self.kind == "constant" or self.n < 2:
+            return 1.0
+        if self.kind in WIDE:
+            near = nearest(X, 1, metric=metric).distance if self.paths is None else self.paths.data
+            return float(weights_gaussian(near.min(initial=np.inf), self.tau))
+        parts = list(row_blocks(self.n, self.n))
+        found = np.empty(len(parts))
+
+        def work(chosen: slice) -> None:
+            for number in range(chosen.start, chosen.stop):
+                found[number] = self._unscaled(parts[number]).max()
+
+        in_threads(work, len(parts), 1)
+        return float(found.max())
+
+
+class BlockDistances:
+    """Distances of a block of rows to all rows: by matrix products, those of near rows as a search finds them.
+
+    Examples
+    --------
+    >>> BlockDistances(np.array([[0.0], [1.0], [3.0]]))(slice(0, 2))
+    array([[0., 1., 3.],
+           [1., 0., 2.]])
+    """
+
+    def __init__(self, X: Any, metric: str = "euclidean"):
+        self.n, self.power, self.unit = X.shape[0], None, None
+        if metric == "cosine":
+            self.unit = canonical(X, metric)
+            return
+        X = X.astype(np.float64, copy=False)
+        entries = X.data if sparse.issparse(X) else X
+        self.power = extreme_powers(np.array([np.abs(entries).max(initial=0.0)]))
+        if self.power is not None:
+            entries = np.ldexp(entries, -self.power[0])
+            X = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else entries
+        rows = X if sparse.issparse(X) else X - X.mean(axis=0)
+        self.squares = Distances(X, rows, row_squares(rows))
+
+    def __call__(self, part: slice) -> np.ndarray:
+        if self.unit is not None:
+            near = _product(self.unit[part], self.unit)
+            return np.maximum(np.round(1.0 - near, DIGITS), 0.0)
+        distance = np.maximum(self.squares(part, slice(0, self.n)), 0.0)
+        np.sqrt(distance, out=distance)
+        if self.power is None:
+            return distance
+        with np.errstate(over="ignore"):
+            return checked(np.ldexp(distance, self.power[0]))
+
+
+def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
+    """A function of two sets of rows, index arrays or slices, that gives the cosine, Pearson, Spearman or Kendall's
+    tau-b of the rows of the first with those of the second; 0 where a row is zero (cosine) or constant.
+
+    Examples
+    --------
+    >>> correlation_blocks(np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]]), "cosine")(slice(0, 1), slice(None))
+    array([[1. , 0.8, 0. ]])
+    """
+    if kind == "kendall":
+        return lambda a, b: _kendall(X, np.arange(X.shape[0])[a], np.arange(X.shape[0])[b])
+    Z = (mid_ranks(X) if kind == "spearman" else X).astype(np.float64, copy=False)
+    if kind == "cosine":
+        length = np.sqrt(row_squares(Z))
+        return lambda a, b: cosine(_product(Z[a], Z[b]), length[a, None], length[b][None, :])
+    mean, length = centred_lengths(Z)
+    if not sparse.issparse(Z):
+        Z = Z - mean[:, None]
+        return lambda a, b: cosine(_product(Z[a], Z[b]), length[a, None], length[b][None, :])
+    d = Z.shape[1]
+    return lambda a, b: cosine(
+        _product(Z[a], Z[b]) - d * np.outer(mean[a], mean[b]), length[a, None], length[b][None, :]
+    )
+
+
+def used_width(X: Any, kind: str, tau: float | None, metric: str) -> float:
+    """``used_tau`` of the full graph, of 2,000 rows drawn by number where there are more.
+
+    Examples
+    --------
+    >>> used_width(np.array([[0.0], [1.0], [3.0]]), "gaussian", None, "euclidean")
+    4.0
+    """
+    if tau is not None or kind not in WIDE:
+        return used_tau(None, kind, tau)
+    if X.shape[0] > WIDTH_ROWS:
+        X = X[np.sort(np.random.default_rng(0).choice(X.shape[0], WIDTH_ROWS, replace=False))]
+    n, distances = X.shape[0], BlockDistances(X, metric)
+    i, j = np.triu_indices(n, 1)
+    found = [distances(part)[np.arange(part.start, part.stop)[:, None] < np.arange(n)] for part in row_blocks(n, n)]
+    return used_tau(sparse.csr_array((np.concatenate(found), (i, j)), shape=(n, n)), kind)
+
+
+def _product(left: Any, right: Any) -> np.ndarray:
+    dots = left @ right.T
+    return dots.toarray() if sparse.issparse(dots) else dots
+
+
+def _kendall(X: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return correlations("kendall", X, X, np.repeat(a, len(b)), np.tile(b, len(a))).reshape(len(a), len(b))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..algebra.guard import guard_dense
 from ..algebra.pairs import cosine, gaussian
 from ..labels import LabelMatrix
 from .distances import squared_norms
@@ -58,9 +59,10 @@ def class_similarity(
            [0.5, 1. ]])
     """
     if callable(kind):
-        Sigma = checked_similarity(kind(labels.Y.T.toarray()), labels.c, kind)
+        guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
+        Sigma = checked_similarity(kind(labels.Y.T.toarray()), labels.c, f"similarity={kind!r}")
     elif not isinstance(kind, str):
-        Sigma = _users(kind, labels.c)
+        Sigma = checked_similarity(kind, labels.c, "similarity")
     elif kind not in CLASS_SIMILARITIES:
         raise ValueError(
             f"similarity={kind!r} of classes is not known; choose one of {', '.join(CLASS_SIMILARITIES)}, a c x c "
@@ -116,10 +118,3 @@ def _without_empty(Sigma: np.ndarray, labels: LabelMatrix) -> np.ndarray:
 def _mean_of_pairs(D: np.ndarray) -> float:
     """The mean of the entries above the diagonal; 0 where there are none."""
     return float(D[np.triu_indices(len(D), 1)].mean()) if len(D) > 1 else 0.0
-
-
-def _users(kind: Any, c: int) -> np.ndarray:
-    Sigma = np.asarray(kind.toarray() if sp.issparse(kind) else kind, dtype=np.float64)
-    if Sigma.shape != (c, c):
-        raise ValueError(f"The similarity of classes has shape {Sigma.shape}; {(c, c)} is needed, a row a label.")
-    return checked_similarity(Sigma, c, "of classes")

@@ -21,12 +21,12 @@ from ..algebra.symmetric import eigenvalues
 from ..labels import LabelMatrix
 from .class_similarity import class_similarity
 from .latent_labels import Between, latent_between, latent_labels
-from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, ratio
+from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, ratio, symmetrise
 
 SCHEMES = ("labels", "latent", "classes")
 DEFAULTS = {"labels": "dice", "latent": "cosine", "classes": "dice"}
-SHARING = ("and", "cosine", "dice", "scaled_dice", "jaccard")
-TABLE = 1 << 24
+TABLE = 8  # similarities of all label sets are looked up where they are at most so many for each pair
+SETS = 64
 Factor = tuple[Any, np.ndarray | None]
 
 
@@ -34,8 +34,7 @@ Factor = tuple[Any, np.ndarray | None]
 class LabelSimilarity:
     """G of n rows: g_ij = between(set of i, set of j) / scale, within [0, 1].
 
-    ``index`` names the label set of each row; ``between(a, b)`` gives the unscaled similarities of sets a with sets b;
-    ``shared_only`` says that g_ij = 0 unless rows i and j share a label.
+    ``index`` names the label set of each row; ``between(a, b)`` gives the unscaled similarities of sets a with sets b.
 
     Examples
     --------
@@ -48,7 +47,6 @@ class LabelSimilarity:
     u: int
     between: Between
     scale: float = 1.0
-    shared_only: bool = False
     low_rank: Factor | None = None
 
     @property
@@ -62,18 +60,19 @@ class LabelSimilarity:
         return np.clip(found, 0.0, 1.0, out=found)
 
     def pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """g of the pairs of rows (i_t, j_t): looked up where the label sets are few, else those sets are compared that
-        occur among the pairs, by blocks."""
-        if self.u * self.u <= TABLE:
-            return self._of_all_sets[self.index[i], self.index[j]]
-        first, at = np.unique(self.index[i], return_inverse=True)
-        second, place = np.unique(self.index[j], return_inverse=True)
-        out = np.empty(len(at))
-        order = np.argsort(at, kind="stable")
-        for part in row_blocks(len(first), len(second)):
-            begin, end = np.searchsorted(at[order], (part.start, part.stop))
+        """g of the pairs of rows (i_t, j_t): looked up where the label sets are few beside the pairs, else the sets of
+        a few i at a time are compared with those of their j."""
+        left, right = self.index[i], self.index[j]
+        if self.u * self.u <= TABLE * len(left):
+            return self._of_all_sets[left, right]
+        order = np.argsort(left, kind="stable")
+        ascending, first, out = left[order], np.unique(left), np.empty(len(left))
+        for start in range(0, len(first), SETS):
+            sets = first[start : start + SETS]
+            begin, end = np.searchsorted(ascending, (sets[0], sets[-1] + 1))
             here = order[begin:end]
-            out[here] = self.of_sets(first[part], second)[at[here] - part.start, place[here]]
+            others, place = np.unique(right[here], return_inverse=True)
+            out[here] = self.of_sets(sets, others)[np.searchsorted(sets, left[here]), place]
         return out
 
     def factor(self) -> Factor | None:
@@ -98,7 +97,7 @@ class LabelSimilarity:
                 G[part] = self.of_sets(everyone[part], everyone)
 
         in_threads(work, len(parts), 1)
-        return (G + G.T) / 2.0
+        return symmetrise(G)
 
 
 def label_similarity(
@@ -112,7 +111,6 @@ def label_similarity(
     n_latent: int | None = None,
     centred: bool = False,
     class_features: Any = None,
-    user: np.ndarray | None = None,
 ) -> LabelSimilarity:
     """Similarities of rows from their labels by one of three schemes, G; rows with equal labels have equal rows of G.
     [mu2012mesd]
@@ -135,8 +133,6 @@ def label_similarity(
         Of ``latent_labels``; "pca" by default.
     class_features : array or sparse matrix of shape (n, d)
         X for the class similarities of features.
-    user : array of shape (c, c) or None
-        The class similarities, as if passed for ``similarity``.
 
     Returns
     -------
@@ -164,7 +160,7 @@ def label_similarity(
         raise ValueError(f"scheme={scheme!r} is not known; choose one of {', '.join(SCHEMES)}.")
     if tau is not None and not 0.0 < tau < np.inf:
         raise ValueError(f"tau={tau!r} is out of range: a finite number above 0 is needed, or None for the default.")
-    kind: Any = user if user is not None else DEFAULTS[scheme] if similarity is None else similarity
+    kind: Any = DEFAULTS[scheme] if similarity is None else similarity
     sets, index = labels.groups()
     if scheme == "labels":
         return _of_strings(labels, sets, index, kind, tau)
@@ -181,7 +177,9 @@ def _of_strings(
     """Scheme 1."""
     u, m = len(sets), sets.sum(axis=1)
     if callable(kind):
-        G = np.maximum(checked_similarity(kind(sets), u, kind), 0.0)
+        guard_dense((u, u), f"similarity={kind!r}: the similarities of all label sets")
+        G = checked_similarity(kind(sets), u, f"similarity={kind!r}")
+        np.maximum(G, 0.0, out=G)
         return LabelSimilarity(index, u, lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0)) or 1.0)
     if not isinstance(kind, str) or kind not in SET_SIMILARITIES:
         raise ValueError(
@@ -199,7 +197,7 @@ def _of_strings(
     if kind in ("and", "scaled_dice"):  # positive semidefinite: the largest value is on the diagonal
         own = (weighted * sets).sum(axis=1)
         scale = float((own if kind == "and" else own * ratio(1.0, m)).max(initial=0.0)) or 1.0
-    return LabelSimilarity(index, u, between, scale, kind in SHARING, _string_factor(labels, kind, scale))
+    return LabelSimilarity(index, u, between, scale, _string_factor(labels, kind, scale))
 
 
 def _string_factor(labels: LabelMatrix, kind: str, scale: float) -> Factor | None:
@@ -232,6 +230,5 @@ def _of_classes(labels: LabelMatrix, sets: np.ndarray, index: np.ndarray, Sigma:
         everyone = np.arange(u)
         scale = max(float(between(everyone[part], everyone).max()) for part in row_blocks(u, u))
     scale = scale or 1.0
-    shared_only = not np.any(Sigma - np.diag(np.diag(Sigma)))
     wide = sparse.csc_array(sparse.diags_array(ratio(1.0, labels.m)) @ labels.Y)
-    return LabelSimilarity(index, u, between, scale, shared_only, (wide, Sigma / scale))
+    return LabelSimilarity(index, u, between, scale, (wide, Sigma / scale))

@@ -8,11 +8,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..algebra.guard import guard_dense
-from ..algebra.matrix import centred_lengths, row_blocks
-from ..algebra.pairs import cosine
+from ..algebra.matrix import row_blocks
 from ..algebra.symmetric import RANGE_TOLERANCE, descending
 from ..labels import LabelMatrix
-from .correlation import correlations, mid_ranks
+from .all_pairs import correlation_blocks
 from .geodesic import geodesics
 from .graph import neighbor_graph
 from .neighbors import nearest
@@ -110,7 +109,9 @@ def latent_between(
     array([[1. , 0.5]])
     """
     if callable(kind):
-        G = np.maximum(checked_similarity(kind(phi), len(phi), kind), 0.0)
+        guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
+        G = checked_similarity(kind(phi), len(phi), f"similarity={kind!r}")
+        np.maximum(G, 0.0, out=G)
         return lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0))
     if not isinstance(kind, str) or kind not in LATENT_SIMILARITIES:
         raise ValueError(
@@ -118,29 +119,11 @@ def latent_between(
             "pass a callable."
         )
     if kind in ("cosine", "pearson", "spearman", "kendall"):
-        return _clipped(_correlation(phi, kind)), 1.0
+        return _clipped(correlation_blocks(phi, kind)), 1.0
     if kind == "tanimoto":
         squares = np.einsum("ij,ij->i", phi, phi)
         return _clipped(lambda a, b: similarity_jaccard(phi[a] @ phi[b].T, squares[a, None], squares[b])), 1.0
     return _of_distances(phi, kind, tau, p)
-
-
-def _correlation(phi: np.ndarray, kind: str) -> Between:
-    if kind == "cosine":
-        return _cosine(phi, np.sqrt(np.einsum("ij,ij->i", phi, phi)))
-    if kind == "kendall":
-
-        def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return correlations("kendall", phi, phi, np.repeat(a, len(b)), np.tile(b, len(a))).reshape(len(a), len(b))
-
-        return between
-    points = mid_ranks(phi).astype(np.float64) if kind == "spearman" else phi
-    mean, length = centred_lengths(points)
-    return _cosine(points - mean[:, None], length)
-
-
-def _cosine(points: np.ndarray, length: np.ndarray) -> Between:
-    return lambda a, b: cosine(points[a] @ points[b].T, length[a, None], length[b][None, :])
 
 
 def _clipped(between: Between) -> Between:

@@ -11,7 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..algebra.guard import guard_dense
+from ..algebra.matrix import row_blocks
+
 ROUNDING = 1e-12
+SKEW = 1e-6  # of the largest value: what single precision leaves of symmetry
 
 
 def similarity_and(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
@@ -118,8 +122,9 @@ def similarity(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
+    guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
-        return checked_similarity(kind(sets), len(sets), kind)
+        return checked_similarity(kind(sets), len(sets), f"label_kernel={kind!r}")
     m = sets.sum(axis=1)
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
     return SIMILARITIES[kind](sets @ sets.T, m[:, None], m[None, :], width)
@@ -140,19 +145,54 @@ def mean_differing(sets: np.ndarray) -> float:
     return max(float(total / (u * (u - 1) / 2)), 1.0)
 
 
-def checked_similarity(values: object, u: int, kind: object) -> np.ndarray:
-    """What a callable returned, as a symmetric u x u array; a ValueError where it is none."""
-    G = np.asarray(values, dtype=np.float64)
-    if (
-        G.shape != (u, u)
-        or not np.all(np.isfinite(G))
-        or not np.allclose(G, G.T, atol=1e-10 * max(np.abs(G).max(), 1.0))
-    ):
-        raise ValueError(
-            f"The label similarity {kind!r} must return a finite symmetric {u} x {u} matrix for {u} label sets; "
-            f"it returned one of shape {G.shape}."
-        )
-    return (G + G.T) / 2
+def checked_similarity(values: object, size: int, given: str) -> np.ndarray:
+    """A caller's similarities as a symmetric array of their own; a ValueError that starts with ``given``, the argument
+    and its value, and says what is wrong with them.
+
+    Examples
+    --------
+    >>> checked_similarity([[1, 0], [0, 2]], 2, "similarity")
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    G = np.array(values, dtype=np.float64)
+    needed = f"{given} is not allowed: a finite symmetric {size:,} x {size:,} matrix is needed"
+    if G.shape != (size, size):
+        raise ValueError(f"{needed}; its shape is {G.shape}.")
+    top = float(np.max([G.max(initial=0.0), -G.min(initial=0.0)]))
+    if not np.isfinite(top):
+        wrong = ~np.isfinite(G)
+        raise ValueError(f"{needed}; {np.count_nonzero(wrong):,} entries are not finite, the first at {_place(wrong)}.")
+    skew = _largest_skew(G)
+    if skew > SKEW * top:
+        raise ValueError(f"{needed}; it differs from its transpose by up to {skew:.3g}. Take (S + S.T) / 2.")
+    return symmetrise(G)
+
+
+def symmetrise(A: np.ndarray) -> np.ndarray:
+    """(A + A') / 2 in the place of A, by blocks of rows.
+
+    Examples
+    --------
+    >>> symmetrise(np.array([[1.0, 4.0], [2.0, 5.0]]))
+    array([[1., 3.],
+           [3., 5.]])
+    """
+    for part in row_blocks(len(A), len(A)):
+        upper = A[part, part.start :]
+        upper += A[part.start :, part].T
+        upper /= 2.0
+        A[part.start :, part] = upper.T
+    return A
+
+
+def _largest_skew(A: np.ndarray) -> float:
+    parts = row_blocks(len(A), len(A))
+    return max((float(np.abs(A[p, p.start :] - A[p.start :, p].T).max()) for p in parts), default=0.0)
+
+
+def _place(wrong: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(k) for k in np.argwhere(wrong)[0])
 
 
 def positive_part(values: np.ndarray) -> np.ndarray:

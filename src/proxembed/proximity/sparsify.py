@@ -43,7 +43,8 @@ def nearest_by_similarity(
     K : int, 1 to n - 1
     W : None, sparse matrix of shape (n, n), or callable
         Symmetric weights in [0, 1] from features: None, labels only; a graph, w = 0 off its edges; or for a full kernel
-        a function of a slice of rows that gives their weights to all rows, (rows, n), asked for block by block.
+        a function of a slice of rows that gives their weights to all rows, (rows, n), asked for block by block (and
+        its ``diagonal()``, where it has one, for self loops).
     kind, parameters
         Of ``combine``.
 
@@ -158,10 +159,8 @@ def _off_diagonal(W: sparse.csr_array) -> sparse.csr_array:
 
 
 def _diagonal(W: Any, n: int) -> np.ndarray | None:
-    if W is None:
-        return None
-    if not callable(W):
-        return W.diagonal()
+    if W is None or hasattr(W, "diagonal"):
+        return None if W is None else W.diagonal()
     return np.concatenate([np.diagonal(_block(W, part, n), part.start) for part in row_blocks(n, n)])
 
 

@@ -13,8 +13,14 @@ import strategies
 from proxembed import FDA, LPP, MOPE, OPLS, PCA, Kernelized, LaplacianEigenmaps, RelationFeatures
 from proxembed.engine.space import sample
 from proxembed.labels import LabelMatrix
-from proxembed.proximity.all_pairs import WIDTH_ROWS, AllPairs
-from proxembed.proximity.weights import edge_weights
+from proxembed.params import declared
+from proxembed.proximity.all_pairs import WIDTH_ROWS, AllPairs, BlockDistances, used_width
+from proxembed.proximity.class_similarity import CLASS_SIMILARITIES
+from proxembed.proximity.distances import canonical, pair_distances
+from proxembed.proximity.graph import full_graph
+from proxembed.proximity.latent_labels import LATENT_SIMILARITIES
+from proxembed.proximity.similarity import SET_SIMILARITIES
+from proxembed.proximity.weights import edge_weights, used_tau
 from proxembed.rows import Rows
 
 X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), strategies.labels_multi(40, 4, 3), 3)
@@ -46,6 +52,18 @@ def gram(estimator) -> np.ndarray:
         ({"scheme": "latent", "latent": LaplacianEigenmaps(normalization="none")}, "come from an unsupervised method"),
         ({"weights": "gaussian", "combine": lambda w, g: g[:1]}, "must return finite values of the shape"),
         ({"weights": "gaussian", "n_neighbors": 40}, "n_neighbors"),
+        ({"combine": "sum", "beta": 2.0}, "beta=2.0 is not allowed with combine='sum'"),
+        ({"combine": "hadamard"}, "combine='hadamard' is not allowed with weights=None.*Pass weights"),
+        ({"combine": "sum", "scheme": "labels"}, "combine='sum' is not allowed with weights=None"),
+        ({"gamma": 0.5}, "gamma=0.5 is not allowed with weights=None.*leave gamma at 1"),
+        ({"gamma": 0.0, "combine": lambda w, g: g}, "gamma=0.0 is not allowed with weights=None"),
+        ({"n_latent": 2}, "n_latent=2 is not allowed with scheme='classes'"),
+        (
+            {"scheme": "latent", "latent": PCA(n_components=2), "n_latent": 2},
+            r"n_latent=2 is not allowed with latent=PCA",
+        ),
+        ({"similarity": np.triu(np.ones((4, 4)))}, "similarity is not allowed.*transpose by up to 1"),
+        ({"similarity": lambda sets: np.eye(3)}, "similarity=<function .* is not allowed.*its shape is"),
         ({"n_components": 5}, "n_components=5 is more than the 3 components"),
     ],
     ids=lambda v: str(v)[:40],
@@ -56,8 +74,51 @@ def test_what_is_not_allowed_is_named(options, said):
 
 
 def test_rows_without_any_proximity_are_refused():
-    with pytest.raises(ValueError, match="no two rows have a proximity above 0"):
+    with pytest.raises(ValueError, match="no row has a proximity above 0.*or a combine that gives values above 0"):
         MOPE(weights="gaussian", combine=lambda w, g: 0.0 * g).fit(X, Y)
+
+
+ALONE = np.eye(40)
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({}, "weights of the features with gamma below 1"),
+        ({"similarity": "and"}, "weights of the features with gamma below 1"),
+        ({"scheme": "classes", "constraint": "embedding"}, "weights of the features with gamma below 1"),
+        ({"scheme": "latent", "n_latent": 39, "center": False}, "weights of the features with gamma below 1"),
+        ({"n_links": 4, "self_loops": True, "link": "mutual"}, "link='undirected'"),
+        ({"weights": "gaussian"}, "gamma below 1, a graph with more neighbors or"),
+        ({"weights": "gaussian", "graph": "full"}, "hamming', gamma below 1 or"),
+        (
+            {"weights": "gaussian", "combine": "hadamard"},
+            "combine='sum' with beta below 1, a graph with more neighbors",
+        ),
+        ({"weights": "gaussian", "combine": "sum"}, "combine='sum' with beta below 1"),
+    ],
+    ids=str,
+)
+def test_a_laplacian_of_rows_that_are_like_themselves_alone_is_refused(options, advice):
+    """Every row has a label of its own: the Laplacian is nothing but rounding; what helps depends on settings."""
+    refused = MOPE(**{"scheme": "labels", "objective": "laplacian", **options})
+    with pytest.raises(ValueError, match=f"no two rows have a proximity above 0.*{advice}.*objective='proximity'"):
+        refused.fit(X, ALONE)
+    told = ALONE.copy()
+    told[:2, 0] = 1.0
+    if "combine" not in options:
+        assert MOPE(**{"scheme": "labels", "objective": "laplacian", **options, "n_components": 1}).fit(X, told)
+
+
+def test_what_gives_proximities_is_accepted():
+    for options in ({"gamma": 0.5}, {"combine": "sum", "beta": 0.5}):
+        model = MOPE("labels", objective="laplacian", weights="gaussian", n_components=2, **options).fit(X, ALONE)
+        assert np.isfinite(model.components_).all()
+
+
+def test_every_similarity_is_named_in_the_parameters():
+    for names in (SET_SIMILARITIES, LATENT_SIMILARITIES, CLASS_SIMILARITIES):
+        assert [name for name in names if f'"{name}"' not in declared(MOPE)["similarity"][1].doc] == []
 
 
 def test_negative_row_sums_cannot_be_normalised():
@@ -136,6 +197,7 @@ def test_no_matrix_of_all_pairs_of_rows():
         {"n_links": 8},
         {"weights": "gaussian"},
         {"weights": "gaussian", "n_links": 8},
+        {"weights": "gaussian", "graph": "full", "tau": 1.0, "n_links": 8},
     ):
         model = MOPE(n_components=3, **options)
         model.fit(wide, labels)
@@ -144,6 +206,32 @@ def test_no_matrix_of_all_pairs_of_rows():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 8 * n * n, f"{options}: {peak / 2**20:.0f} MiB"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"self_loops": True},
+        {"scheme": "classes", "self_loops": True},
+        {"scheme": "latent", "n_latent": 5, "self_loops": True},
+        {"weights": "gaussian", "self_loops": True},
+        {"weights": "gaussian", "graph": "full", "tau": 1.0, "self_loops": True},
+    ],
+    ids=str,
+)
+def test_links_of_as_many_label_sets_as_rows_hold_no_table_of_them(options):
+    """4,000 rows of 60 labels: one u x u array of float64 would be 128 MB."""
+    n = 4000
+    labels = np.random.default_rng(0).random((n, 60)) < 0.12
+    rows = Rows(strategies.features_dense(n, 3, 1), LabelMatrix.of(labels))
+    model = MOPE(**{"scheme": "labels", "n_links": 8, **options})
+    assert len(np.unique(labels, axis=0)) > 0.98 * n
+    tracemalloc.start()
+    model.proximity(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.7 * 8 * n * n, f"{peak / 2**20:.0f} MiB"
 
 
 def test_the_guard_names_the_size_of_all_pairs():
@@ -156,14 +244,49 @@ def test_the_guard_names_the_size_of_all_pairs():
         )
 
 
-@pytest.mark.parametrize("kind", ["constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson"])
+KINDS = ("constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall")
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
-def test_weights_of_all_pairs_by_blocks(kind, form):
-    rows = Rows(form(X), None)
-    W = edge_weights(rows.X, rows.graph("full"), kind).toarray()
-    blocks = AllPairs(rows.X, kind)
-    found = np.vstack([blocks(slice(0, 13)), blocks(slice(13, 40))])
-    np.testing.assert_allclose(found, W / W.max(), rtol=0, atol=1e-12)
+def test_weights_of_all_pairs_by_blocks(kind, form, metric):
+    """Those of the edges of a full graph, over the largest; with duplicates, a row of zeros and a constant one."""
+    special = X.copy()
+    special[3], special[7], special[9] = special[5], 0.0, 2.0
+    for values in (form(special), form(special).astype(np.float32)):
+        exact = Rows(values.astype(np.float64), None)
+        W = edge_weights(exact.X, exact.graph("full", metric=metric), kind, metric=metric).toarray()
+        blocks = AllPairs(values, kind, metric=metric)
+        found = np.vstack([blocks(slice(0, 13)), blocks(slice(13, 40))])
+        np.testing.assert_allclose(found, W / W.max(), rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(np.diag(found), blocks.diagonal())
+        assert found.max() == pytest.approx(1.0, rel=1e-14) and found.max() <= 1.0
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("size", [1e-200, 1e-9, 1.0, 1e9, 1e200])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_distances_of_blocks(form, size, metric):
+    """Rows far from the origin and close to one another, equal ones, and features of extreme size."""
+    close = 100.0 + 1e-4 * X
+    close[3] = close[5]
+    values = form(close * size)
+    i, j = np.divmod(np.arange(1600), 40)
+    Z = canonical(values, metric)
+    expected = pair_distances(Z, i, Z, j, metric).reshape(40, 40)
+    blocks = BlockDistances(values, metric)
+    found = np.vstack([blocks(slice(0, 11)), blocks(slice(11, 40))])
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=2e-12 * (metric == "cosine"))
+    assert found[3, 5] == found[5, 3] == 0.0
+
+
+def test_weights_that_overflow_are_refused():
+    for kind in ("cosine", "alternative"):
+        with pytest.raises(ValueError, match=f"weights='{kind}' gives values that are not finite"):
+            AllPairs(X * 1e200, kind)
+    with pytest.raises(ValueError, match="weights='pearson' correlates two rows over their features"):
+        AllPairs(X[:, :1], "pearson")
 
 
 def test_geodesic_weights_of_all_pairs():
@@ -177,12 +300,13 @@ def test_geodesic_weights_of_all_pairs():
 
 def test_the_width_of_many_rows_is_that_of_some():
     many = np.random.default_rng(0).standard_normal((WIDTH_ROWS + 50, 2))
-    blocks = AllPairs.__new__(AllPairs)
-    blocks.X, blocks.kind, blocks.metric, blocks.n = many, "gaussian", "euclidean", len(many)
-    width = blocks._width(None)
+    width = used_width(many, "gaussian", None, "euclidean")
     i, j = np.triu_indices(len(many), 1)
     assert abs(width / np.median(((many[i] - many[j]) ** 2).sum(axis=1)) - 1.0) < 0.05
-    assert blocks._width(None) == width and blocks._width(3.0) == 3.0
+    assert used_width(many, "gaussian", None, "euclidean") == width
+    assert used_width(many, "gaussian", 3.0, "euclidean") == 3.0
+    few = used_width(many[:60], "gaussian", None, "euclidean")
+    np.testing.assert_allclose(few, used_tau(full_graph(many[:60]), "gaussian"), rtol=1e-12)
 
 
 def test_a_matrix_of_weights_by_a_callable_of_all_pairs():

@@ -1,5 +1,8 @@
 """G of the three schemes against loops over label sets: names, empties, scaling, defaults, blocks, errors."""
 
+import tracemalloc
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,12 +11,23 @@ from scipy.stats import kendalltau, spearmanr
 
 import strategies
 from oracles import label_similarities as oracle
+from proxembed.algebra.guard import guard_dense
 from proxembed.labels import LabelMatrix
+from proxembed.proximity import class_similarity as classes
 from proxembed.proximity import label_similarity as room
+from proxembed.proximity import latent_labels as latents
+from proxembed.proximity import similarity as similarities
 from proxembed.proximity.class_similarity import CLASS_SIMILARITIES, class_similarity
 from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
 from proxembed.proximity.latent_labels import LATENT_SIMILARITIES, latent_between, latent_labels
-from proxembed.proximity.similarity import SET_SIMILARITIES, SIMILARITIES, mean_differing, similarity
+from proxembed.proximity.similarity import (
+    SET_SIMILARITIES,
+    SIMILARITIES,
+    checked_similarity,
+    mean_differing,
+    similarity,
+    symmetrise,
+)
 
 STRINGS = tuple(SET_SIMILARITIES)
 OF_MEMBERS = ("cooccurrence", "dice", "jaccard", "cosine", "hamming", "hamming_linear")
@@ -48,8 +62,6 @@ def check(G: LabelSimilarity, expected: np.ndarray) -> None:
     assert G.scale == pytest.approx(top, rel=1e-14)
     found = whole(G)
     np.testing.assert_allclose(found, expected / top, rtol=1e-13, atol=1e-15)
-    if G.shared_only:
-        assert not found[found != 0].size or np.all(expected[found != 0] > 0)
     if G.factor() is not None:
         F, S = G.factor()
         S = np.eye(F.shape[1]) if S is None else np.diag(S) if S.ndim == 1 else S
@@ -63,17 +75,7 @@ def test_label_strings_equal_loops_over_sets(seed, kind):
     Y = random_labels(seed)
     G = label_similarity(LabelMatrix.of(Y), "labels", kind)
     check(G, oracle.scheme_labels(Y, kind))
-    assert G.shared_only == (not kind.startswith("hamming"))
     assert (G.factor() is not None) == (kind in ("and", "cosine", "hamming_linear"))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_shared_only_means_what_it_says(seed):
-    Y = random_labels(seed)
-    shares = Y @ Y.T > 0
-    for kind in STRINGS:
-        G = label_similarity(LabelMatrix.of(Y), "labels", kind)
-        assert G.shared_only == (not np.any(whole(G)[~shares] > 0))
 
 
 def test_the_width_of_hamming():
@@ -130,13 +132,10 @@ def test_class_similarity_of_the_caller():
     labels = LabelMatrix.of(Y)
     for G in (
         label_similarity(labels, "classes", Sigma),
-        label_similarity(labels, "classes", user=Sigma),
         label_similarity(labels, "classes", lambda members: Sigma if members.shape == (3, 5) else None),
-        label_similarity(labels, similarity=sparse.csr_array(Sigma)),
+        label_similarity(labels, similarity=Sigma.tolist()),
     ):
         check(G, expected)
-        assert not G.shared_only
-    assert label_similarity(labels, "classes", np.eye(3)).shared_only
 
 
 def test_the_default_is_dice_of_classes():
@@ -217,7 +216,7 @@ def test_latent_similarities_equal_their_formulas(seed, kind, p):
     G = label_similarity(labels, "latent", kind, latent=lambda S: S, p=p)
     expected = latent_by_loops(sets, kind, p)
     np.testing.assert_allclose(whole(G), expected[np.ix_(index, index)], rtol=0, atol=1e-12)
-    assert G.factor() is None and not G.shared_only
+    assert G.factor() is None
 
 
 def test_latent_widths():
@@ -244,19 +243,71 @@ def test_geodesic_similarity_follows_paths():
     assert latent_between(phi[:1], "geodesic")[0](np.array([0]), np.array([0])) == 1.0
 
 
+@pytest.mark.parametrize("sets_at_once", [1, 3, 64])
 @pytest.mark.parametrize("scheme", ["labels", "latent", "classes"])
-def test_pairs_without_a_table_of_all_sets(monkeypatch, scheme):
-    G = label_similarity(LabelMatrix.of(random_labels(4, n=40, c=7)), scheme)
+def test_pairs_without_a_table_of_all_sets(monkeypatch, scheme, sets_at_once):
+    labels = LabelMatrix.of(random_labels(4, n=40, c=7))
+    G = label_similarity(labels, scheme)
     rng = np.random.default_rng(0)
     i, j = rng.integers(0, 40, (2, 300))
     table = G.pairs(i, j)
+    assert "_of_all_sets" in vars(G)
     monkeypatch.setattr(room, "TABLE", 0)
-    monkeypatch.setattr(room, "row_blocks", lambda n, width: (slice(s, min(s + 3, n)) for s in range(0, n, 3)))
-    fresh = label_similarity(LabelMatrix.of(random_labels(4, n=40, c=7)), scheme)
+    monkeypatch.setattr(room, "SETS", sets_at_once)
+    fresh = label_similarity(labels, scheme)
     np.testing.assert_allclose(fresh.pairs(i, j), table, rtol=0, atol=1e-15)
     assert "_of_all_sets" not in vars(fresh)
     np.testing.assert_allclose(fresh.grouped()[1], G.grouped()[1], rtol=0, atol=1e-15)
     assert fresh.pairs(i[:0], j[:0]).shape == (0,)
+
+
+def test_few_pairs_of_many_label_sets_take_no_table():
+    """3,000 rows of as many label sets: u x u would be 72 MB."""
+    n = 3000
+    labels = LabelMatrix.of(np.random.default_rng(0).random((n, 60)) < 0.12)
+    G, everyone = label_similarity(labels, "labels"), np.arange(n)
+    assert G.u > 0.95 * n
+    tracemalloc.start()
+    own = G.pairs(everyone, everyone)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6 and "_of_all_sets" not in vars(G)
+    np.testing.assert_array_equal(own, labels.m > 0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 40])
+def test_a_matrix_is_made_symmetric_in_its_place(monkeypatch, n):
+    A = np.random.default_rng(n).random((n, n))
+    expected = (A + A.T) / 2
+    monkeypatch.setattr(similarities, "row_blocks", lambda n, width: (slice(s, min(s + 3, n)) for s in range(0, n, 3)))
+    assert symmetrise(A) is A
+    np.testing.assert_array_equal(A, expected)
+
+
+def test_a_callers_array_stays_as_it_is():
+    given = np.array([[1.0, 0.5], [0.5 + 1e-9, 1.0]])
+    before = given.copy()
+    found = checked_similarity(given, 2, "similarity")
+    np.testing.assert_array_equal(given, before)
+    assert found[0, 1] == found[1, 0] and found is not given
+
+
+@pytest.mark.parametrize(
+    ("scheme", "options"), [("labels", {}), ("latent", {"latent": lambda S: S}), ("classes", {})], ids=str
+)
+def test_a_callable_meets_the_size_guard_first(monkeypatch, scheme, options):
+    for place in (room, latents, classes):
+        monkeypatch.setattr(place, "guard_dense", partial(guard_dense, max_dense_bytes=100))
+    labels = LabelMatrix.of(random_labels(1))
+    with pytest.raises(ValueError, match="similarity=<function .* would be a dense"):
+        label_similarity(labels, scheme, lambda S: pytest.fail("the guard comes first"), **options)
+
+
+@pytest.mark.parametrize("kind", ["rbf", lambda S: pytest.fail("the guard comes first")], ids=["name", "callable"])
+def test_label_kernels_meet_the_size_guard_first(monkeypatch, kind):
+    monkeypatch.setattr(similarities, "guard_dense", partial(guard_dense, max_dense_bytes=100))
+    with pytest.raises(ValueError, match="label_kernel=.* would be a dense"):
+        similarity(kind, np.eye(5))
 
 
 def test_callables_of_sets_are_scaled_clipped_and_checked():
@@ -271,8 +322,9 @@ def test_callables_of_sets_are_scaled_clipped_and_checked():
     for scheme, options in (("labels", {}), ("latent", {"latent": lambda S: S})):
         G = label_similarity(labels, scheme, overlap, **options)
         np.testing.assert_allclose(whole(G), (expected / expected.max())[np.ix_(index, index)])
-    with pytest.raises(ValueError, match="symmetric"):
-        label_similarity(labels, "labels", lambda S: np.triu(S @ S.T))
+    for scheme in ("labels", "latent", "classes"):
+        with pytest.raises(ValueError, match="similarity=<function .* differs from its transpose by up to"):
+            label_similarity(labels, scheme, lambda S: np.triu(np.ones((len(S), len(S)))))
     with pytest.raises(ValueError, match="finite"):
         label_similarity(labels, "latent", latent=lambda S: S[:2])
 
@@ -291,9 +343,9 @@ def test_callables_of_sets_are_scaled_clipped_and_checked():
         ({"scheme": "latent", "n_latent": True}, "n_latent=True is not allowed"),
         ({"similarity": "features"}, "needs class_features"),
         ({"similarity": "features", "class_features": np.ones((3, 2))}, "got 3 rows"),
-        ({"similarity": np.eye(4)}, r"shape \(4, 4\)"),
-        ({"similarity": np.triu(np.ones((5, 5)))}, "symmetric"),
-        ({"user": np.full((5, 5), np.nan)}, "finite"),
+        ({"similarity": np.eye(4)}, r"similarity is not allowed: .* 5 x 5 matrix is needed; its shape is \(4, 4\)"),
+        ({"similarity": np.triu(np.full((5, 5), 3.0))}, "similarity is not allowed.*transpose by up to 3"),
+        ({"similarity": np.diag([1, 1, 1, np.nan, np.inf])}, r"2 entries are not finite, the first at \(3, 3\)"),
     ],
 )
 def test_what_is_refused(options, message):
