@@ -58,15 +58,29 @@ def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, q
     if reg == 0 and K > X.shape[1]:
         raise _singular(reg, K, X.shape[1])
     weights = np.empty((m, K))
-    block = _sparse_gram if sp.issparse(X) else _dense_gram
 
     def work(part: slice) -> None:
-        G = block(X, rows[part], index[part])
-        weights[part] = _affine(G, reg, X.shape[1])
+        G, _ = local_grams(X, rows[part], index[part])
+        weights[part] = affine_weights(G, reg, X.shape[1])
 
     with one_pool:
-        in_threads(work, m, _rows_a_block(X, K))
+        in_threads(work, m, rows_a_block(X, K))
     return weights
+
+
+def local_grams(X: Matrix, rows: Matrix, index: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(x_j - x_i)'(x_l - x_i) of a block of rows x_i and their neighbours among X's rows, b x K x K float64.
+
+    Also the powers p by which the differences of each row were divided (2^p) where their squares leave the range of
+    numbers; None: by none.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [4.0]])
+    >>> local_grams(X, X[:1], np.array([[1, 2]]))[0].tolist()
+    [[[1.0, 4.0], [4.0, 16.0]]]
+    """
+    return (_sparse_gram if sp.issparse(X) else _dense_gram)(X, rows, index)
 
 
 def reconstruction_matrix(index: np.ndarray, weights: np.ndarray, n: int) -> sp.csr_array:
@@ -79,7 +93,8 @@ def reconstruction_matrix(index: np.ndarray, weights: np.ndarray, n: int) -> sp.
            [1., 0.]])
     """
     m, K = index.shape
-    W = sp.csr_array((np.ravel(weights).astype(np.float64), np.ravel(index), np.arange(m + 1) * K), shape=(m, n))
+    data, columns = np.ravel(weights).astype(np.float64), np.array(index).ravel()  # a copy: it is sorted in place
+    W = sp.csr_array((data, columns, np.arange(m + 1) * K), shape=(m, n))
     W.sort_indices()
     return W
 
@@ -122,7 +137,7 @@ def _checked_reg(reg: Any) -> float:
     return float(reg)
 
 
-def _rows_a_block(X: Matrix, K: int) -> int:
+def rows_a_block(X: Matrix, K: int) -> int:
     """Rows whose differences, and whose columns where they are sparse, keep to ``BLOCK_ENTRIES``."""
     n, d = X.shape
     width = 2 * X.nnz // n + 1 if sp.issparse(X) else d
@@ -130,19 +145,18 @@ def _rows_a_block(X: Matrix, K: int) -> int:
     return max(1, min(most, BLOCK_ENTRIES // d) if sp.issparse(X) else most)
 
 
-def _dense_gram(X: np.ndarray, rows: Matrix, index: np.ndarray) -> np.ndarray:
-    """(x_j - x_i)'(x_l - x_i) of each row's neighbours, b x K x K, over a power of two where they leave the range of
-    numbers (which the weights do not depend on)."""
+def _dense_gram(X: np.ndarray, rows: Matrix, index: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """``local_grams`` from dense differences; weights from one Gram matrix do not depend on its power."""
     rows = rows.toarray() if sp.issparse(rows) else rows
     with np.errstate(over="ignore"):
         difference = X[index].astype(np.float64, copy=False) - rows[:, None, :]
     power = _powers(np.abs(difference).max(axis=(1, 2), initial=0.0))
     if power is not None:
         difference = np.ldexp(difference, -power[:, None, None])
-    return difference @ difference.transpose(0, 2, 1)
+    return difference @ difference.transpose(0, 2, 1), power
 
 
-def _sparse_gram(X: sp.csr_array, rows: sp.csr_array, index: np.ndarray) -> np.ndarray:
+def _sparse_gram(X: sp.csr_array, rows: sp.csr_array, index: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """The same from sparse differences; each row's lie in columns of their own, so one product gives all blocks."""
     b, K = index.shape
     d = X.shape[1]
@@ -160,7 +174,7 @@ def _sparse_gram(X: sp.csr_array, rows: sp.csr_array, index: np.ndarray) -> np.n
     product = sp.coo_array(D @ D.T)
     G = np.zeros((b, K, K))
     G[product.row // K, product.row % K, product.col % K] = product.data
-    return G
+    return G, power
 
 
 def _powers(top: np.ndarray) -> np.ndarray | None:
@@ -170,8 +184,16 @@ def _powers(top: np.ndarray) -> np.ndarray | None:
     return extreme_powers(top)
 
 
-def _affine(G: np.ndarray, reg: float, d: int) -> np.ndarray:
-    """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch."""
+def affine_weights(G: np.ndarray, reg: float, d: int) -> np.ndarray:
+    """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch, b x K x K, which is overwritten.
+
+    Equal weights where G = 0. Raises ValueError where a system is singular; d, the features, is for the message.
+
+    Examples
+    --------
+    >>> affine_weights(np.array([[[1.0, 0.0], [0.0, 3.0]]]), 1e-12, 2).round(3)
+    array([[0.75, 0.25]])
+    """
     b, K, _ = G.shape
     trace = np.einsum("ikk->i", G)
     coincide = trace == 0

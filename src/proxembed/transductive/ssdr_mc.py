@@ -1,0 +1,387 @@
+"""SSDRMC: an embedding and the labels of all rows from one set of reconstruction weights."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.bottom_residual import SOLVERS as EIGEN_SOLVERS
+from ..algebra.bottom_residual import bottom_residual
+from ..algebra.guard import guard_dense
+from ..algebra.nonsymmetric import SOLVERS
+from ..algebra.parallel import one_pool
+from ..classify.label_classifier import LabelClassifier
+from ..classify.thresholds import label_folds, tune_thresholds
+from ..direct import stored_like
+from ..labels import LabelMatrix
+from ..neighborly import Neighborly
+from ..params import integers, log, param
+from ..proximity.neighbors import nearest
+from ..rows import Rows
+from ..seen import SeenRows
+from .decision import cut_at_half, distributions
+from .label_inference import OBJECTIVES, PRIORS, Inference
+from .label_iteration import Alternation, Outcome
+from .label_weights import KINDS, Blend, LocalWeights, new_weights
+from .reach import neighbour_pattern, reaches
+
+PRESETS = {"paper": (1e-3, "signed"), "recommended": (0.05, "clip")}
+FOLDS = 5
+LARGE = 5.0  # soft labels beyond this tell of a graph whose weights nearly cancel
+CUTS = (0.01, 0.99)
+
+
+class SSDRMC(LabelClassifier, Neighborly):
+    """Semi-supervised dimension reduction for multi-label classification: min (1 - alpha) |X - WX|^2 + alpha |F - WF|^2
+    over W1 = 1 and the unknown labels F.  [qian2010ssdrmc]
+
+    Weights that rebuild rows from their nearest neighbours rebuild their labels, too: weights and unknown labels are
+    found in turns. Z: the smallest eigenvectors of (I - W)'(I - W), but for the constant one. Features matter in their
+    units: standardise columns that differ in scale. New rows are rebuilt from their neighbours in training; that is
+    not the same as a fit with them.
+
+    Attributes
+    ----------
+    embedding_ : (n, k) array, Z, Z'Z = I.
+    eigenvalues_ : (k,) array, ascending.
+    transduction_ : labels of the fitted rows, in the form of y.
+    soft_labels_ : (n, c) array, F before the threshold; known labels as given (prior="hard") or as fitted.
+    reconstruction_ : (n, n) CSR, W, the weights that soft_labels_ come from.
+    cuts_ : (c,) array, the thresholds.
+    status_ : "converged", "cycle" (labels came back; those of least cost are kept) or "max_iter".
+    trace_ : list of dict, for each pass: changed cells, both costs, residual, largest soft label, cells without a path
+        to a known one, solver, seconds.
+    n_iter_ : int, passes.
+    solver_, eigen_solver_ : the routes of the last soft labels and of the embedding.
+    classes_ : (c,) array.
+    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+
+    Raises
+    ------
+    ValueError
+        For bad X or y, n_components above n - 1, a label_threshold of another length than the labels, and rows
+        without a path to a labelled one under unreachable="raise".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import SSDRMC
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> y = data.Y[:400].toarray().astype(float)
+    >>> y[100:] = np.nan
+    >>> model = SSDRMC(preset="recommended").fit(data.X[:400], y)
+    >>> model.transduction_.shape, model.transform(data.X[400:402]).shape, model.predict(data.X[400:402]).shape
+    ((400, 7), (2, 2), (2, 7))
+    """
+
+    labels = "multi"
+    keeps_unknown: ClassVar[bool] = True
+
+    n_components: int = param(default=2, low=1, integer=True, doc="Components k; at most n - 1.")
+    n_neighbors: int = param(
+        default=15, low=1, integer=True, search=integers(5, 30), doc="Neighbours of a row; all others where n is less."
+    )
+    alpha: float = param(default=0.1, low=0, below=1, search=(0.0, 0.5), doc="Share of the labels in the weights.")
+    label_threshold: Any = param(
+        default=0.3,
+        above=0,
+        below=1,
+        choices=("tuned",),
+        kind=(np.ndarray, list, tuple),
+        search=(0.2, 0.6),
+        doc="H, soft labels of at least this are labels; one number a label, or tuned: where micro F1 is largest on a "
+        "fifth of the labelled rows, hidden. One class a row: the largest soft label, whatever H.",
+    )
+    max_label_changes: int = param(
+        default=5, low=0, integer=True, doc="T: converged when a pass changes at most so many cells."
+    )
+    reg: float | None = param(
+        default=None,
+        above=0,
+        choices=(None,),
+        search=log(1e-4, 1e-1),
+        doc="xi, ridge of the local systems in units of their mean diagonal; None: by preset.",
+    )
+    weights: str | None = param(
+        default=None,
+        choices=(None, *KINDS),
+        doc="signed as published; clip: negative ones to 0, the rest to sum 1; nnls: the best nonnegative ones. "
+        "None: by preset.",
+    )
+    objective: str = param(
+        default="paper",
+        choices=OBJECTIVES,
+        doc="paper: labels of unlabelled rows rebuilt exactly; exact: the minimiser, errors of labelled rows included.",
+    )
+    prior: str = param(
+        default="hard",
+        choices=PRIORS,
+        doc="Known labels hold (hard), or have weight prior_strength (masked); paper: unknown ones count as 0 with the "
+        "same weight, and labels found are added.",
+    )
+    prior_strength: float = param(default=1.0, above=0, search=log(0.1, 10.0), doc="beta of masked and paper.")
+    preset: str = param(
+        default="paper", choices=tuple(PRESETS), doc="paper: reg 1e-3, signed; recommended: reg 0.05, clip."
+    )
+    max_iter: int = param(default=50, low=1, integer=True, doc="Passes at most.")
+    init: str = param(
+        default="features",
+        choices=("features", "zero"),
+        doc="First weights from the features alone, or with unknown labels 0.",
+    )
+    unreachable: str = param(
+        default="anchor",
+        choices=("anchor", "prior", "raise"),
+        doc="Rows without a path to a labelled one: the last neighbour becomes the nearest labelled row; soft labels "
+        "are the labels' shares; or an error.",
+    )
+    balance: str = param(
+        default="none",
+        choices=("none", "trace"),
+        doc="trace: labels weighed to the size of the features, so that alpha has no unit.",
+    )
+    monotone: bool = param(default=False, kind=bool, doc="A label once found stays.")
+    min_labels: int = param(
+        default=0, low=0, high=1, integer=True, doc="1: a row without a label gets its largest soft label."
+    )
+    refine: int = param(
+        default=1, low=0, integer=True, doc="Rounds in which a new row's labels take part in its weights."
+    )
+    solver: str = param(default="auto", choices=SOLVERS, doc='Route of the linear systems of objective="paper".')
+    eigen_solver: str = param(default="auto", choices=EIGEN_SOLVERS, doc="Route of the embedding.")
+
+    def fit(self, X, y=None):
+        """Find the labels of all rows and the embedding.
+
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
+        self. Raises ValueError with the argument, what is allowed and the remedy.
+        """
+        self._forget()
+        try:
+            with one_pool:
+                self._learn(self._rows(X, y))
+        except Exception:
+            self._forget()
+            raise
+        return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
+        for name in [n for n in vars(self) if n.endswith("_")]:
+            delattr(self, name)
+
+    def _learn(self, rows: Rows) -> None:
+        labels: LabelMatrix = rows.labels
+        if self.n_components > rows.n - 1:
+            raise ValueError(
+                f"{type(self).__name__}: n_components={self.n_components} is more than the {rows.n - 1} components of "
+                f"{rows.n} rows. Use n_components <= {rows.n - 1}."
+            )
+        guard_dense((rows.n, labels.c), "The soft labels of all rows and labels")
+        Y = labels.Y.toarray() > 0
+        known = np.ones(Y.shape, dtype=bool) if labels.unknown is None else ~labels.unknown.toarray()
+        self._form, self._c = labels.form, labels.c
+        index = self._anchored(rows, known)
+        local = LocalWeights(rows.X, index, self._blend(), labels.c)
+        self._cuts = self._thresholds(labels, local, known, Y)
+        found = self._alternation(local, known, Y).run()
+        self._tell(found)
+        self._store(found, local, labels, rows)
+
+    def _blend(self) -> Blend:
+        reg, kind = PRESETS[self.preset]
+        reg, kind = reg if self.reg is None else self.reg, kind if self.weights is None else self.weights
+        return Blend(float(self.alpha), float(reg), kind)
+
+    def _inference(self) -> Inference:
+        return Inference(self.objective, self.prior, float(self.prior_strength), self.solver)
+
+    def _alternation(self, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> Alternation:
+        return Alternation(
+            local,
+            known,
+            Y,
+            self._inference(),
+            self._decide,
+            max_changes=int(self.max_label_changes),
+            max_iter=int(self.max_iter),
+            start=self.init,
+            monotone=bool(self.monotone),
+            balance=self.balance == "trace",
+        )
+
+    def _anchored(self, rows: Rows, known: np.ndarray) -> np.ndarray:
+        """The neighbours of every row; the last one of a row without a path to a labelled row becomes the nearest of
+        these."""
+        found = rows.neighbors(min(int(self.n_neighbors), rows.n - 1), **self._search)
+        self.recall_ = found.recall
+        labelled = known.all(axis=1)
+        labelled = labelled if labelled.any() else known.any(axis=1)
+        lost = np.flatnonzero(~reaches(neighbour_pattern(found.index), labelled))
+        if self.prior == "paper" or len(lost) == 0 or self.unreachable == "prior":
+            return found.index
+        if self.unreachable == "raise":
+            raise ValueError(
+                f"{type(self).__name__}: {len(lost)} rows have no path along their neighbours to a labelled row. Use "
+                'more neighbours, label a row among them, or unreachable="anchor" or "prior".'
+            )
+        index, near = np.array(found.index), np.flatnonzero(labelled)
+        index[lost, -1] = near[nearest(rows.X[near], 1, queries=rows.X[lost], **self._search).index[:, 0]]
+        return index
+
+    def _thresholds(self, labels: LabelMatrix, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """A threshold for each label."""
+        H = self.label_threshold
+        if isinstance(H, str):
+            return np.full(labels.c, self._tuned(local, known, Y))
+        H, every = np.asarray(H, dtype=np.float64), len(labels.classes_)
+        if H.ndim == 0:
+            return np.full(labels.c, float(H))
+        if H.shape != (every,) or not np.all((H > 0) & (H < 1)):
+            raise ValueError(
+                f"{type(self).__name__}: label_threshold={self.label_threshold!r} is not allowed: it must be a number "
+                f"above 0 and below 1, {every} such numbers, one for each label, or 'tuned'."
+            )
+        return H if labels.kept is None else H[labels.kept]
+
+    def _tuned(self, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> float:
+        """Where micro F1 is largest on a fifth of the labelled rows, their soft labels from the features' weights."""
+        full = np.flatnonzero(known.all(axis=1))
+        if len(full) < 2 * FOLDS:
+            raise ValueError(
+                f"{type(self).__name__}: label_threshold='tuned' needs at least {2 * FOLDS} labelled rows, and there "
+                f"are {len(full)}. Give a number, such as 0.3."
+            )
+        held_out = full[next(iter(label_folds(FOLDS, Y[full])))[1]]
+        some = np.array(known)
+        some[held_out] = False
+        self._cuts = np.full(Y.shape[1], 0.5)
+        trial = self._alternation(local, some, Y)
+        trial.max_iter = 1
+        soft = trial.run().soft[held_out]
+        return float(np.clip(tune_thresholds(soft, Y[held_out]).global_cut, *CUTS))
+
+    def _decide(self, soft: np.ndarray) -> np.ndarray:
+        """Labels (bool) of soft labels: at or above the threshold, or the largest of a row for one class a row."""
+        largest = np.arange(soft.shape[1]) == soft.argmax(axis=1)[:, None]
+        if self._form == "classes":
+            return largest
+        F = soft >= self._cuts
+        if self.min_labels:
+            F |= largest & ~F.any(axis=1, keepdims=True)
+        return F
+
+    def _tell(self, found: Outcome) -> None:
+        name = type(self).__name__
+        if found.status == "max_iter" and self.max_iter > 1:
+            warnings.warn(
+                f"{name}: labels still changed after max_iter={self.max_iter} passes. Use a smaller alpha, "
+                'preset="recommended" or more passes.',
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        largest = found.trace[-1]["largest"]
+        if largest > LARGE:
+            warnings.warn(
+                f"{name}: soft labels reach {largest:.3g} in size, as the weights of an ill-conditioned graph nearly "
+                'cancel. Use weights="clip", a larger reg, or standardised features.',
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _store(self, found: Outcome, local: LocalWeights, labels: LabelMatrix, rows: Rows) -> None:
+        Z = bottom_residual(found.W, int(self.n_components), solver=self.eigen_solver)
+        self._blended, self._seen = local.blend, SeenRows(rows.X)
+        self._F, self._soft = found.labels, found.soft
+        self._n_labelled = int(np.count_nonzero(labels.rows_any))
+        self._prior = labels.expand(labels.nk / self._n_labelled)
+        self._remember(labels)
+        self.training_, self.reconstruction_ = rows.X, found.W
+        self.status_, self.trace_, self.n_iter_ = found.status, found.trace, len(found.trace)
+        self.solver_, self.eigen_solver_ = found.trace[-1]["solver"], Z.solver
+        self.cuts_ = np.full(len(self.classes_), self._cuts.mean())
+        self.cuts_[slice(None) if labels.kept is None else labels.kept] = self._cuts
+        self.soft_labels_ = labels.expand(found.soft)
+        self.transduction_ = self._decoded(found.labels, found.soft)
+        self.eigenvalues_, self.embedding_ = Z.eigenvalues, Z.Z
+
+    def _decoded(self, F: np.ndarray, soft: np.ndarray) -> Any:
+        """Labels in the form of y."""
+        if self._form == "classes":
+            return self.classes_[self._labels.expand(soft).argmax(axis=1)]
+        return self._labels.decode(self._labels.expand(F.astype(np.float64)))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def _checked(self, X):
+        check_is_fitted(self, "embedding_")
+        return self._input(X, reset=False)
+
+    def _placed(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Labels, soft labels and embedding of checked rows: their own, or by the weights that rebuild new rows."""
+        known = self._seen.find(X)
+        F, soft, Z = self._F[known], self._soft[known], self.embedding_[known]
+        new = np.flatnonzero(known < 0)
+        if len(new):
+            F[new], soft[new], Z[new] = self._extended(stored_like(X[new], self.training_))
+        return F, soft, Z
+
+    def _extended(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same of new rows; in ``refine`` rounds their labels take part in their weights."""
+        K = self._n_neighbors()
+        with one_pool:
+            index = nearest(self.training_, K, queries=X, **self._search).index
+            w, F = new_weights(self.training_, X, index, self._blended), None
+            for turn in range(int(self.refine) + 1):
+                soft = np.einsum("ij,ijc->ic", w, self._soft[index])
+                before, F = F, self._decide(soft)
+                if (
+                    turn == self.refine
+                    or self._blended.alpha == 0
+                    or (before is not None and np.array_equal(F, before))
+                ):
+                    break
+                w = new_weights(self.training_, X, index, self._blended, F, self._F)
+        return F, soft, np.einsum("ij,ijk->ik", w, self.embedding_[index])
+
+    def _n_neighbors(self) -> int:
+        return min(self.n_neighbors, self.training_.shape[0] - 1)
+
+    def transform(self, X):
+        """The embedding of rows X, (m, d) to (m, k), in X's float type.
+
+        A row seen in training has its own (the first of equal rows stands for all), others the mixture of their nearest
+        rows' that rebuilds them.
+        """
+        X = self._checked(X)
+        return self._placed(X)[2].astype(X.dtype, copy=False)
+
+    def predict(self, X) -> Any:
+        """Labels of rows X in the form y came in; those of transduction_ for rows seen in training."""
+        F, soft, _ = self._placed(self._checked(X))
+        return self._decoded(F, soft)
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Label probabilities of rows X, (m, c): soft labels with their threshold brought to 0.5, or classes summing
+        to 1."""
+        X = self._checked(X)
+        soft = np.clip(self._labels.expand(self._placed(X)[1]), 0.0, None)
+        if self._form == "classes":
+            return distributions(soft, np.ones(len(self.classes_)), self._prior)
+        return cut_at_half(np.minimum(soft, 1.0), self.cuts_, self._n_labelled)
+
+    def _scores(self, X) -> np.ndarray:
+        soft = self._labels.expand(self._placed(X)[1])
+        if self._form != "classes":
+            return soft - self.cuts_
+        return soft @ np.array([[1.0, -1.0], [-1.0, 1.0]]) if len(self.classes_) == 2 else soft
+
+    def _positive(self, scores: np.ndarray) -> np.ndarray:
+        return scores >= 0
