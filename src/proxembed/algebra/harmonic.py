@@ -190,7 +190,7 @@ def _block(A, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray
         if len(active) == 0 or steps >= limit:
             break
         some = np.ascontiguousarray(E[:, active] - A @ G[:, active] - G[:, active] * shifts[active])
-        more, taken = _run(A, shifts[active], d[:, active], some, TOLERANCE * size[active], limit - steps)
+        more, taken = conjugate_steps(A, shifts[active], d[:, active], some, TOLERANCE * size[active], limit - steps)
         G[:, active] += more
         steps += taken
         rest = E[:, active] - A @ G[:, active] - G[:, active] * shifts[active]
@@ -199,7 +199,7 @@ def _block(A, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray
     return G, max(steps, 1), float(true.max(initial=0.0))
 
 
-def _run(A, shifts, d, R, goal, limit: int) -> tuple[np.ndarray, int]:
+def conjugate_steps(A, shifts, d, R, goal, limit: int) -> tuple[np.ndarray, int]:
     """The correction for the residual block R, which is used up; columns stop when their residual is at most goal."""
     out, G = np.zeros(R.shape), np.zeros(R.shape)
     open_ = np.arange(R.shape[1])

@@ -121,7 +121,7 @@ def shown(record: dict, folder: Path, json_output: bool) -> None:
     if json_output:
         import json
 
-        typer.echo(json.dumps({key: value for key, value in record.items() if key != "page"}, indent=2))
+        typer.echo(json.dumps(record, indent=2))
         return
     words = {True: "came out", False: "came out otherwise", None: "cannot be told"}
     for claim in record.get("claims", ()):

@@ -1,4 +1,7 @@
-"""The budget of an arm: a clock that stops Python code where the platform can, and counts the seconds everywhere."""
+"""The budget of an arm: a clock that stops Python code where the platform can, and counts the seconds everywhere.
+
+Seconds are those of the wall; ``CpuSeconds`` are those that the process computes, whatever else the machine does.
+"""
 
 import math
 import signal
@@ -19,6 +22,17 @@ class OutOfBudget(TimeoutError):
     """
 
 
+class CpuSeconds(float):
+    """Seconds of CPU time of this process, all its threads together, wherever a budget takes seconds.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.budget import Budget, CpuSeconds
+    >>> 59 < Budget(CpuSeconds(60)).left <= 60
+    True
+    """
+
+
 class Budget:
     """Seconds that one arm has on one split; the clock starts when it is made.
 
@@ -27,7 +41,7 @@ class Budget:
 
     Parameters
     ----------
-    seconds : float or None
+    seconds : float, CpuSeconds or None
         None is no limit.
 
     Raises
@@ -44,18 +58,22 @@ class Budget:
     """
 
     def __init__(self, seconds: float | None):
-        self.seconds, self._started = seconds, time.monotonic()
+        self.seconds, self._of_cpu = seconds, isinstance(seconds, CpuSeconds)
+        self._started = self._now()
+
+    def _now(self) -> float:
+        return time.process_time() if self._of_cpu else time.monotonic()
 
     @property
     def left(self) -> float:
         """Seconds left: below 0 when the budget is overdrawn, infinite without a limit."""
-        return math.inf if self.seconds is None else self.seconds - (time.monotonic() - self._started)
+        return math.inf if self.seconds is None else self.seconds - (self._now() - self._started)
 
     @contextmanager
     def limit(self) -> Iterator[None]:
         """Run a block on the seconds left."""
         self._check()
-        with _timer(self.left, self._stop):
+        with _timer(self.left, self._stop, self._of_cpu):
             yield
         self._check()
 
@@ -64,21 +82,25 @@ class Budget:
             self._stop()
 
     def _stop(self, *signalled: object) -> None:
-        raise OutOfBudget(f"the budget of {self.seconds:g} seconds an arm and split is spent")
+        unit = "CPU seconds" if self._of_cpu else "seconds"
+        raise OutOfBudget(f"the budget of {self.seconds:g} {unit} an arm and split is spent")
 
 
 @contextmanager
-def _timer(seconds: float, stop) -> Iterator[None]:
-    """Call ``stop`` from the main thread after so many seconds, unless somebody else uses the alarm."""
+def _timer(seconds: float, stop, of_cpu: bool) -> Iterator[None]:
+    """Call ``stop`` from the main thread after so many seconds, unless somebody else uses the signal."""
     main = threading.current_thread() is threading.main_thread()
-    free = hasattr(signal, "setitimer") and main and signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
-    if math.isinf(seconds) or not free:
+    if math.isinf(seconds) or not hasattr(signal, "setitimer") or not main:
         yield
         return
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if of_cpu else (signal.ITIMER_REAL, signal.SIGALRM)
+    if signal.getsignal(number) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(number, stop)
+    signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(timer, 0)
+        signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Who enters the benchmark, with the few values tried of each parameter; the same number of trials for all."""
+"""Who enters the benchmark, with the few values tried of each parameter; no one has more trials than another may."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from proxembed import (
     OLPP,
     OPLS,
     PCA,
+    SELF,
     SMSE,
     SSDR,
     SSMOPE,
@@ -31,9 +32,15 @@ from .entrants import Entrant
 RIDGES = (1e-4, 1e-2, 1e-1, 1.0, 10.0)
 CONSTRAINTS = ("projection", "embedding")
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+MOPE_GRIDS = (
+    {"constraint": CONSTRAINTS},
+    {"weights": ("gaussian",), "combine": ("priority", "sum"), "beta": (0.3, 0.7), "constraint": CONSTRAINTS},
+)
 OURS = "proposed in the paper"
 PUBLISHED = "multi-label"
+SUPERVISED = "labelled rows alone"
 UNSUPERVISED = "unsupervised"
+TOGETHER = "semi-supervised, published"
 PROPAGATION = "propagation"
 REFERENCE = "reference"
 
@@ -47,16 +54,10 @@ def supervised_entrants(seed: int = 0) -> tuple[Entrant, ...]:
     >>> [entrant.name for entrant in supervised_entrants()][-2:]
     ['label scores', 'all features']
     """
-    proposed = {
-        "weights": (None, "gaussian"),
-        "combine": ("priority", "sum"),
-        "beta": (0.3, 1.0),
-        "constraint": CONSTRAINTS,
-    }
     return (
-        Entrant("MOPE, scheme 1", MOPE(scheme="labels"), proposed, OURS),
-        Entrant("MOPE, scheme 2", MOPE(scheme="latent"), proposed, OURS),
-        Entrant("MOPE, scheme 3", MOPE(scheme="classes"), proposed, OURS),
+        Entrant("MOPE, scheme 1", MOPE(scheme="labels"), MOPE_GRIDS, OURS),
+        Entrant("MOPE, scheme 2", MOPE(scheme="latent"), MOPE_GRIDS, OURS),
+        Entrant("MOPE, scheme 3", MOPE(scheme="classes"), MOPE_GRIDS, OURS),
         Entrant("MESD(FDA)", MESD(FDA()), {"method__ridge": RIDGES, "weighting": ("none", "mimj")}, OURS),
         Entrant(
             "MESD(LFDA)", MESD(LFDA(ridge=1e-2)), {"method__ridge": RIDGES, "method__n_neighbors": (3, 7, 15)}, OURS
@@ -92,15 +93,17 @@ def reference_entrants(seed: int) -> tuple[Entrant, ...]:
 
 def partly_labelled_entrants(seed: int = 0) -> tuple[Entrant, ...]:
     """The entrants of the benchmark with a part of the labels known."""
-    mixes = {"mix": SHARES}
+    mixes = {"mix": SHARES, "balance": ("none", "trace")}
+    bounded = {**mixes, "constraint": ("projection", "mixed")}
     return (
         Entrant("SSMOPE", SSMOPE(), mixes, OURS),
-        Entrant("SSDR(MESD(FDA), OLPP)", SSDR(MESD(FDA()), OLPP()), mixes, OURS),
-        Entrant("SSDR(MESD(LFDA), PCA)", SSDR(MESD(LFDA(ridge=1e-2)), PCA()), mixes, OURS),
+        Entrant("SSDR(MESD(FDA), OLPP)", SSDR(MESD(FDA()), OLPP()), bounded, OURS),
+        Entrant("SSDR(MESD(LFDA), PCA)", SSDR(MESD(LFDA(ridge=1e-2)), PCA()), bounded, OURS),
         Entrant("SSDR(MDDM, PCA)", SSDR(MDDM(), PCA()), mixes, OURS),
+        Entrant("MESD(SELF)", MESD(SELF()), {"method__beta": SHARES}, TOGETHER),
         *propagation_entrants(),
-        Entrant("MOPE", MOPE(), {"constraint": CONSTRAINTS}, PUBLISHED),
-        Entrant("OPLS", OPLS(), {"ridge": RIDGES}, PUBLISHED),
+        Entrant("MOPE", MOPE(), MOPE_GRIDS, SUPERVISED),
+        Entrant("OPLS", OPLS(), {"ridge": RIDGES}, SUPERVISED),
         Entrant("PCA", PCA(), {}, UNSUPERVISED, rival=True),
         Entrant("OLPP", OLPP(), {"n_neighbors": (3, 10, 20)}, UNSUPERVISED),
         Entrant("label scores", LabelScores(random_state=seed), {"penalty": RIDGES}, REFERENCE, rival=True),
@@ -110,9 +113,10 @@ def partly_labelled_entrants(seed: int = 0) -> tuple[Entrant, ...]:
 
 def propagation_entrants() -> tuple[Entrant, ...]:
     """Methods that give labels to the unlabelled rows of a graph, and to new rows by one step more."""
-    smooth = {"n_neighbors": (5, 10, 20), "smoothness": (0.1, 1.0, 10.0)}
+    neighbors = (3, 5, 10, 20)
+    smooth = {"n_neighbors": neighbors, "smoothness": (0.01, 0.1, 1.0, 10.0)}
     return (
         Entrant("ML-LGC", MLLGC(), smooth, PROPAGATION, direct=True),
-        Entrant("ML-GFHF", MLGFHF(), {"n_neighbors": (5, 10, 20)}, PROPAGATION, direct=True),
+        Entrant("ML-GFHF", MLGFHF(), {"n_neighbors": neighbors}, PROPAGATION, direct=True),
         Entrant("SMSE", SMSE(), smooth, PROPAGATION, direct=True),
     )

@@ -1,142 +1,61 @@
-"""What the benchmark found: tables, paired counts over the sets, failures, figures, and the Markdown page."""
+"""The page of the benchmark: tables, paired counts over the sets, tests, seconds, failures; and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from proxembed.evaluate.results import AVERAGE_PRECISION, MACRO_F1
-from proxembed.evaluate.statistics import ROPE, wilcoxon_holm
+from proxembed.evaluate.results import MACRO_F1
+from proxembed.evaluate.statistics import ROPE
 
-from .benchmark_entrants import OURS
+from .benchmark_findings import ALL, Table, groups, values_of
 from .dots import dot_plot
-from .markdown import QUICK_WARNING, table
-from .tuned import value_of
+from .markdown import QUICK_WARNING, made_lines, table
+from .tuned import FEW, FOLDS, timed_out
 
 CHOSEN = "the k chosen inside the training part"
-Table = dict[str, dict[str, float]]
-
-
-def conclusions(record: Mapping[str, Any]) -> dict:
-    """Tables and paired counts, as plain data.
-
-    Returns
-    -------
-    dict
-        ``all labels`` and, for each share, its percentage: each with ``values`` (entrant -> set -> test value at the
-        chosen k) and ``paired``; and ``failures``.
-    """
-    found: dict[str, Any] = {}
-    for title, parts in _groups(record).items():
-        values = _values(parts)
-        names = {entry["entrant"]: entry["group"] for entries in parts.values() for entry in entries}
-        found[title] = {"values": values, "paired": paired(values, [n for n, group in names.items() if group == OURS])}
-    found["failures"] = failures(record["parts"])
-    return found
-
-
-def _groups(record: Mapping[str, Any]) -> dict[str, dict[str, list[dict]]]:
-    """Parts by how many rows have labels: title -> set -> entries."""
-    groups: dict[str, dict[str, list[dict]]] = {}
-    for part, entries in record["parts"].items():
-        name, _, share = part.partition(" at ")
-        groups.setdefault(f"{share} of the labels" if share else "all labels", {})[name] = entries
-    return groups
-
-
-def _values(parts: Mapping[str, list[dict]], k: Any = None, measure: str = AVERAGE_PRECISION) -> Table:
-    """Entrant -> set -> test value at a size: a number, a mapping of sets to numbers, or None for the chosen one."""
-    found: Table = {}
-    for name, entries in parts.items():
-        for entry in entries:
-            at = entry["k"] if k is None else k[name] if isinstance(k, Mapping) else k
-            value = value_of(entry, at, measure)
-            if value is not None:
-                found.setdefault(entry["entrant"], {})[name] = value
-    return found
-
-
-def paired(values: Table, ours: Sequence[str]) -> list[dict]:
-    """Each of ours against each other entrant, over the sets: wins, ties and losses, and Wilcoxon's test with Holm's.
-
-    Differences of at most 0.01 are ties; the test takes them as they are.
-
-    Examples
-    --------
-    >>> from proxembed.reproduce.benchmark_page import paired
-    >>> values = {"MOPE": {"a": 0.5, "b": 0.4}, "PCA": {"a": 0.3, "b": 0.395}}
-    >>> found = paired(values, ["MOPE"])[0]
-    >>> found["b"], found["wins"], found["ties"], found["losses"]
-    ('PCA', 1, 1, 0)
-    """
-    found, differences = [], []
-    for a in ours:
-        for b in values:
-            sets = [name for name in values.get(a, {}) if name in values[b]]
-            if b in ours or not sets:
-                continue
-            each = [values[a][name] - values[b][name] for name in sets]
-            wins, losses = sum(d > ROPE for d in each), sum(d < -ROPE for d in each)
-            differences.append(each)
-            counts = {"wins": wins, "ties": len(each) - wins - losses, "losses": losses}
-            found.append({"a": a, "b": b, **counts, "sets": len(each), "mean": sum(each) / len(each)})
-    if found:
-        p, adjusted = wilcoxon_holm(differences)
-        for entry, each_p, each_holm in zip(found, p, adjusted, strict=True):
-            entry |= {"p": float(each_p), "p_holm": float(each_holm)}
-    return found
-
-
-def failures(parts: Mapping[str, list[dict]]) -> list[dict]:
-    """What failed: trials inside the training part, and last fits, each with its first reason."""
-    found = []
-    for part, entries in parts.items():
-        for entry in entries:
-            lost = [each["failure"] for each in entry["tried"] if each["failure"]]
-            if entry["failure"] or lost:
-                reason = entry["failure"] or lost[0]
-                facts = {"last_fit": bool(entry["failure"]), "trials": len(lost), "of": len(entry["tried"])}
-                found.append({"part": part, "entrant": entry["entrant"], **facts, "reason": reason})
-    return found
+Parts = Mapping[str, list[dict]]
 
 
 def figures(record: Mapping[str, Any]) -> dict[str, str]:
     """SVG files by name."""
     sets, found = list(record["sets"]), record["conclusions"]
     axis = f"macro average precision on the test rows, at {CHOSEN}"
-    drawn = {"all-labels.svg": dot_plot("All labels known", axis, found["all labels"]["values"], sets)}
+    drawn = {"all-labels.svg": dot_plot("All labels known", axis, found[ALL]["values"], sets)}
     shares = [title for title in found if title.endswith("of the labels")]
     means: Table = {}
     for title in shares:
         for entrant, values in found[title]["values"].items():
-            means.setdefault(entrant, {})[title] = sum(values.values()) / len(values)
+            if len(values) == len(sets):
+                means.setdefault(entrant, {})[title] = sum(values.values()) / len(values)
     if shares:
-        drawn["partly-labelled.svg"] = dot_plot(f"Some labels known, mean of {len(sets)} sets", axis, means, shares)
+        title = f"Some labels known: mean of {len(sets)} sets, of entrants with a value on each"
+        drawn["partly-labelled.svg"] = dot_plot(title, axis, means, shares)
     return drawn
 
 
 def benchmark_page(record: Mapping[str, Any]) -> str:
     """The page: how it was made, tables, paired counts, seconds, failures."""
-    found, groups = record["conclusions"], _groups(record)
-    lines = _head(record)
-    for title, parts in groups.items():
+    found, parted = record["conclusions"], groups(record)
+    lines = _head(record) + _tested(found["contrasts"])
+    for title, parts in parted.items():
         lines += [f"## {title[0].upper()}{title[1:]}", ""]
-        lines += [f"Macro average precision on the test rows, at {CHOSEN}.", "", _grid(found[title]["values"], parts)]
-        if title == "all labels":
+        lines += [f"Macro average precision on the test rows, at {CHOSEN}.", "", _grid(parts)]
+        if title == ALL:
             labels = {name: facts["labels"] for name, facts in record["sets"].items()}
             for k in (2, 5, 10):
-                lines += [f"At k = {k}.", "", _grid(_values(parts, k), parts)]
-            lines += ["At as many components as labels.", "", _grid(_values(parts, labels), parts)]
+                lines += [f"At k = {k}.", "", _grid(parts, dict.fromkeys(parts, k))]
+            lines += ["At as many components as labels.", "", _grid(parts, labels)]
             lines += ["Macro F1 at the chosen k, cut by the one shared rule.", ""]
-            lines += [_grid(_values(parts, measure=MACRO_F1), parts)]
+            lines += [_grid(parts, measure=MACRO_F1)]
         lines += [_paired_table(found[title]["paired"])]
-    lines += ["## Seconds", "", "An entrant's tuning, last fit and read-outs, in its process.", ""]
-    lines += [_seconds(groups), *_failed(found["failures"])]
+    lines += ["## CPU seconds", "", "An entrant's tuning, last fit and read-outs, in its process.", ""]
+    lines += [_seconds(parted), *_failed(found["failures"])]
     return "\n".join(lines)
 
 
 def _head(record: Mapping[str, Any]) -> list[str]:
-    plan, quick = record["plan"]["effort"], record["quick"]
+    quick = record["quick"]
     sets = [
         (name, facts["train"], facts["test"], facts["d"], facts["labels"], f"{facts['cardinality']:.2f}")
         for name, facts in record["sets"].items()
@@ -145,26 +64,72 @@ def _head(record: Mapping[str, Any]) -> list[str]:
         "# Benchmark on multi-label sets",
         "",
         *([QUICK_WARNING, ""] if quick else []),
-        f"Made by `{record['command']}`, {record['created'][:10]}, seed {record['seed']}, {record['jobs']} processes.",
-        "",
-        f"Every entrant tries at most {plan['configurations']} configurations ({plan['configurations_partly']} with "
-        f"some labels) on {plan['tuning_rows']:,} training rows at most, its defaults among them, in at most half of "
-        f"its {plan['seconds']:g} seconds ({plan['seconds_large']:g} on the two large sets; with some labels "
-        f"{plan['seconds_partly']:g} and {plan['seconds_partly_large']:g}, on {plan['rows_partly']:,} training rows at "
-        "most). The best on a quarter of these rows is fitted on the whole training part, and the test rows are scored "
-        "once. A fit that the clock stops counts 0. Read-out: ridge, its penalty by leave-one-out, for all but the "
-        "propagation methods, whose own scores count; the single-label SELF takes part as MESD(LFDA) + PCA.",
-        "",
+        *made_lines(record),
+        *_rules(record["plan"]["effort"]),
         table(("set", "training rows", "test rows", "features", "labels", "labels a row"), sets),
     ]
 
 
-def _grid(values: Table, sets: Iterable[str]) -> str:
-    """Entrants by sets; the best of each set in bold."""
-    sets = list(sets)
-    best = {name: max((row[name] for row in values.values() if name in row), default=None) for name in sets}
-    rows = [(entrant, *(_cell(row.get(name), best[name]) for name in sets)) for entrant, row in values.items()]
-    return table(("", *sets), rows)
+def _rules(plan: Mapping[str, Any]) -> list[str]:
+    """How entrants are tuned and scored, in words."""
+    return [
+        f"Every entrant may try {plan['configurations']} configurations ({plan['configurations_partly']} with some "
+        "labels), its defaults among them; those with a smaller grid try fewer, and so do those whose tuning the clock "
+        f"ends, after {plan['seconds']:g} CPU seconds ({plan['seconds_large']:g} on the two large sets; with some "
+        f"labels {plan['seconds_partly']:g} and {plan['seconds_partly_large']:g}). All tune on the same rows: "
+        f"{plan['tuning_rows']:,} of the training part at most, of which labelled ones fill up to half before any is "
+        f"left out. A quarter of the labelled ones is scored on, or each of {FOLDS} folds in turn where fewer than "
+        f"{FEW} are labelled. With some labels the training part has {plan['rows_partly']:,} rows at most, drawn at "
+        f"random; Reuters has {plan['rows_reuters']:,} with all labels and {plan['rows_reuters_partly']:,} with some, "
+        "as it has more terms than rows, so that a fit costs the cube of the rows.",
+        "",
+        "The best configuration is fitted on the whole training part and finished; the test rows are scored once. "
+        f'"timed out" stands where this took more than {plan["last_seconds"]:g} CPU seconds: such a set is left out of '
+        "that entrant's means, pairs and tests, and the same command tries it again. What fails otherwise counts 0.",
+        "",
+        "Read-out: ridge, its penalty by leave-one-out, for all but the propagation methods, whose own scores count: "
+        "they rank rows by their share of the score that they would have if every labelled row had the label. "
+        "MESD(SELF) is the single-label SELF with the labels shared out by MESD; SSDR(MESD(LFDA), PCA) is a pair of "
+        "the general method and not SELF.",
+        "",
+    ]
+
+
+def _tested(entries: list[dict]) -> list[str]:
+    """The tests that were declared before the run."""
+    rows = [
+        (
+            f"{e['a']} – {e['b']}",
+            e["labels"],
+            f"{e['wins']} / {e['ties']} / {e['losses']}",
+            f"{e['mean']:+.3f}",
+            f"{e['p']:.3f}",
+            f"{e['p_holm']:.3f}",
+        )
+        for e in entries
+    ]
+    words = (
+        "These pairs were named before the run, and no others are tested (Wilcoxon over the sets, Holm over the "
+        f"pairs). With some labels the difference on a set is the mean over the shares; at most {ROPE:g} is a tie."
+    )
+    head = ("pair", "labels", "wins / ties / losses", "mean difference", "p", "p (Holm)")
+    return ["## Tests", "", words, "", table(head, rows)] if rows else []
+
+
+def _grid(parts: Parts, k: Mapping[str, int] | None = None, **measure: str) -> str:
+    """Entrants by sets, at a size of each set or at the chosen one; the best of each set in bold."""
+    values = values_of(parts, k, **measure)
+    best = {name: max((row[name] for row in values.values() if name in row), default=None) for name in parts}
+    entries = {(entry["entrant"], name): entry for name, held in parts.items() for entry in held}
+    rows = []
+    for entrant in dict.fromkeys(entrant for entrant, _ in entries):
+        cells = []
+        for name in parts:
+            value, entry = values.get(entrant, {}).get(name), entries.get((entrant, name))
+            ended = entry is not None and timed_out(entry, entry["k"] if k is None else k[name])
+            cells.append("timed out" if ended else _cell(value, best[name]))
+        rows.append((entrant, *cells))
+    return table(("", *parts), rows)
 
 
 def _cell(value: float | None, best: float | None) -> str:
@@ -174,7 +139,7 @@ def _cell(value: float | None, best: float | None) -> str:
 
 
 def _paired_table(entries: list[dict]) -> str:
-    """Others by ours: wins, ties and losses of ours, with the mean difference and, where it is below 0.05, p."""
+    """Others by ours: wins, ties and losses of ours, with the mean difference."""
     if not entries:
         return ""
     ours, others = (list(dict.fromkeys(entry[side] for entry in entries)) for side in "ab")
@@ -183,23 +148,23 @@ def _paired_table(entries: list[dict]) -> str:
     sets = max(entry["sets"] for entry in entries)
     words = [
         f"Wins / ties / losses of each column against each row over the sets (at most {sets}),",
-        f"and the mean difference; differences of at most {ROPE:g} are ties. p (Wilcoxon, Holm) is given below 0.05.",
+        f"and the mean difference; differences of at most {ROPE:g} are ties. Nothing is tested here.",
     ]
     return "\n".join([*words, "", table(("against", *ours), rows)])
 
 
 def _paired_cell(entry: Mapping[str, Any]) -> str:
-    told = f"{entry['wins']} / {entry['ties']} / {entry['losses']} ({entry['mean']:+.3f})"
-    return told + (f", p = {entry['p_holm']:.3f}" if entry["p_holm"] < 0.05 else "")
+    return f"{entry['wins']} / {entry['ties']} / {entry['losses']} ({entry['mean']:+.3f})"
 
 
-def _seconds(groups: Mapping[str, Mapping[str, list[dict]]]) -> str:
-    sets = list(dict.fromkeys(name for parts in groups.values() for name in parts))
+def _seconds(parted: Mapping[str, Mapping[str, list[dict]]]) -> str:
+    sets = list(dict.fromkeys(name for parts in parted.values() for name in parts))
     rows = []
-    for title, parts in groups.items():
-        for number, entry in enumerate(next(iter(parts.values()))):
-            spent = [f"{parts[name][number]['seconds']:.1f}" if name in parts else "–" for name in sets]
-            rows.append((title, entry["entrant"], *spent))
+    for title, parts in parted.items():
+        spent = {(entry["entrant"], name): entry["cpu_seconds"] for name, held in parts.items() for entry in held}
+        for entrant in dict.fromkeys(entrant for entrant, _ in spent):
+            cells = [f"{spent[entrant, name]:.1f}" if (entrant, name) in spent else "–" for name in sets]
+            rows.append((title, entrant, *cells))
     return table(("", "entrant", *sets), rows)
 
 
@@ -208,7 +173,15 @@ def _failed(entries: list[dict]) -> list[str]:
     if not entries:
         return [*lines, "None.", ""]
     rows = [
-        (e["part"], e["entrant"], "yes" if e["last_fit"] else "no", f"{e['trials']} of {e['of']}", e["reason"][:160])
+        (
+            e["part"],
+            e["entrant"],
+            "yes" if e["last_fit"] else "no",
+            ", ".join(e["other_sizes"]) or "–",
+            f"{e['trials']} of {e['of']} ({e['trials_timed_out']} by the clock)",
+            e["reason"][:160],
+        )
         for e in entries
     ]
-    return [*lines, table(("part", "entrant", "last fit failed", "failed trials", "first reason"), rows)]
+    head = ("part", "entrant", "last fit failed", "at other k", "failed trials", "first reason")
+    return [*lines, table(head, rows)]

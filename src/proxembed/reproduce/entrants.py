@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ from sklearn.model_selection import ParameterGrid
 from proxembed.base import Embedder
 from proxembed.engine.space import settings
 from proxembed.evaluate.arms import title_of
+
+Grid = Mapping[str, tuple]
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Entrant:
         Name in the tables.
     estimator : transformer or None
         Unfitted; None stands for the features themselves.
-    grid : mapping of str to tuple
-        Parameter names (nested ones with two underscores) and the values tried of each.
+    grid : mapping of str to tuple, or sequence of such mappings
+        Parameter names (nested ones with two underscores) and the values tried of each; several grids are joined.
     group : str
         What the tables call its kind.
     rival : bool, default=False
@@ -44,15 +46,19 @@ class Entrant:
 
     name: str
     estimator: Any
-    grid: Mapping[str, tuple] = field(default_factory=dict)
+    grid: Grid | Sequence[Grid] = field(default_factory=dict)
     group: str = ""
     rival: bool = False
     direct: bool = False
 
     def describe(self) -> dict:
         """Name, method and grid, as plain data."""
-        grid = {name: [repr(value) for value in values] for name, values in self.grid.items()}
+        grids = [{name: [repr(value) for value in values] for name, values in grid.items()} for grid in self._grids()]
+        grid = grids[0] if isinstance(self.grid, Mapping) else grids
         return {"name": self.name, "start": told(self.estimator), "grid": grid}
+
+    def _grids(self) -> list[Grid]:
+        return [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
 
     def configurations(self, limit: int | None = None, seed: int = 0) -> list[Any]:
         """Unfitted estimators: the whole grid, or the estimator as it is and then so many drawn from the grid.
@@ -61,7 +67,7 @@ class Entrant:
         """
         if self.estimator is None:
             return [None]
-        combinations = list(ParameterGrid(dict(self.grid)))
+        combinations = list(ParameterGrid([dict(grid) for grid in self._grids()]))
         if limit is not None:
             order = np.random.default_rng(seed).permutation(len(combinations))
             combinations = [{}, *(combinations[i] for i in order)]

@@ -12,10 +12,12 @@ from typing import Any
 
 from proxembed.report import versions, write_atomic
 
+from .code import code
 from .workers import as_they_come
 
 Progress = Callable[[int, int, str], None]
 LOG, RECORD, PAGE = "progress.jsonl", "results.json", "README.md"
+RUN = ("command", "created", "jobs", "code", "data")
 DIGITS = 6
 
 
@@ -66,7 +68,7 @@ class Request:
 class Experiment:
     """A named experiment: what it asks, the data files it reads, and the function that runs it.
 
-    ``run(request)`` returns the record, plain data, whose ``"page"`` is the Markdown page.
+    ``run(request)`` writes the folder and returns the record, plain data.
     """
 
     name: str
@@ -91,12 +93,13 @@ class Kept:
     Attributes
     ----------
     record : dict
-        ``plan`` and ``parts`` (part -> entries, each with its ``entrant``), and where the numbers come from.
+        ``plan`` and ``parts`` (part -> entries, each with its ``entrant``), where the latest run's numbers come from,
+        and ``runs``: commands, code and data of all runs, to which each entry's number ``run`` points.
 
     Raises
     ------
     ValueError
-        The folder holds a run of another plan, or a damaged record.
+        The folder holds a run of another plan or of other data, or a damaged record.
 
     Examples
     --------
@@ -112,17 +115,33 @@ class Kept:
 
     def __init__(self, request: Request, name: str, plan: dict):
         self.folder, plan = request.folder, plain(plan)
-        self.record = {**made_by(request, name), "plan": plan, "parts": {}}
+        self._made = made_by(request, name)
+        self.record = {**self._made, "plan": plan, "runs": [], "parts": {}}
         earlier = self._earlier()
         if earlier is None:
             return
         if earlier.get("plan") == plan and earlier.get("experiment") == name:
-            self.record["parts"] = earlier["parts"]
+            self._go_on(earlier, request.force)
         elif not request.force:
             raise ValueError(
                 f"{self.folder / RECORD} holds a run of another plan (experiment, seed, --quick or version of the "
                 "grids); name another folder with -o, or replace it with --force."
             )
+
+    def _go_on(self, earlier: dict, force: bool) -> None:
+        """Take over what an earlier run left; its data must be today's where both name a file."""
+        held, given = earlier.get("data", {}), self.record["data"]
+        other = [name for name in given if name in held and held[name] != given[name]]
+        if other and not force:
+            raise ValueError(
+                f"{self.folder / RECORD} rests on another {', '.join(other)} than is there now (its hash differs); "
+                "name another folder with -o, or do it again with --force."
+            )
+        self.record["data"] = {**held, **given}
+        self.record["runs"] = earlier.get("runs", [{key: earlier.get(key) for key in RUN}])
+        self.record["parts"] = {
+            part: [{"run": 0, **entry} for entry in entries] for part, entries in earlier["parts"].items()
+        }
 
     def _earlier(self) -> dict | None:
         path = self.folder / RECORD
@@ -139,18 +158,26 @@ class Kept:
         self.record["parts"].pop(part, None)
 
     def missing(self, part: str, names: Sequence[str]) -> list[str]:
-        """The entrants of a part that have no entry yet."""
-        held = {entry["entrant"] for entry in self.record["parts"].get(part, [])}
+        """The entrants of a part that have no entry yet, or one that the clock ended."""
+        held = {entry["entrant"] for entry in self.record["parts"].get(part, []) if not entry.get("timed_out")}
         return [name for name in names if name not in held]
 
     def add(self, part: str, entry: dict) -> None:
-        """Keep an entry, plain data, write the record and add a line to the log."""
-        self.record["parts"].setdefault(part, []).append(plain(entry))
+        """Keep an entry in place of an earlier one, plain data, write the record and add a line to the log."""
+        others = [each for each in self.record["parts"].get(part, []) if each["entrant"] != entry["entrant"]]
+        self.record["parts"][part] = [*others, {**plain(entry), "run": self._run()}]
         line = {"at": _now(), "part": part, "entrant": entry["entrant"]}
         line |= {"seconds": round(entry["seconds"], 2), "failure": entry["failure"]}
         with open(self.folder / LOG, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         write_atomic(self.folder / RECORD, json.dumps(self.record) + "\n")
+
+    def _run(self) -> int:
+        """The number of this run among ``runs``, which it joins with its first entry."""
+        this = {key: self._made[key] for key in RUN}
+        if this not in self.record["runs"]:
+            self.record["runs"].append(this)
+        return self.record["runs"].index(this)
 
     def order(self, part: str, names: Sequence[str]) -> None:
         """Put the entries of a part into the order of the entrants; others are left out."""
@@ -189,7 +216,7 @@ def _now() -> str:
 
 
 def made_by(request: Request, experiment: str) -> dict:
-    """Where the numbers of a record come from: command, seed, versions, hashes of the data."""
+    """Where the numbers of a record come from: command, seed, code, versions, hashes of the data."""
     return {
         "experiment": experiment,
         "command": request.command,
@@ -197,6 +224,7 @@ def made_by(request: Request, experiment: str) -> dict:
         "seed": request.seed,
         "quick": request.quick,
         "jobs": request.n_jobs,
+        "code": code(),
         "versions": versions(),
         "data": dict(request.hashes),
     }

@@ -107,7 +107,7 @@ def compete(
         warnings.simplefilter("always")
         for configuration in entrant.configurations(limit, seed):
             tried.append(_try(entrant, configuration, stage, sizes, readout, best))
-        test, labels = _test(entrant, stage, readout, best)
+        (test, labels), failure = _test_or_reason(entrant, stage, readout, best)
     lost = [each["failure"] for each in tried if each["failure"]]
     return {
         "entrant": entrant.name,
@@ -119,7 +119,7 @@ def compete(
         "labels": labels,
         "tried": tried,
         "seconds": time.perf_counter() - started,
-        "failure": lost[0] if test is None and lost else None,
+        "failure": failure or (lost[0] if test is None and lost else None),
         "notes": sorted({" ".join(str(each.message).split()) for each in caught}),
     }
 
@@ -136,8 +136,8 @@ def _try(entrant: Entrant, configuration: Any, stage: Stage, sizes, readout: dic
             widths = {Z.shape[1]} if configuration is None else {min(k, Z.shape[1]) for k in sizes}
             for k in sorted(widths):
                 curve[k] = f1_of(Z[:, :k], stage.Y[rows], Z_validation[:, :k], stage.Y_validation, readout)
-    except (ValueError, FloatingPointError, MemoryError) as error:
-        failure = " ".join(f"{type(error).__name__}: {error}".split())
+    except Exception as error:
+        curve, failure = {}, _reason(error)
     for k, value in curve.items():
         if value > best.value:
             best.value, best.k, best.configuration, best.model, best.Z = value, k or None, configuration, model, Z
@@ -153,6 +153,18 @@ def _embedding(configuration: Any, stage: Stage, largest: int) -> tuple[Any, np.
         return None, stage.R[rows], stage.R_validation
     model, Z = fitted(configuration, largest, stage.R, stage.y)
     return model, Z[rows], np.asarray(model.transform(stage.R_validation), dtype=np.float64)
+
+
+def _test_or_reason(entrant: Entrant, stage: Stage, readout: dict, best: _Best) -> tuple[tuple, str | None]:
+    """What ``_test`` returns and None, or no score and the reason."""
+    try:
+        return _test(entrant, stage, readout, best), None
+    except Exception as error:
+        return (None, {}), f"on the test part: {_reason(error)}"
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _test(entrant: Entrant, stage: Stage, readout: dict, best: _Best) -> tuple[float | None, dict[str, float]]:

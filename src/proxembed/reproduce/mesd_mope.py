@@ -15,10 +15,9 @@ from .flda_trials import chosen_readout, compete
 from .mesd_mope_claims import Claim, partly_labelled_claims, supervised_claims
 from .mesd_mope_entrants import partly_labelled_entrants, supervised_entrants
 from .mesd_mope_page import page
-from .reuters_ten import FILE, reuters_ten
+from .reuters_ten import reuters_ten
 
 SUPERVISED, PARTLY = "mesd-mope-reuters", "mesd-mope-reuters-partly-labelled"
-FILES = (FILE,)
 SHARES = (0.4, 0.8)
 
 

@@ -110,11 +110,12 @@ def partly_labelled_entrants() -> tuple[Entrant, ...]:
     """Everything of experiment 2."""
     mope = {"scheme": "classes", "similarity": "dice", "weights": "gaussian"}
     priority = {"a": (0.5, 1.0), "beta": (0.5, 2.0, 8.0)}
-    mixed = {"mix": (0.1, 0.3, 0.5, 0.7, 0.9), "supervised__beta": (0.5, 2.0)}
+    mixed = {"mix": (0.1, 0.5, 0.9), "balance": ("none", "trace"), "supervised__beta": (0.5, 2.0)}
+    smooth = {"smoothness": (0.01, 0.1, 1.0, 10.0), "n_neighbors": (3, *NEIGHBORS)}
     return (
         Entrant("OLPP", OLPP(), {"n_neighbors": NEIGHBORS}, UNSUPERVISED),
         Entrant("MOPE", MOPE(**mope), priority, COMBINED),
         Entrant("SSMOPE", SSMOPE(supervised=MOPE(**mope)), mixed, TOGETHER),
-        Entrant("ML-LGC", MLLGC(), {"smoothness": (0.1, 1.0, 10.0), "n_neighbors": NEIGHBORS}, TOGETHER, direct=True),
+        Entrant("ML-LGC", MLLGC(), smooth, TOGETHER, direct=True),
         Entrant("no embedding", None, {}, REFERENCE),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .markdown import QUICK_WARNING, table
+from .markdown import QUICK_WARNING, made_lines, table
 
 CAME = {True: "yes", False: "no", None: "cannot be told"}
 DIFFERENCES = """## What differs from the paper
@@ -32,8 +32,7 @@ def page(record: Mapping[str, Any]) -> str:
         f"# {record['title']}",
         "",
         *([QUICK_WARNING, ""] if quick else []),
-        f"Made by `{record['command']}`, {record['created'][:10]}, seed {record['seed']}, {record['jobs']} processes.",
-        "",
+        *made_lines(record),
         f"{stage['training']:,} training, {stage['validation']:,} validation and {stage['test']:,} test documents of "
         f"{len(stage['categories'])} categories ({', '.join(stage['categories'])}), {stage['terms']:,} terms, relation "
         f"features. k is one of {', '.join(map(str, record['sizes']))} (the paper's: {record['published_k']:,}) or all "

@@ -209,10 +209,11 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
         admissible = self.label_smoothness * least / lowest
         where = " with a fold of the labelled rows hidden, as decision='tuned' does" if hidden else ""
         bound = f"below {admissible:.4g}" if admissible > 0 else "0, as some rows have no path to a labelled one"
+        other = "sigma_form='laplacian' with" if hasattr(self, "sigma_form") else "a sigma (such as 'cosine') with"
         raise ValueError(
             f"{type(self).__name__}: label_smoothness={self.label_smoothness!r} is not allowed: the system is positive "
-            f"definite only for label_smoothness {bound}{where}. Use a smaller value, or sigma_form='laplacian' with "
-            "correlations of at least 0."
+            f"definite only for label_smoothness {bound}{where}. Use a smaller value, or {other} correlations of at "
+            "least 0."
         )
 
     def _cuts(self, shares: np.ndarray, known: np.ndarray, labels: LabelMatrix, prior: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from proxembed.evaluate.budget import Budget, OutOfBudget
+from proxembed.evaluate.budget import Budget, CpuSeconds, OutOfBudget
 
 
 def nap():
@@ -67,3 +67,14 @@ def test_the_alarm_of_somebody_else_is_left_alone():
             assert signal.getsignal(signal.SIGALRM) is mine
     finally:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def test_cpu_seconds_count_work_and_not_waiting():
+    with Budget(CpuSeconds(0.2)).limit():
+        time.sleep(0.4)
+    started = time.process_time()
+    with pytest.raises(OutOfBudget, match="the budget of 0.2 CPU seconds"), Budget(CpuSeconds(0.2)).limit():
+        while time.process_time() - started < 5:
+            sum(range(1000))
+    assert time.process_time() - started < 2
+    assert signal.getsignal(signal.SIGPROF) == signal.SIG_DFL and signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

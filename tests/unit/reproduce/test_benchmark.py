@@ -2,14 +2,17 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from proxembed import OPLS, PCA
-from proxembed.reproduce import Request, benchmark_multilabel
-from proxembed.reproduce.benchmark_page import failures, paired
+from proxembed.reproduce import EXPERIMENTS, Request, benchmark_multilabel
+from proxembed.reproduce.benchmark_findings import contrasted, failures, paired
 from proxembed.reproduce.entrants import Entrant
 
+LATE = {"failure": "timed out: the 6 CPU seconds of tuning were spent"}
 OURS = benchmark_multilabel.supervised_entrants.__globals__["OURS"]
 
 
@@ -68,11 +71,67 @@ def test_wins_ties_and_losses():
 def test_failures_are_told_with_their_reason():
     tried = [{"failure": None}, {"failure": "ValueError: bad"}]
     parts = {
-        "yeast": [{"entrant": "A", "failure": None, "tried": tried}, {"entrant": "B", "failure": None, "tried": []}]
+        "yeast": [
+            {"entrant": "A", "failure": None, "other_sizes": {}, "tried": tried},
+            {"entrant": "B", "failure": None, "other_sizes": {}, "tried": []},
+            {"entrant": "C", "failure": None, "other_sizes": {"22": "timed out: late"}, "tried": [*tried, LATE]},
+        ]
     }
-    assert failures(parts) == [
-        {"part": "yeast", "entrant": "A", "last_fit": False, "trials": 1, "of": 2, "reason": "ValueError: bad"}
-    ]
+    reason = {"part": "yeast", "entrant": "A", "last_fit": False, "other_sizes": [], "reason": "ValueError: bad"}
+    first, third = failures(parts)
+    assert first == {**reason, "trials": 1, "trials_timed_out": 0, "of": 2}
+    assert (third["last_fit"], third["other_sizes"], third["reason"]) == (False, ["22"], "timed out: late")
+    assert (third["trials"], third["trials_timed_out"], third["of"]) == (2, 1, 3)
+
+
+def test_only_declared_contrasts_are_tested_and_shares_are_averaged_on_each_set():
+    sets = "abcdefgh"
+    whole = {"A": {name: 0.5 + 0.01 * i for i, name in enumerate(sets, 1)}, "B": dict.fromkeys(sets, 0.5)}
+    few = {"A": {"a": 0.6, "b": 0.3}, "B": {"a": 0.5, "b": 0.4, "c": 0.1}}
+    many = {"A": {"a": 0.9}, "B": {"a": 0.5, "b": 0.4}}  # A timed out on b
+    found = {"all labels": {"values": whole}} | {
+        f"{share} % of the labels": {"values": values} for share, values in ((5, few), (80, many))
+    }
+    one, two = contrasted([("all labels", "A", "B"), ("some labels", "A", "B"), ("some labels", "A", "none")], found)
+    assert one["sets"] == 8 and one["p"] == pytest.approx(2 / 2**8) and one["p_holm"] == pytest.approx(4 / 2**8)
+    assert two["sets"] == 2 and two["mean"] == pytest.approx(((0.1 + 0.4) / 2 - 0.1) / 2)
+
+
+def test_the_declared_contrasts_name_entrants_and_can_reach_the_level():
+    from proxembed.reproduce.benchmark_entrants import partly_labelled_entrants, supervised_entrants
+
+    names = {
+        labels: {each.name for each in entrants(0)}
+        for labels, entrants in (("all labels", supervised_entrants), ("some labels", partly_labelled_entrants))
+    }
+    declared = benchmark_multilabel.CONTRASTS
+    assert all({a, b} <= names[labels] for labels, a, b in declared)
+    assert len(declared) * 2 / 2 ** len(EXPERIMENTS["benchmark-multilabel"].files) < 0.05
+
+
+def test_what_the_clock_ended_is_no_value_and_is_done_again(folder, tmp_path, few, monkeypatch):
+    whole, late = benchmark_multilabel.compete, []
+
+    def ended(entrant, *arguments):
+        if entrant.name == "OPLS":
+            late.append(entrant.name)
+            arguments = (*arguments[:-2], replace(arguments[-2], last_seconds=1e-9), arguments[-1])
+        return whole(entrant, *arguments)
+
+    monkeypatch.setattr(benchmark_multilabel, "compete", ended)
+    record = benchmark_multilabel.run(request(folder, tmp_path))
+    assert set(record["conclusions"]["all labels"]["values"]) == {"PCA"} and len(late) == 2
+    assert not record["conclusions"]["all labels"]["paired"] and "| OPLS | timed out |" in page_of(tmp_path)
+    monkeypatch.setattr(benchmark_multilabel, "compete", whole)
+    again = benchmark_multilabel.run(request(folder, tmp_path))
+    assert set(again["conclusions"]["all labels"]["values"]) == {"OPLS", "PCA"}
+    assert [[each["entrant"] for each in entries] for entries in again["parts"].values()] == [["OPLS", "PCA"]] * 2
+    assert again["parts"]["emotions"][1] == record["parts"]["emotions"][1]
+    assert "timed out |" not in page_of(tmp_path)
+
+
+def page_of(place):
+    return (place / "README.md").read_text()
 
 
 def test_all_entrants_have_names_of_their_own_and_build():
@@ -82,4 +141,18 @@ def test_all_entrants_have_names_of_their_own_and_build():
         names = [entrant.name for entrant in entrants]
         assert len(set(names)) == len(names)
         for entrant in entrants:
-            assert len(entrant.configurations(6)) <= 6 and entrant.describe()["name"] == entrant.name
+            assert 1 <= len(entrant.configurations(6)) <= 6 and entrant.describe()["name"] == entrant.name
+
+
+def test_the_trials_of_mope_are_different_embeddings():
+    from proxembed.reproduce.benchmark_entrants import supervised_entrants
+
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(80, 8)), rng.random((80, 5)) < 0.4
+    for entrant in supervised_entrants(0)[:3]:
+        found = []
+        for each in entrant.configurations(6, 0):
+            Z = each.set_params(n_components=3).fit(X, Y).transform(X)
+            found.append(Z @ Z.T / np.sum(Z**2))
+        assert len(found) == 6
+        assert min(np.abs(a - b).max() for i, a in enumerate(found) for b in found[:i]) > 1e-6

@@ -35,3 +35,10 @@ def test_what_is_told_of_a_configuration():
     assert told(None) == {"method": "none"}
     assert told(LabelScores(penalty=2.0)) == {"method": "LabelScores", "penalty": 2.0}
     assert len(Entrant("label scores", LabelScores(), {"penalty": (1.0, 2.0)}).configurations()) == 2
+
+
+def test_several_grids_are_joined():
+    entrant = Entrant("made", MESD(MMC()), ({"weighting": ("none", "mimj")}, {"method__lam": (0.1, 10.0)}))
+    assert sorted(facts(entrant.configurations(9))) == [(0.1, "none"), (1.0, "mimj"), (1.0, "none"), (10.0, "none")]
+    assert entrant.describe()["grid"] == [{"weighting": ["'none'", "'mimj'"]}, {"method__lam": ["0.1", "10.0"]}]
+    assert Entrant("made", MESD(MMC()), {"method__lam": (0.1,)}).describe()["grid"] == {"method__lam": ["0.1"]}

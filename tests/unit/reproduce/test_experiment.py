@@ -1,11 +1,13 @@
 """The folder of a run: entrants are kept as they finish, and a run of another plan is not overwritten."""
 
 import json
+from importlib import import_module
 
 import pytest
 
 from proxembed.reproduce import EXPERIMENTS, experiment
 from proxembed.reproduce.experiment import Kept, Request, plain, run_part
+from proxembed.reproduce.markdown import made_lines
 
 ENTRY = {"entrant": "PCA", "seconds": 1.25, "failure": None, "value": 1 / 3}
 
@@ -18,7 +20,7 @@ def test_a_later_run_goes_on_from_what_is_held(tmp_path):
     kept(tmp_path).add("yeast", ENTRY)
     again = kept(tmp_path)
     assert again.missing("yeast", ["LSI", "PCA"]) == ["LSI"] and again.missing("scene", ["PCA"]) == ["PCA"]
-    assert again.record["parts"]["yeast"] == [{**ENTRY, "value": 0.333333}]
+    assert again.record["parts"]["yeast"] == [{**ENTRY, "value": 0.333333, "run": 0}]
     line = json.loads((tmp_path / "progress.jsonl").read_text())
     assert (line["part"], line["entrant"], line["seconds"]) == ("yeast", "PCA", 1.25)
 
@@ -30,6 +32,48 @@ def test_a_run_of_another_plan_is_not_overwritten_unless_forced(tmp_path):
         kept(tmp_path, {"seed": 1})
     assert (tmp_path / "results.json").read_text() == before
     assert kept(tmp_path, {"seed": 1}, force=True).record["parts"] == {}
+
+
+def test_an_entry_that_the_clock_ended_is_done_again_and_others_are_not(tmp_path):
+    kept(tmp_path).add("yeast", {**ENTRY, "failure": "timed out: late", "timed_out": True})
+    kept(tmp_path).add("yeast", {**ENTRY, "entrant": "LSI", "failure": "ValueError: no", "timed_out": False})
+    again = kept(tmp_path)
+    assert again.missing("yeast", ["PCA", "LSI"]) == ["PCA"]
+    again.add("yeast", {**ENTRY, "timed_out": False})
+    assert again.missing("yeast", ["PCA", "LSI"]) == []
+    assert sorted(entry["entrant"] for entry in kept(tmp_path).record["parts"]["yeast"]) == ["LSI", "PCA"]
+
+
+def test_other_data_under_the_same_name_is_refused_and_hashes_of_all_runs_are_kept(tmp_path):
+    kept(tmp_path, hashes={"yeast.npz": "A"}).add("yeast", ENTRY)
+    with pytest.raises(ValueError, match=r"rests on another yeast.npz than is there now .*name another folder"):
+        kept(tmp_path, hashes={"yeast.npz": "B"})
+    kept(tmp_path, hashes={"scene.npz": "C"}).add("scene", ENTRY)
+    assert kept(tmp_path).record["data"] == {"yeast.npz": "A", "scene.npz": "C"}
+    assert kept(tmp_path, hashes={"yeast.npz": "B"}, force=True).record["data"]["yeast.npz"] == "B"
+
+
+def test_every_entry_has_its_command_and_code(tmp_path, monkeypatch):
+    kept(tmp_path, command="one").add("yeast", ENTRY)
+    monkeypatch.setattr(
+        import_module("proxembed.reproduce.experiment"), "code", lambda: {"commit": "c0ffee", "sources": "f00"}
+    )
+    last = kept(tmp_path, command="two")
+    last.add("scene", ENTRY)
+    runs = [last.record["runs"][last.record["parts"][part][0]["run"]] for part in ("yeast", "scene")]
+    assert [run["command"] for run in runs] == ["one", "two"] and runs[1]["code"]["commit"] == "c0ffee"
+    words = " ".join(made_lines(last.record))
+    assert "`one`" in words and "commit c0ffee" in words and "not all made by the same code" in words
+    assert kept(tmp_path, command="three").record["runs"] == last.record["runs"]  # joins with its first entry
+
+
+def test_a_record_of_before_runs_were_kept_is_gone_on_from(tmp_path):
+    held = {"experiment": "made", "command": "old", "created": "2026-01-01T00:00:00Z", "jobs": 2, "data": {"a": "A"}}
+    held |= {"plan": plain({"seed": 0, "sizes": (2, 5)}), "parts": {"yeast": [ENTRY]}}
+    (tmp_path / "results.json").write_text(json.dumps(held))
+    found = kept(tmp_path, hashes={"a": "A"})
+    assert found.missing("yeast", ["PCA"]) == [] and found.record["runs"][0]["command"] == "old"
+    assert "`old`, 2026-01-01" in made_lines(found.record)[0]
 
 
 def test_a_damaged_record_is_named(tmp_path):

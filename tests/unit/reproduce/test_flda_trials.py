@@ -24,6 +24,10 @@ def test_the_test_part_has_no_say_in_what_is_chosen(stage):
     first, turned = run(entrant, stage), run(entrant, replace(stage, Y_test=1 - stage.Y_test))
     assert (first["chosen"], first["k"], first["validation"]) == (turned["chosen"], turned["k"], turned["validation"])
     assert first["test"] != turned["test"]
+    moved = run(entrant, replace(stage, R_test=stage.R_test[::-1] ** 2))
+    assert (first["chosen"], first["k"], first["validation"]) == (moved["chosen"], moved["k"], moved["validation"])
+    assert [each["scores"] for each in first["tried"]] == [each["scores"] for each in moved["tried"]]
+    assert first["test"] != moved["test"]
 
 
 def test_the_best_validation_score_is_chosen_and_scored_as_a_plain_fit_is(stage):
@@ -62,6 +66,31 @@ def test_labels_of_unlabelled_rows_count_nowhere(stage):
 def test_a_failure_has_its_reason_and_no_score(stage):
     found = run(Entrant("MMC", MMC(), {"lam": (-1.0,)}), stage)
     assert found["test"] is None and found["chosen"] is None and "MMC" in found["failure"]
+
+
+class Stuck(PCA, abstract=True):
+    """Raises what is no ValueError: when it is fitted, or at a part of so many rows."""
+
+    rows = None
+
+    def fit(self, X, y=None):
+        if self.rows is None:
+            raise RuntimeError("no convergence")
+        return super().fit(X, y)
+
+    def transform(self, X):
+        if len(X) == self.rows:
+            raise RuntimeError("no such rows")
+        return super().transform(X)
+
+
+def test_whatever_is_raised_is_a_failure_with_its_reason(stage, monkeypatch):
+    found = run(Entrant("stuck", Stuck()), stage)
+    assert found["failure"] == found["tried"][0]["failure"] == "RuntimeError: no convergence" and found["test"] is None
+    monkeypatch.setattr(Stuck, "rows", len(stage.R_test) - 9)
+    late = run(Entrant("stuck", Stuck()), replace(stage, R_test=stage.R_test[9:], Y_test=stage.Y_test[9:]))
+    assert late["failure"] == "on the test part: RuntimeError: no such rows" and late["test"] is None
+    assert late["tried"][0]["failure"] is None and late["tried"][0]["scores"]
 
 
 def test_the_readout_is_the_best_without_an_embedding_on_the_validation_part(stage):

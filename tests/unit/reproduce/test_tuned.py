@@ -1,5 +1,6 @@
 """A tuned entrant: chosen inside the training part, scored once on the test part, failures with their reason."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from proxembed.evaluate.splits import standard_split
 from proxembed.labels import LabelMatrix
 from proxembed.reproduce.benchmark_multilabel import part_name, partly_labelled, reduced
 from proxembed.reproduce.entrants import Entrant
-from proxembed.reproduce.tuned import Effort, compete, tuning_split, value_of
+from proxembed.reproduce.tuned import Effort, _failures, compete, timed_out, tuning_splits, value_of
 
 EFFORT = Effort(3, 60.0, 500)
 OPLS_GRID = Entrant("OPLS", OPLS(), {"ridge": (1e-3, 1.0, 1e6)}, "made")
@@ -25,7 +26,13 @@ def data(folder):
 
 
 def run(entrant, data, effort=EFFORT, sizes=(1, 2)):
-    return compete(entrant, data, tuning_split(data, effort, 0), sizes, effort, 0)
+    return compete(entrant, data, tuning_splits(data, effort, 0), sizes, effort, 0)
+
+
+def with_test_rows_moved(data):
+    X = np.array(data.X)
+    X[data.test_idx] = 10 - X[data.test_idx][:, ::-1] ** 2
+    return replace(data, X=X)
 
 
 def with_test_labels_turned(data):
@@ -34,8 +41,9 @@ def with_test_labels_turned(data):
     return replace(data, Y=Y)
 
 
-def test_the_test_part_has_no_say_in_what_is_chosen(data):
-    first, turned = run(OPLS_GRID, data), run(OPLS_GRID, with_test_labels_turned(data))
+@pytest.mark.parametrize("changed", [with_test_labels_turned, with_test_rows_moved])
+def test_the_test_part_has_no_say_in_what_is_chosen(data, changed):
+    first, turned = run(OPLS_GRID, data), run(OPLS_GRID, changed(data))
     untimed = [
         [{k: v for k, v in each.items() if k != "seconds"} for each in found["tried"]] for found in (first, turned)
     ]
@@ -58,9 +66,37 @@ def test_the_best_of_the_trials_is_chosen_by_its_mean_over_the_sizes(data):
 
 
 def test_tuning_rows_are_training_rows(data):
-    split = tuning_split(data, Effort(3, 1.0, 40), 0)
-    rows = np.concatenate([split.train, split.held_out])
-    assert len(np.unique(rows)) == 40 and np.isin(rows, data.train_idx).all() and 8 <= len(split.held_out) <= 12
+    splits = tuning_splits(data, Effort(3, 1.0, 40), 0)
+    for split in splits:
+        rows = np.concatenate([split.train, split.held_out])
+        assert len(np.unique(rows)) == 40 and np.isin(rows, data.train_idx).all() and 11 <= len(split.held_out) <= 16
+    assert len(splits) == 3 and len(np.unique(np.concatenate([split.held_out for split in splits]))) == 40
+
+
+def test_many_labelled_rows_are_split_once(folder, monkeypatch, data):
+    monkeypatch.setattr("proxembed.reproduce.tuned.FEW", 40)
+    (split,) = tuning_splits(data, Effort(3, 1.0, 40), 0)
+    assert len(split.train) + len(split.held_out) == 40 and 8 <= len(split.held_out) <= 12
+    assert len(tuning_splits(data, Effort(3, 1.0, 39), 0)) == 3
+
+
+def test_of_few_labelled_rows_none_is_left_out_of_tuning(data):
+    part = partly_labelled(data, 0.2, 60, 0)
+    known = np.flatnonzero(np.asarray(part.unknown.sum(axis=1)).ravel() == 0)
+    known = known[np.isin(known, part.train_idx)]
+    for limit in (24, 40):
+        splits = tuning_splits(part, Effort(3, 1.0, limit), 0)
+        assert np.array_equal(np.sort(np.concatenate([split.held_out for split in splits])), known)
+        assert all(len(split.train) + len(split.held_out) == limit for split in splits)
+    many = tuning_splits(partly_labelled(data, 0.8, 60, 0), Effort(3, 1.0, 20), 0)
+    assert sum(len(split.held_out) for split in many) == 10 and len(many[0].train) + len(many[0].held_out) == 20
+
+
+def test_which_rows_are_tuned_on_is_drawn_apart_from_which_keep_labels(data):
+    part = partly_labelled(data, 1.0, 60, 0)
+    first = {tuple(row) for row in part.X[np.random.default_rng(0).permutation(standard_split(part).train)[:20]]}
+    splits = tuning_splits(part, Effort(3, 1.0, 20), 0)
+    assert {tuple(row) for split in splits for row in part.X[split.held_out]} != first
 
 
 def test_scores_have_every_size_and_all_features_one(data):
@@ -69,10 +105,38 @@ def test_scores_have_every_size_and_all_features_one(data):
     assert whole["k"] is None and value_of(whole, 2) == value_of(whole, None) > 0.5 and whole["tried"] == []
 
 
-def test_what_exceeds_its_seconds_is_a_failure_with_its_reason(data):
+def test_the_clock_of_tuning_stops_tuning_alone(data):
     found = run(OPLS_GRID, data, Effort(3, 1e-9, 500))
-    assert found["failure"].startswith("OutOfBudget") and value_of(found, 2) == 0.0
-    assert found["tried"][0]["failure"].startswith("stopped after")
+    assert found["failure"] is None and not found["timed_out"] and value_of(found, 2) > 0
+    assert [each["failure"] for each in found["tried"]] == ["timed out: the 1e-09 CPU seconds of tuning were spent"]
+    assert found["chosen"] == {"method": "OPLS"} and found["k"] == 2
+
+
+def test_what_the_clock_ends_has_a_reason_and_no_value(data):
+    found = run(OPLS_GRID, data, Effort(3, 60.0, 500, last_seconds=1e-9))
+    assert found["failure"] == "timed out: the 1e-09 CPU seconds of the last fit were spent" and found["timed_out"]
+    assert value_of(found, 1) is value_of(found, 2) is None and timed_out(found, 1) and timed_out(found, 2)
+    assert all(not each["failure"] for each in found["tried"]) and list(found["other_sizes"]) == ["1"]
+
+
+class Idle(PCA, abstract=True):
+    """Waits before it is fitted."""
+
+    def fit(self, X, y=None):
+        time.sleep(0.4)
+        return super().fit(X, y)
+
+
+def test_waiting_for_others_is_not_counted(data):
+    found = run(Entrant("idle", Idle()), data, Effort(3, 0.35, 500, last_seconds=0.35))
+    assert found["failure"] is None and found["seconds"] > 1.5 > found["cpu_seconds"]
+    assert [each["failure"] for each in found["tried"]] == [None]
+
+
+def test_a_failure_at_another_size_or_measure_is_told_apart():
+    row = {"measure": "macro average precision", "readout": "ridge"}
+    rows = [{**row, "k": 1, "failure": None}, {**row, "k": 2, "failure": "no"}]
+    assert _failures([*rows, {"measure": "macro F1", "readout": "ridge", "k": 1, "failure": "bad"}]) == {"2": "no"}
 
 
 class Broken(PCA, abstract=True):
