@@ -16,8 +16,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from .harmonic import conjugate_steps
-from .harmonic import shifted_solves
+from .harmonic import conjugate_steps, shifted_solves
 from .parallel import in_threads
 
 SOLVERS = ("auto", "factor", "bicgstab", "ilu")
