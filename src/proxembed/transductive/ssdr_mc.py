@@ -36,8 +36,8 @@ CUTS = (0.01, 0.99)
 
 
 class SSDRMC(LabelClassifier, Neighborly):
-    """Semi-supervised dimension reduction for multi-label classification: min (1 - alpha) |X - WX|^2 + alpha |F - WF|^2
-    over W1 = 1 and the unknown labels F.  [qian2010ssdrmc]
+    """Semi-supervised dimension reduction for multi-label classification: min (1 - alpha) tr(R'R) + alpha tr(E'E) over
+    W and the unknown labels in F, R = X - WX, E = F - WF, W1 = 1.  [qian2010ssdrmc]
 
     Weights that rebuild rows from their nearest neighbours rebuild their labels, too: weights and unknown labels are
     found in turns. Z: the smallest eigenvectors of (I - W)'(I - W), but for the constant one. Features matter in their
@@ -50,7 +50,7 @@ class SSDRMC(LabelClassifier, Neighborly):
     eigenvalues_ : (k,) array, ascending.
     transduction_ : labels of the fitted rows, in the form of y.
     soft_labels_ : (n, c) array, F before the threshold; known labels as given (prior="hard") or as fitted.
-    reconstruction_ : (n, n) CSR, W, the weights that soft_labels_ come from.
+    reconstruction_ : (n, n) CSR, W, the weights that the soft labels come from.
     cuts_ : (c,) array, the thresholds.
     status_ : "converged", "cycle" (labels came back; those of least cost are kept) or "max_iter".
     trace_ : list of dict, for each pass: changed cells, both costs, residual, largest soft label, cells without a path
@@ -364,7 +364,7 @@ class SSDRMC(LabelClassifier, Neighborly):
         return self._placed(X)[2].astype(X.dtype, copy=False)
 
     def predict(self, X) -> Any:
-        """Labels of rows X in the form y came in; those of transduction_ for rows seen in training."""
+        """Labels of rows X in the form y came in; those of ``transduction_`` for rows seen in training."""
         F, soft, _ = self._placed(self._checked(X))
         return self._decoded(F, soft)
 
