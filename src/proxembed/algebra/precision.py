@@ -7,16 +7,17 @@ where p is the same for every feature. Kept inverses serve new right-hand sides 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import svd
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dsymv, dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from .blas import matmul
-from .centred import CentredMatrix
+from .blas import matmul, symmetric_from_lower
+from .centred import CentredMatrix, block_rows
 from .coordinates import Coordinates
 from .guard import guard_dense
 from .linear import CHOLESKY_LIMIT, DENSE_LIMIT
@@ -27,7 +28,8 @@ KEPT_BYTES = 1 << 29
 
 
 def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
-    """Lower triangle of K^-1 (Fortran order) and log|K^-1| of a symmetric positive definite K, which is overwritten.
+    """Lower triangle of K^-1 (Fortran order) and log|K^-1| of a symmetric positive definite K, which is overwritten
+    where it is in Fortran order.
 
     Where rounding has left K indefinite, 1e-10 of its mean diagonal is added once; ValueError where that is too little.
 
@@ -38,10 +40,11 @@ def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
     ([[0.25, 0.0], [0.0, 0.0625]], -4.158883)
     """
     diagonal = np.diag(K).copy()
-    factor, info = dpotrf(K, lower=1, clean=0)
+    factor, info = dpotrf(K, lower=1, clean=0, overwrite_a=1)
     if info != 0:
-        np.fill_diagonal(K, diagonal + JITTER * diagonal.mean())
-        factor, info = dpotrf(K, lower=1, clean=0)
+        upper = np.triu(K, 1)  # untouched by the attempt
+        whole = np.asfortranarray(upper + upper.T + np.diag(diagonal + JITTER * diagonal.mean()))
+        factor, info = dpotrf(whole, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise ValueError(
             "A posterior precision is not positive definite in floating point; scale the features to unit variance."
@@ -54,15 +57,18 @@ def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
 def inverse_stack(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """K_i^-1, symmetric to the last bit, and log|K_i^-1| of a stack (b, m, m) of positive definite matrices.
 
+    Mended once or refused like a single one.
+
     Examples
     --------
     >>> inverse_stack(np.array([[[4.0]]]))[0].tolist()
     [[[0.25]]]
     """
-    factor = np.linalg.cholesky(K)
-    logdet = -2.0 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-    inverse = np.linalg.inv(K)
-    return 0.5 * (inverse + inverse.transpose(0, 2, 1)), logdet
+    inverse, logdet = np.empty(K.shape), np.empty(len(K))
+    for i, one in enumerate(K):
+        C, logdet[i] = spd_inverse(np.array(one, order="F"))
+        inverse[i] = _whole(C)
+    return inverse, logdet
 
 
 def left_singular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -106,6 +112,7 @@ class RowPosterior:
     def __init__(self, X: CentredMatrix, v: float):
         self.X, self.v, self.size = X, v, X.shape[0]
         guard_dense((self.size, self.size), "XX'")
+        self.squares = X.column_norms() / v
         self.kept: list[np.ndarray] = []
 
     def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
@@ -119,6 +126,7 @@ class RowPosterior:
             self.diagonal[:, s] = self.D[:, s] - self.D[:, s] ** 2 * _leverage(self.X, C)
             if keep:
                 self.kept.append(C)
+        np.maximum(self.diagonal, 1.0 / (P + self.squares[:, None]), out=self.diagonal)  # (K^-1)_ff >= 1 / K_ff
         return means
 
     def means(self, Z: np.ndarray) -> np.ndarray:
@@ -195,12 +203,38 @@ def ridge_diagonal(X: CentredMatrix, lam: float) -> np.ndarray:
         return np.diag(spd_inverse(K)[0]).copy()
     K = np.asfortranarray(X.outer_gram() + lam * np.eye(n))
     C = spd_inverse(K)[0]
-    return (1.0 - _leverage(X, C)) / lam
+    return np.maximum((1.0 - _leverage(X, C)) / lam, 1.0 / (lam + X.column_norms()))
+
+
+def ridge_with_level(X: CentredMatrix, T: np.ndarray, lam: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (d, c) and level (c,) of min ||XW + 1b' - T||^2 + lam (||W||^2 + ||b||^2) over some rows.
+
+    ``rows`` holds their numbers; T is zero in all others. From X'X, X'1 and X'T, or from XX' where the rows are fewer;
+    X is not copied.
+    """
+    n, d = X.shape
+    whole = len(rows) == n
+    if d < len(rows):
+        chosen = np.zeros(n)
+        chosen[rows] = 1.0
+        K = np.empty((d + 1, d + 1), order="F")
+        K[1:, 1:] = X.gram(None if whole else chosen)
+        K[0, 0], K[0, 1:] = len(rows), X.tdot(chosen[:, None])[:, 0]
+        K[1:, 0] = K[0, 1:]
+        K[np.diag_indices_from(K)] += lam
+        C = _whole(spd_inverse(K)[0])
+        found = matmul(C, np.vstack([T.sum(axis=0), X.tdot(T)]))
+        return found[1:], found[0]
+    K = np.asfortranarray((X if whole else X.take(rows)).outer_gram() + 1.0)
+    K[np.diag_indices_from(K)] += lam
+    weights = np.zeros(T.shape)
+    weights[rows] = matmul(_whole(spd_inverse(K)[0]), T[rows])
+    return X.tdot(weights), weights.sum(axis=0)
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What of the training rows x'K^-1 x needs: X'X, or X itself where there are fewer rows than features."""
+    """What of the training rows x'K^-1 x needs: X'X, or a copy of X where rows are fewer than 0.55 times features."""
 
     gram: Any
     X: Any = None
@@ -208,7 +242,7 @@ class TrainingRows:
     @classmethod
     def of(cls, X: CentredMatrix) -> TrainingRows:
         """Of the rows of a fit."""
-        return cls(None, X.X) if X.shape[0] < DUAL_BELOW * X.shape[1] else cls(X.gram())
+        return cls(None, X.X.copy()) if X.shape[0] < DUAL_BELOW * X.shape[1] else cls(X.gram())
 
     def quadratic_forms(self, new, P: np.ndarray, v: float) -> np.ndarray:
         """x'K_s^-1 x of new rows x, (m, R), for prior precisions P (d, R) and K_s = diag(P_s) + X'X / v.
@@ -227,15 +261,20 @@ class TrainingRows:
         K[np.diag_indices_from(K)] += p
         C = _whole(spd_inverse(K)[0])
         blocks = (rows for _, rows in CentredMatrix(new).blocks())
-        return np.concatenate([np.einsum("ij,ij->i", matmul(rows, C), rows) for rows in blocks])
+        return np.concatenate([(matmul(rows, C) * rows).sum(axis=1) for rows in blocks])
 
     def _by_rows(self, new, p: np.ndarray, v: float) -> np.ndarray:
-        X = CentredMatrix(self.X)
-        C = _whole(spd_inverse(_outer(X, 1.0 / p, v))[0])
+        """min |x / p^1/2 - p^-1/2 X'y|^2 + v |y|^2: no term is negative, and an error in y counts squared."""
+        X, root = CentredMatrix(self.X), np.sqrt(1.0 / p)
+        C = _whole(spd_inverse(_outer(X, root**2, v))[0])
         found = []
         for _, rows in CentredMatrix(new).blocks():
-            inside = X.dot((rows / p).T).T
-            found.append((rows**2 / p).sum(axis=1) - np.einsum("ij,ij->i", matmul(inside, C), inside))
+            goal = rows * root
+            y = matmul(X.dot((rows * root**2).T).T, C)
+            rest = goal - X.tdot(y.T).T * root
+            y += matmul(X.dot((rest * root).T).T - v * y, C)
+            rest = goal - X.tdot(y.T).T * root
+            found.append((rest**2).sum(axis=1) + v * (y**2).sum(axis=1))
         return np.concatenate(found)
 
 
@@ -244,17 +283,36 @@ def _whole(C: np.ndarray) -> np.ndarray:
     return np.tril(C) + np.tril(C, -1).T
 
 
+def _column_blocks(X: CentredMatrix) -> Iterator[tuple[slice, Any]]:
+    """Some features of all rows at a time: float64 arrays, or CSR of the features, (width, n), of a sparse X."""
+    n, d = X.shape
+    features = X.X.T.tocsr() if X.sparse else None
+    step = block_rows(n)
+    for start in range(0, d, step):
+        part = slice(start, min(start + step, d))
+        yield part, np.array(X.X[:, part], dtype=np.float64) if features is None else features[part]
+
+
 def _outer(X: CentredMatrix, D: np.ndarray, v: float) -> np.ndarray:
     """v I + X diag(D) X', in Fortran order."""
-    root = np.sqrt(D)[None, :]
-    K = np.asfortranarray(CentredMatrix(X.X.multiply(root).tocsr() if X.sparse else X.X * root).outer_gram())
+    if X.sparse:
+        K = np.asfortranarray(CentredMatrix(X.X.multiply(np.sqrt(D)[None, :]).tocsr()).outer_gram())
+    else:
+        K = np.zeros((X.shape[0],) * 2, order="F")
+        for part, rows in _column_blocks(X):
+            rows *= np.sqrt(D[part])
+            K = dsyrk(1.0, rows.T, beta=1.0, c=K, trans=1, lower=1, overwrite_c=1)
+        K = symmetric_from_lower(K)
     K[np.diag_indices_from(K)] += v
     return K
 
 
 def _leverage(X: CentredMatrix, C: np.ndarray) -> np.ndarray:
-    """Diagonal of X'CX for a lower triangle C; a d x n product, the size of a dense X of few rows."""
-    CX = X.tdot(_whole(C))
-    if not X.sparse:
-        return np.einsum("dn,nd->d", CX, X.X)
-    return np.asarray(X.X.T.multiply(CX).sum(axis=1)).ravel()
+    """Diagonal of X'CX for a lower triangle C, some features at a time."""
+    C, found = _whole(C), np.empty(X.shape[1])
+    for part, rows in _column_blocks(X):
+        if X.sparse:
+            found[part] = np.asarray(rows.multiply(rows @ C).sum(axis=1)).ravel()
+        else:
+            found[part] = (matmul(C, rows) * rows).sum(axis=0)
+    return found

@@ -83,10 +83,11 @@ class Extrapolation:
 
 
 def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: bool) -> Ascent:
-    """Sweep from a state at most ``max_iter`` times; tol 0 sweeps exactly so often.
+    """Sweep from a state at most ``max_iter`` times; tol 0 sweeps exactly so often and is never converged.
 
     With ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the bound's own
     evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from there.
+    ValueError where the bound of a plain sweep is not finite.
     """
     extrapolation = Extrapolation(model.pack(state).size) if accelerate else None
     bounds: list[float] = []
@@ -96,7 +97,8 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
     for _ in range(max_iter):
         renew = since >= model.refresh
         work = copy(origin)
-        bound = model.sweep(work, renew)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # told by the bound
+            bound = model.sweep(work, renew)
         since = 1 if renew else since + 1
         if bounds and not plain and not bound >= bounds[-1]:
             extrapolation.forget()
@@ -104,7 +106,7 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
             origin, plain = best, True
             since = model.refresh if renew else since
             continue
-        _tell_fall(bounds, bound)
+        _check(bounds, bound)
         bounds.append(bound)
         best = work
         if tol > 0 and _settled(bounds, tol, window):
@@ -115,7 +117,7 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
             point = extrapolation.point(model.pack(origin), model.pack(work))
         plain = point is None
         origin = work if point is None else model.moved(work, point)
-    return Ascent(best, bounds, tol == 0)
+    return Ascent(best, bounds, False)
 
 
 def _settled(bounds: list[float], tol: float, window: int) -> bool:
@@ -123,7 +125,13 @@ def _settled(bounds: list[float], tol: float, window: int) -> bool:
     return len(bounds) > window and bounds[-1] - bounds[-1 - window] < window * tol * abs(bounds[-1])
 
 
-def _tell_fall(bounds: list[float], bound: float) -> None:
+def _check(bounds: list[float], bound: float) -> None:
+    """ValueError for a bound that is no number, a warning for one that fell by itself."""
+    if not np.isfinite(bound):
+        raise ValueError(
+            f"After sweep {len(bounds) + 1} the lower bound is not finite ({bound}): numbers have become too large for "
+            "floating point; scale the features to unit variance."
+        )
     if bounds and bound < bounds[-1] - FALL * abs(bounds[-1]):
         warnings.warn(
             f"The lower bound fell from {bounds[-1]:.10g} to {bound:.10g}: rounding has taken over; scale the "

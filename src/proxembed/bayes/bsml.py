@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..algebra.blas import matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import MAX_COMPONENTS
 from ..algebra.parallel import one_pool
@@ -25,10 +25,11 @@ from .gamma import GammaPrior
 from .prediction import ProbitClassifier, log_odds
 from .probit import NOT_CONVERGED, check_hyper
 from .start import start
-from .targets import Targets
+from .targets import Targets, known_columns, known_rows
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
+LARGEST = 1e6
 
 
 class BSML(ProbitClassifier, Embedder):
@@ -38,6 +39,9 @@ class BSML(ProbitClassifier, Embedder):
     The embedding is the one that its own probit classifiers need; ``ard=True`` finds how many components they need.
     Variational inference raises a lower bound of log p(Y | X), which is extrapolated between sweeps and never falls.
     Unknown cells constrain nothing; rows without any known label are left out. Standardise the features first.
+    Of dense float64 rows (memory-mapped ones too) fit makes no copy, of float32 rows one block at a time; random starts
+    with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times features the fitted (and
+    the saved) model holds a copy of the training rows, otherwise their d x d product.
 
     Attributes
     ----------
@@ -45,14 +49,16 @@ class BSML(ProbitClassifier, Embedder):
     weights_, bias_ : (k, c) and (c,) arrays, the means of W and b.
     precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, c) and (c,).
     lower_bound_ : list, the bound after every sweep.
+    converged_ : whether the bound settled; False with tol=0.
     n_active_ : components longer than 1e-3 of the longest.
     label_loadings_ : (k, c) array, the rows of W at unit length.
-    n_iter_, converged_, classes_.
+    n_iter_, classes_.
 
     Raises
     ------
     ValueError
-        For more than 5,000 rows and features (10,000 with ard), arrays of another shape in init, bad X or y.
+        For more than 5,000 rows and features (10,000 with ard), arrays of another shape in init, bad X or y, a bound
+        that is not finite.
 
     Examples
     --------
@@ -74,12 +80,12 @@ class BSML(ProbitClassifier, Embedder):
     hyper: tuple | None = param(
         default=None,
         choices=(None,),
-        kind=(tuple, list),
+        kind=(tuple, list, np.ndarray),
         doc="Shape and scale of the gamma priors of biases, projection and weights (six numbers); None: ones, and "
         "(1e-10, 1e10) for the projection with ard.",
     )
-    sigma_z: float = param(default=1.0, above=0, doc="Standard deviation of z about Q'x.")
-    margin: float = param(default=0.0, low=0, doc="Known labels ask for t beyond this.")
+    sigma_z: float = param(default=1.0, low=1e-6, high=LARGEST, doc="Standard deviation of z about Q'x.")
+    margin: float = param(default=0.0, low=0, high=LARGEST, doc="Known labels ask for t beyond this.")
     init: str | dict = param(
         default="svd",
         choices=("svd", "random"),
@@ -91,7 +97,10 @@ class BSML(ProbitClassifier, Embedder):
         default=1, low=1, integer=True, doc="Starts, of which the largest bound is kept; all but the first are random."
     )
     tol: float = param(
-        default=1e-5, low=0, doc="Converged when the bound gains less than this share a sweep; 0: exactly max_iter."
+        default=1e-5,
+        low=0,
+        doc="Converged when the bound gains less than this share a sweep, on average over the last ten; 0: exactly "
+        "max_iter sweeps, and converged_ stays False.",
     )
     max_iter: int = param(default=500, low=1, integer=True, doc="Sweeps at most.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
@@ -132,30 +141,8 @@ class BSML(ProbitClassifier, Embedder):
         return self._usable(super()._rows(X, labels).X, labels)
 
     def _usable(self, X, labels: LabelMatrix) -> Rows:
-        keep = np.flatnonzero(labels.rows_any)
-        if len(keep) < labels.n:
-            warnings.warn(
-                f"{type(self).__name__} learns nothing from rows without any known label: {labels.n - len(keep)} of "
-                f"{labels.n} rows are left out of fit; BSSML uses them.",
-                UserWarning,
-                stacklevel=4,
-            )
-            X, labels = X[keep], labels.take(keep)
-        return Rows(X, self._known_columns(labels))
-
-    def _known_columns(self, labels: LabelMatrix) -> LabelMatrix:
-        """Without the label columns that are unknown in every row: nothing can be learned of them."""
-        if labels.unknown is None:
-            return labels
-        keep = np.flatnonzero(np.asarray(labels.unknown.sum(axis=0)).ravel() < labels.n)
-        if len(keep) == labels.c:
-            return labels
-        warnings.warn(
-            f"{labels.c - len(keep)} of {labels.c} labels are unknown in every row; their probability is 0.5.",
-            UserWarning,
-            stacklevel=5,
-        )
-        return replace(labels, Y=labels.Y[:, keep], unknown=labels.unknown[:, keep], kept=keep)
+        X, labels = known_rows(type(self).__name__, X, labels, "; BSSML uses them.")
+        return Rows(X, known_columns(labels))
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
         """The start that ends with the largest bound."""
@@ -171,7 +158,7 @@ class BSML(ProbitClassifier, Embedder):
             return ascend(model, state, max_iter=int(self.max_iter), tol=float(self.tol), accelerate=accelerate)
 
         best = max(map(run, range(1 if fixed else int(self.n_init))), key=lambda found: found.bounds[-1])
-        if not best.converged:
+        if not best.converged and self.tol > 0:
             message = NOT_CONVERGED.format(name=type(self).__name__, max_iter=self.max_iter)
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return best, model
@@ -205,8 +192,7 @@ class BSML(ProbitClassifier, Embedder):
         served = np.linalg.norm(self.weights_, axis=1, keepdims=True)
         self.label_loadings_ = labels.expand(self.weights_ / np.where(served > 0, served, 1.0))
         self._covariance, self._training = state.cov_B, TrainingRows.of(model.X)
-        self._targeted = labels.take(slice(0, 0))
-        self._prior = model.targets.log_prior
+        self._prior, self._half_width, self._variance = model.targets.log_prior, self._gap(), model.hyper.variance
         self._remember(labels)
 
     def transform(self, X, return_std: bool = False):
@@ -232,19 +218,25 @@ class BSML(ProbitClassifier, Embedder):
 
     def _variances(self, X) -> np.ndarray:
         """Variances of z, (m, k)."""
-        v, d = float(self.sigma_z) ** 2, self.components_.shape[1]
+        v, d = self._variance, self.components_.shape[1]
         P = np.broadcast_to(self.precision_projection_.reshape(self.n_components_, -1), (self.n_components_, d)).T
         return v + self._training.quadratic_forms(X, P, v)
 
+    def _means(self, X) -> np.ndarray:
+        with one_pool:
+            Z = CentredMatrix(X).dot(self.components_.T)
+            return self._labels.expand(matmul(Z, self.weights_) + self.bias_)
+
     def _scores(self, X) -> np.ndarray:
+        check_params(self)  # predictive may have been set after fit
         with one_pool:
             Z1 = np.hstack([np.ones((X.shape[0], 1)), CentredMatrix(X).dot(self.components_.T)])
-            mean = Z1[:, 1:] @ self.weights_ + self.bias_
-            variance = 1.0 + np.einsum("ir,ors,is->io", Z1, self._covariance, Z1, optimize=True)
+            mean = matmul(Z1[:, 1:], self.weights_) + self.bias_
+            variance = 1.0 + np.column_stack([(matmul(Z1, C) * Z1).sum(axis=1) for C in self._covariance])
             if self.predictive == "full":
                 moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]
                 variance += self._variances(X) @ moments
-        return self._targeted.expand(log_odds(mean, variance, self._gap(), self._prior))
+        return self._labels.expand(log_odds(mean, variance, self._half_width, self._prior))
 
     def _gap(self) -> float:
         """Half the width of the band in which no score of a new row lies."""

@@ -10,14 +10,14 @@ from ..labels import LabelMatrix
 from ..params import param
 from ..rows import Rows
 from .ascent import Ascent
-from .bsml import BSML
+from .bsml import BSML, LARGEST
 from .coupled import Coupled
 from .prediction import log_odds
-from .targets import Targets
+from .targets import Targets, known_columns
 
 
 class BSSML(BSML):
-    """Bayesian semi-supervised multi-label learning: BSML in which scores of unlabelled cells avoid the band |t| < gap.
+    """Bayesian semi-supervised multi-label learning: BSML in which scores of unlabelled cells avoid -gap < t < gap.
     [gonen2014bsml]
 
     Unlabelled cells push the boundary of their label to where rows are few. All rows take part, also those without any
@@ -49,19 +49,21 @@ class BSSML(BSML):
     True
     """
 
-    gap: float = param(default=0.5, above=0, doc="Half the width of the band that scores of unlabelled cells avoid.")
+    gap: float = param(
+        default=0.5, above=0, high=LARGEST, doc="Half the width of the band that scores of unlabelled cells avoid."
+    )
     class_prior: float | str | Sequence = param(
         default=0.5,
         above=0,
         below=1,
         choices=("empirical",),
         kind=(list, tuple, np.ndarray),
-        doc="Probability that an unlabelled cell is positive: a number, one a label, or the shares of the known cells "
-        "(rare labels may then never be predicted).",
+        doc="Probability that an unlabelled cell is positive: a number, one a label, or 'empirical': a label's "
+        "(positive + 1) / (known + 2) known cells (rare labels may then never be predicted).",
     )
 
     def _usable(self, X, labels: LabelMatrix) -> Rows:
-        return Rows(X, self._known_columns(labels))
+        return Rows(X, known_columns(labels))
 
     def _targets(self, labels: LabelMatrix) -> Targets:
         return Targets.of(labels, float(self.margin), float(self.gap), self._log_prior(labels))
@@ -72,7 +74,7 @@ class BSSML(BSML):
             unknown = 0.0 if labels.unknown is None else np.asarray(labels.unknown.sum(axis=0)).ravel()
             positive = (labels.nk + 1.0) / (labels.n - unknown + 2.0)
         else:
-            positive = np.asarray(self.class_prior, dtype=np.float64)
+            positive = _numbers(self.class_prior)
             if labels.kept is not None and positive.shape == labels.classes_.shape:
                 positive = positive[labels.kept]
         if positive.shape not in ((), (labels.c,)) or not np.all((positive > 0) & (positive < 1)):
@@ -98,3 +100,11 @@ class BSSML(BSML):
 
     def _gap(self) -> float:
         return float(self.gap)
+
+
+def _numbers(values) -> np.ndarray:
+    """An array of floats; one of no entries, which no labels have, for what is none."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)

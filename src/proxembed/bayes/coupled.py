@@ -48,6 +48,14 @@ class State:
     psi: Precision | None = None
 
 
+def check_size(X: CentredMatrix) -> None:
+    """ValueError for rows whose squares overflow."""
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(X.squared_norm())
+    if not finite:
+        raise ValueError("The squares of X are not finite in floating point; scale the features to unit variance.")
+
+
 class Coupled:
     """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T."""
 
@@ -55,6 +63,7 @@ class Coupled:
         self.X = X if isinstance(X, CentredMatrix) else CentredMatrix(X)
         self.targets, self.hyper, self.R = targets, hyper, n_components
         self.n, self.d = self.X.shape
+        check_size(self.X)
         self.route = posterior(self.X, hyper.variance, hyper.shared)
         seldom = not hyper.shared and may_keep(self.route, n_components)
         self.refresh = refresh if seldom else 1  # one precision a column costs nothing to renew

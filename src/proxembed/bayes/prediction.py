@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from scipy.special import expit, log_ndtr, softmax
 
@@ -22,7 +24,33 @@ def log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.n
 
 
 class ProbitClassifier(LabelClassifier):
-    """Base of classifiers whose scores are log odds: probabilities beside predictions."""
+    """Base of classifiers whose scores are log odds: probabilities beside predictions.
+
+    A subclass also gives ``_means(X)``, the means of the probit scores, whose sign alone decides about a label unless
+    the two sides weigh differently (``_prior``) or a row has exactly one class.
+    """
+
+    _prior: np.ndarray | None = None  # log weights of the sides, (2, L)
+
+    @abstractmethod
+    def _means(self, X) -> np.ndarray:
+        """The mean of every label's score of checked rows, (m, c)."""
+
+    def predict(self, X):
+        """Predict labels, in the form in which y came; without the variances where the sign of the mean decides.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
+        """
+        X = self._checked(X)
+        if self._labels.form == "classes" or (self._prior is not None and not np.array_equal(*self._prior)):
+            return super().predict(X)
+        return self._labels.decode(self._means(X) > 0)
 
     def predict_proba(self, X):
         """Probabilities of the labels.

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..algebra.centred import CentredMatrix
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows, may_keep, posterior
-from ..classify.rows import known_labels
+from ..labels import LabelMatrix
 from .ascent import Ascent, ascend
+from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
-from .targets import Targets
+from .targets import Targets, known_columns, known_rows
 
 NOT_CONVERGED = "{name} stopped after {max_iter} sweeps before its bound settled; raise max_iter or tol."
 
@@ -45,6 +46,7 @@ class Probit:
 
     def __init__(self, X, targets: Targets, bias: GammaPrior, weights: GammaPrior, refresh: int):
         self.X, self.targets, self.bias, self.weights = CentredMatrix(X), targets, bias, weights
+        check_size(self.X)
         self.route = posterior(self.X, 1.0, shared=False)
         self.refresh = refresh if may_keep(self.route, targets.shape[1]) else 1
 
@@ -95,14 +97,16 @@ class VariationalProbit(ProbitClassifier):
     [gonen2014bsml]
 
     The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
-    first). Rows with unknown labels are left out, with a warning.
+    first). Unknown cells constrain nothing; rows without any known label are left out. With fewer rows than 0.55 times
+    features the fitted (and the saved) model holds the training rows, otherwise their d x d product.
 
     Parameters
     ----------
     hyper : tuple of 4 numbers, default=(1, 1, 1, 1)
         Shape and scale of the gamma prior of the bias's precision, then of the weights'.
     tol : float, default=1e-5
-        Converged when the bound gains less than this share a sweep; 0 sweeps exactly ``max_iter`` times.
+        Converged when the bound gains less than this share a sweep, on average over the last ten; 0 sweeps exactly
+        ``max_iter`` times, and ``converged_`` stays False.
     max_iter : int, default=500
     refresh : int, default=10
         Sweeps between renewals of the precisions.
@@ -112,7 +116,7 @@ class VariationalProbit(ProbitClassifier):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (d, c) and (c,)
-        Posterior means.
+        Posterior means; zeros for a label that is unknown in every row.
     lower_bound_ : list of float
         The bound after every sweep.
     n_iter_, converged_ : int, bool
@@ -121,7 +125,7 @@ class VariationalProbit(ProbitClassifier):
     Raises
     ------
     ValueError
-        A parameter out of range; more than 5,000 rows and features.
+        A parameter out of range; more than 5,000 rows and features; a bound that is not finite.
 
     Examples
     --------
@@ -145,7 +149,7 @@ class VariationalProbit(ProbitClassifier):
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
+        y : labels in any form (classes, indicator, sets), unknown cells allowed
 
         Returns
         -------
@@ -153,17 +157,17 @@ class VariationalProbit(ProbitClassifier):
         """
         a, b = self._priors()
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        X, labels = known_labels(self, X, y)
+        X, labels = self._known(X, y)
         wide = with_ones(X)
         with one_pool:
             model = Probit(wide, Targets.of(labels, 0.0), a, b, self.refresh)
             found: Ascent = ascend(
                 model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
             )
-        if not found.converged:
+        if not found.converged and self.tol > 0:
             message = NOT_CONVERGED.format(name=type(self).__name__, max_iter=self.max_iter)
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.coef_, self.intercept_ = found.state.B[1:], found.state.B[0]
+        self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
         self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
         self._training = TrainingRows.of(model.X)
         self.lower_bound_, self.converged_ = found.bounds, found.converged
@@ -171,22 +175,33 @@ class VariationalProbit(ProbitClassifier):
         self._remember(labels)
         return self
 
+    def _known(self, X, y):
+        """Rows and labels of which something is known."""
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
+        labels = LabelMatrix.of(y)
+        check_consistent_length(X, labels.Y)
+        X, labels = known_rows(name, X, labels)
+        return X, known_columns(labels)
+
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
         hyper = check_hyper(type(self).__name__, self.hyper, 4)
         check_sweeps(self)
         return GammaPrior(hyper[0], hyper[1]), GammaPrior(hyper[2], hyper[3])
 
     def _scores(self, X) -> np.ndarray:
-        wide = with_ones(X)
-        M = X @ self.coef_ + self.intercept_
         with one_pool:
-            spread = self._training.quadratic_forms(wide, self._precisions, 1.0)
-        return log_odds(M, 1.0 + spread, 0.0, None)
+            spread = self._training.quadratic_forms(with_ones(X), self._precisions, 1.0)
+        return log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None)
+
+    def _means(self, X) -> np.ndarray:
+        return CentredMatrix(X).dot(self.coef_) + self.intercept_
 
 
 def check_hyper(name: str, hyper, size: int) -> tuple[float, ...]:
     """The shapes and scales of gamma priors as floats, or a ValueError."""
-    numbers = tuple(hyper) if isinstance(hyper, tuple | list) else ()
+    numbers = tuple(hyper) if isinstance(hyper, tuple | list) or np.ndim(hyper) == 1 else ()
     fine = [isinstance(v, int | float | np.number) and not isinstance(v, bool) and 0 < v < np.inf for v in numbers]
     if len(numbers) != size or not all(fine):
         raise ValueError(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
 from ..algebra.blas import gram, matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.linear import ridge_solve
-from ..algebra.precision import inverse_stack, left_singular, ridge_diagonal
+from ..algebra.precision import inverse_stack, left_singular, ridge_diagonal, ridge_with_level
 from ..algebra.symmetric import fix_signs
 from ..classify.nearest import nearest_rows
 from .coupled import State
@@ -63,13 +62,19 @@ def given(arrays: Mapping, X: CentredMatrix, targets: Targets, R: int, shared: b
             f"init has the keys {sorted(arrays, key=str)}; pass the arrays Q (d, R), Z (n, R), B (R+1, L; the bias "
             "first) and T (n, L)."
         )
+    counted = "n counts the rows with a known label, all rows in BSSML, and L the labels known in some row"
     found = {}
     for name in ARRAYS:
-        found[name] = np.array(arrays[name], dtype=np.float64, order="C")
-        if found[name].shape != shapes[name] or not np.all(np.isfinite(found[name])):
+        try:
+            found[name] = np.array(arrays[name], dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"init[{name!r}] is no array of numbers; pass one of shape {shapes[name]}.") from error
+        if found[name].shape != shapes[name]:
             raise ValueError(
-                f"init[{name!r}] has shape {found[name].shape}; it must be a finite array of shape {shapes[name]}."
+                f"init[{name!r}] has shape {found[name].shape}; it must be {shapes[name]}, where {counted}."
             )
+        if not np.all(np.isfinite(found[name])):
+            raise ValueError(f"init[{name!r}] holds NaN or infinite values; every start must be finite.")
     unit = np.repeat(np.eye(R + 1)[None], c, axis=0)
     return State(found["Q"], found["Z"], found["B"], found["T"], unit_spread(d, R, shared), unit)
 
@@ -81,12 +86,9 @@ def ridge_scores(X: CentredMatrix, targets: Targets) -> np.ndarray:
     if targets.unknown is not None:
         T = np.where(targets.unknown, 0.0, T)
         rows = np.flatnonzero(~targets.unknown.all(axis=1))
-    ones = np.ones((X.shape[0], 1))
-    wide = sparse.csr_array(sparse.hstack([sparse.csr_array(ones), X.X])) if X.sparse else np.hstack([ones, X.X])
     lam = max(1.0, 1e-3 * X.squared_norm() / X.shape[1])
-    part = wide if len(rows) == len(T) else wide[rows]
-    coefficients, _ = ridge_solve(part, T[rows], lam, center=False)
-    return CentredMatrix(wide).dot(coefficients)
+    coefficients, level = ridge_with_level(X, T, lam, rows)
+    return X.dot(coefficients) + level
 
 
 def spectral(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
@@ -104,7 +106,7 @@ def spectral(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.r
     Z1 = np.hstack([np.ones((n, 1)), Z])
     cov, _ = inverse_stack((gram(Z1) + np.eye(R + 1))[None])
     B = matmul(cov[0], matmul(Z1.T, T))
-    Q, _ = ridge_solve(X.X, Z, 1.0, center=False)
+    Q, _ = ridge_solve(X, Z, 1.0, center=False)
     diagonal = ridge_diagonal(X, 1.0)
     spread = np.full(R, diagonal.sum()) if shared else np.repeat(diagonal[:, None], R, axis=1)
     return State(Q, Z, B, T, spread, np.repeat(cov, c, axis=0))

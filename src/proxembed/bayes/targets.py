@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,35 @@ from ..labels import LabelMatrix
 from .truncated import gap_mean, labelled_mass, labelled_mean
 
 BLOCK_ENTRIES = 1 << 16
+
+
+def known_rows(name: str, X, labels: LabelMatrix, remedy: str = "."):
+    """X and labels without the rows of which no label is known, with a warning."""
+    keep = np.flatnonzero(labels.rows_any)
+    if len(keep) == labels.n:
+        return X, labels
+    warnings.warn(
+        f"{name} learns nothing from rows without any known label: {labels.n - len(keep)} of {labels.n} rows are left "
+        f"out of fit{remedy}",
+        UserWarning,
+        stacklevel=5,
+    )
+    return X[keep], labels.take(keep)
+
+
+def known_columns(labels: LabelMatrix) -> LabelMatrix:
+    """Without the label columns that are unknown in every row: nothing can be learned of them."""
+    if labels.unknown is None:
+        return labels
+    keep = np.flatnonzero(np.asarray(labels.unknown.sum(axis=0)).ravel() < labels.n)
+    if len(keep) == labels.c:
+        return labels
+    warnings.warn(
+        f"{labels.c - len(keep)} of {labels.c} labels are unknown in every row; their probability is 0.5.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return replace(labels, Y=labels.Y[:, keep], unknown=labels.unknown[:, keep], kept=keep)
 
 
 @dataclass(frozen=True)

@@ -293,7 +293,9 @@ def test_a_callers_array_stays_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("scheme", "options"), [("labels", {}), ("latent", {"latent": lambda S: S}), ("classes", {})], ids=str
+    ("scheme", "options"),
+    [("labels", {}), ("latent", {"latent": lambda S: S}), ("classes", {})],
+    ids=["labels", "latent", "classes"],
 )
 def test_a_callable_meets_the_size_guard_first(monkeypatch, scheme, options):
     for place in (room, latents, classes):
