@@ -100,7 +100,7 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # told by the bound
             bound = model.sweep(work, renew)
         since = 1 if renew else since + 1
-        if bounds and not plain and not bound >= bounds[-1]:
+        if bounds and not plain and not bounds[-1] <= bound < np.inf:
             extrapolation.forget()
             bounds.append(bounds[-1])
             origin, plain = best, True

@@ -99,8 +99,8 @@ class BSML(ProbitClassifier, Embedder):
     tol: float = param(
         default=1e-5,
         low=0,
-        doc="Converged when the bound gains less than this share a sweep, on average over the last ten; 0: exactly "
-        "max_iter sweeps, and converged_ stays False.",
+        doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
+        "exactly max_iter sweeps, and converged_ stays False.",
     )
     max_iter: int = param(default=500, low=1, integer=True, doc="Sweeps at most.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")

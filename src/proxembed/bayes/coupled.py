@@ -17,6 +17,8 @@ from ..algebra.precision import inverse_stack, may_keep, posterior
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .targets import Targets
 
+LARGEST_SQUARES = 1e280
+
 
 @dataclass(frozen=True)
 class Hyper:
@@ -49,11 +51,14 @@ class State:
 
 
 def check_size(X: CentredMatrix) -> None:
-    """ValueError for rows whose squares overflow."""
+    """ValueError for rows whose squares leave no room in floating point."""
     with np.errstate(over="ignore"):
-        finite = np.isfinite(X.squared_norm())
-    if not finite:
-        raise ValueError("The squares of X are not finite in floating point; scale the features to unit variance.")
+        size = X.squared_norm()
+    if not size < LARGEST_SQUARES:
+        raise ValueError(
+            f"The squares of X sum to {size:g}, which is not below {LARGEST_SQUARES:g}; scale the features to unit "
+            "variance."
+        )
 
 
 class Coupled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -105,8 +106,8 @@ class VariationalProbit(ProbitClassifier):
     hyper : tuple of 4 numbers, default=(1, 1, 1, 1)
         Shape and scale of the gamma prior of the bias's precision, then of the weights'.
     tol : float, default=1e-5
-        Converged when the bound gains less than this share a sweep, on average over the last ten; 0 sweeps exactly
-        ``max_iter`` times, and ``converged_`` stays False.
+        Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0
+        sweeps exactly ``max_iter`` times, and ``converged_`` stays False.
     max_iter : int, default=500
     refresh : int, default=10
         Sweeps between renewals of the precisions.
@@ -135,6 +136,8 @@ class VariationalProbit(ProbitClassifier):
     >>> VariationalProbit().fit(X - 1.5, [[1, 0], [1, 0], [0, 1], [0, 1]]).predict(X - 1.5).tolist()
     [[1, 0], [1, 0], [0, 1], [0, 1]]
     """
+
+    keeps_unknown: ClassVar[bool] = True
 
     def __init__(self, hyper=(1.0, 1.0, 1.0, 1.0), *, tol=1e-5, max_iter=500, refresh=10, accelerate=True):
         self.hyper = hyper

@@ -98,6 +98,50 @@ def test_inverses():
 
 
 def test_what_is_not_positive_definite_is_mended_once_or_refused():
-    spd_inverse(np.asfortranarray(np.ones((3, 3))))
+    for order in "CF":
+        C, logdet = spd_inverse(np.ones((3, 3), order=order))
+        assert logdet == pytest.approx(-np.log(3e-20), rel=1e-4)
+        assert C[0, 0] == pytest.approx(2 / 3 * 1e10, rel=1e-4)
+    stack, _ = inverse_stack(np.stack([np.eye(3), np.ones((3, 3))]))
+    assert stack[1, 0, 0] == pytest.approx(C[0, 0], rel=1e-12) and np.array_equal(stack[0], np.eye(3))
+    with pytest.raises(ValueError, match="not positive definite.*unit variance"):
+        inverse_stack(-np.eye(3)[None])
     with pytest.raises(ValueError, match="not positive definite.*unit variance"):
         spd_inverse(np.asfortranarray(-np.eye(3)))
+
+
+def test_a_stack_is_not_written_to():
+    K = np.stack([4.0 * np.eye(3), np.ones((3, 3))])
+    before = K.copy()
+    inverse_stack(K)
+    np.testing.assert_array_equal(K, before)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("scale", [1e4, 1e7])
+def test_no_variance_is_lost_where_large_numbers_cancel(scale, sparse):
+    """Rows of the fit have quadratic forms near v, the difference of two numbers of the size of scale^2."""
+    X = rows((8, 30), sparse) * scale
+    P = np.exp(np.random.default_rng(2).standard_normal((30, 2)))
+    form = sp.csr_array if sparse else np.asarray
+    found = TrainingRows.of(CentredMatrix(form(X))).quadratic_forms(form(X), P, 0.3)
+    for s, p in enumerate(P.T):
+        A = X / np.sqrt(p)
+        U, sigma, _ = np.linalg.svd(A, full_matrices=False)
+        expected = (U**2 * (sigma**2 / (1 + sigma**2 / 0.3))).sum(axis=1)
+        np.testing.assert_allclose(found[:, s], expected, rtol=1e-6)
+
+
+def test_diagonals_stay_positive_where_one_feature_dwarfs_the_others():
+    X = rows((8, 30))
+    X[:, 3] *= 1e9
+    route = RowPosterior(CentredMatrix(X), 0.3)
+    route.refresh(np.ones((30, 1)), np.ones((8, 1)), False)
+    assert np.all(route.diagonal > 0)
+    assert np.all(ridge_diagonal(CentredMatrix(X), 0.7) > 0)
+
+
+def test_what_a_fit_keeps_is_its_own():
+    X = rows((8, 30))
+    kept = TrainingRows.of(CentredMatrix(X))
+    assert not np.shares_memory(kept.X, X)

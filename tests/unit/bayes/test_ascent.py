@@ -48,7 +48,7 @@ def test_extrapolation_solves_a_linear_map():
     fast = ascend(Slow(), Point(np.zeros(8)), max_iter=60, tol=0, accelerate=True)
     assert np.abs(plain.state.u - model.goal).max() > 1e-2
     np.testing.assert_allclose(fast.state.u, model.goal, atol=1e-6)
-    assert len(plain.bounds) == len(fast.bounds) == 60
+    assert len(plain.bounds) == len(fast.bounds) == 60 and not fast.converged
 
 
 def test_spoilt_moves_are_undone():
@@ -84,6 +84,30 @@ def test_the_first_point_is_the_sweep_itself():
 def test_a_bound_that_falls_by_itself_is_told():
     with pytest.warns(ConvergenceWarning, match="lower bound fell from"):
         ascend(Slow(lie=(5,)), Point(np.zeros(8)), max_iter=6, tol=0, accelerate=False)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, np.inf])
+def test_a_bound_that_is_no_number_is_refused(bad):
+    class Broken(Slow):
+        def sweep(self, state, renew):
+            return bad if self.sweeps == 2 else super().sweep(state, renew)
+
+    with pytest.raises(ValueError, match="After sweep 3 the lower bound is not finite.*unit variance"):
+        ascend(Broken(), Point(np.zeros(8)), max_iter=6, tol=0, accelerate=False)
+
+
+def test_the_map_of_a_renewal_is_not_compared_with_the_one_before(monkeypatch):
+    seen = []
+
+    class Recorded(Extrapolation):
+        def point(self, u, g):
+            seen.append(self.last is None)
+            return super().point(u, g)
+
+    monkeypatch.setattr("proxembed.bayes.ascent.Extrapolation", Recorded)
+    model = Slow()
+    ascend(model, Point(np.zeros(8)), max_iter=12, tol=0, accelerate=True)
+    assert seen == model.renewed and sum(seen) == 3
 
 
 def test_stops_where_the_gain_is_small():

@@ -65,6 +65,46 @@ def test_the_bound_never_falls(refresh, accelerate):
     assert len(bounds) == 60 and np.all(np.diff(bounds) >= -1e-9 * np.abs(bounds[1:]))
 
 
+def test_unknown_cells_constrain_nothing():
+    X, Y = problem(60, 6)
+    holed = Y.copy()
+    holed[:25, 0], holed[30:40, 1], holed[50:] = np.nan, np.nan, np.nan
+    options = {"tol": 0, "max_iter": 200}
+    with pytest.warns(UserWarning, match="10 of 60 rows are left out of fit"):
+        fit = VariationalProbit(**options).fit(X, holed)
+    np.testing.assert_allclose(
+        fit.coef_[:, 2], VariationalProbit(**options).fit(X[:50], Y[:50, 2]).coef_[:, 1], atol=1e-3
+    )
+    full = VariationalProbit(**options).fit(X[:50], Y[:50])
+    other = np.where(np.isnan(holed), 1 - Y, holed)[:50]
+    assert np.all(np.linalg.norm(fit.coef_ - full.coef_, axis=0)[:2] > 1e-3)
+    assert np.mean(fit.predict(X) == Y) > np.mean(VariationalProbit(**options).fit(X[:50], other).predict(X) == Y)
+
+
+def test_a_label_that_is_unknown_everywhere_has_probability_a_half():
+    X, Y = problem()
+    with pytest.warns(UserWarning, match="1 of 4 labels are unknown in every row"):
+        fit = VariationalProbit().fit(X, np.column_stack([Y[:, :1], np.full(40, np.nan), Y[:, 1:]]))
+    P, expected = fit.predict_proba(X), VariationalProbit().fit(X, Y)
+    assert np.all(P[:, 1] == 0.5) and np.all(fit.coef_[:, 1] == 0) and fit.predict(X).shape == (40, 4)
+    np.testing.assert_allclose(P[:, [0, 2, 3]], expected.predict_proba(X), atol=1e-10)
+
+
+def test_an_array_of_priors_and_what_becomes_of_x(monkeypatch):
+    X, Y = problem(10, 30)
+    fit = VariationalProbit(np.array(HYPER)).fit(X, Y)
+    P = fit.predict_proba(X.copy())
+    new = X.copy()
+    X[:] = 5.0
+    np.testing.assert_array_equal(fit.predict_proba(new), P)
+    monkeypatch.setattr(VariationalProbit, "_scores", None)
+    np.testing.assert_array_equal(fit.predict(new), P > 0.5)
+
+
+def test_exact_sweeps_are_no_convergence():
+    assert not VariationalProbit(tol=0, max_iter=5).fit(*problem()).converged_
+
+
 def test_extrapolation_ends_at_the_same_place():
     X, Y = problem(80, 6)
     slow = VariationalProbit(tol=0, max_iter=500, accelerate=False).fit(X, Y)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import strategies
 from proxembed import BSML, BSSML
 from proxembed.algebra.centred import CentredMatrix
-from proxembed.bayes.start import start
+from proxembed.bayes.start import ridge_scores, start
 from proxembed.bayes.targets import Targets
 
 
@@ -19,10 +19,13 @@ def problem(n=30, d=7, c=3):
     return (X - X.mean(axis=0)) / X.std(axis=0), Y
 
 
+@pytest.mark.parametrize("scale", [1.0, 100.0])
 @pytest.mark.parametrize("shape", [(30, 7), (10, 25)], ids=str)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_ridge_scores_and_their_singular_vectors(shape, form):
+def test_ridge_scores_and_their_singular_vectors(shape, form, scale):
+    """At 100 times unit variance the penalty grows with X."""
     X, Y = problem(*shape)
+    X *= scale
     found = start("svd", CentredMatrix(form(X)), Targets(2 * Y - 1), 2, False, np.random.default_rng(0))
     n, d = shape
     X1, lam = np.column_stack([np.ones(n), X]), max(1.0, 1e-3 * np.sum(X**2) / d)
@@ -40,6 +43,25 @@ def test_ridge_scores_and_their_singular_vectors(shape, form):
     np.testing.assert_allclose(found.Q, K @ X.T @ found.Z, atol=1e-9)
     np.testing.assert_allclose(found.spread, np.repeat(np.diag(K)[:, None], 2, axis=1), atol=1e-10)
     np.testing.assert_array_equal(found.T, T)
+
+
+@pytest.mark.parametrize("shape", [(30, 7), (30, 15), (10, 25)], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("holes", [False, True])
+def test_ridge_scores_of_the_rows_with_a_known_label(shape, form, holes):
+    X, Y = problem(*shape)
+    X = X + 0.5
+    unknown = np.zeros(Y.shape, dtype=bool)
+    if holes:
+        unknown[-shape[0] // 2 :] = True
+        unknown[1, 2] = True
+    kept = ~unknown.all(axis=1)
+    X1, T = np.column_stack([np.ones(shape[0]), X]), np.where(unknown, 0, 0.8 * (2 * Y - 1))
+    lam = max(1.0, 1e-3 * np.sum(X**2) / shape[1])
+    A = X1[kept]
+    expected = X1 @ np.linalg.solve(A.T @ A + lam * np.eye(shape[1] + 1), A.T @ T[kept])
+    found = ridge_scores(CentredMatrix(form(X)), Targets(2 * Y - 1, unknown if holes else None))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 def test_equal_labels_have_one_direction_and_the_rest_is_small_and_seeded():
