@@ -28,6 +28,7 @@ STATE = (
     "proxembed.features.scaling.ScalingState",
     "proxembed.labels.LabelMatrix",
     "proxembed.seen.SeenRows",
+    "proxembed.transductive.label_weights.Blend",
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csc.csc_matrix",
     "scipy.sparse._csr.csr_array",
