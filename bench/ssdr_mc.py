@@ -154,6 +154,7 @@ def draw(points: list[dict], path: Path) -> None:
 
     matplotlib.use("agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
     from proxembed.report.figures import COLOURS, MARKERS, STYLE
 
@@ -172,6 +173,13 @@ def draw(points: list[dict], path: Path) -> None:
                 )
             panel.set(xscale="log", yscale="log", xlabel="rows n (log scale)", ylabel=f"{title} (log)")
             panel.grid(color="#dddddd", linewidth=0.6)
+            ticks = sorted({point["n"] for point in points})
+            panel.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=40)
+            panel.xaxis.set_minor_formatter(NullFormatter())
+            panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            panel.yaxis.set_minor_formatter(
+                FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] < "7" else "")
+            )
         axes[0].legend(frameon=False)
         figure.savefig(path, dpi=110, metadata={"Software": None})
         pyplot.close(figure)
@@ -199,7 +207,8 @@ def write(points: list[dict], scores: list[list], folder: Path, threads: int) ->
     lines += ["![seconds and memory against rows](growth.png)", "", *markdown([COLUMNS, *map(cells, points)]), ""]
     lines += [f"Micro-F1 on the unlabelled rows, standardised features, threshold {THRESHOLD:g}:", ""]
     lines += [*markdown(scores), ""] if scores else []
-    lines += [f"Made by `python bench/ssdr_mc.py` with {threads} threads."]
+    settings = ",".join(dict.fromkeys(point["setting"] for point in points))
+    lines += [f"Made by `python bench/ssdr_mc.py --methods {settings}` with {threads} threads."]
     (folder / "README.md").write_text("\n".join(lines) + "\n")
 
 
