@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
@@ -25,7 +27,7 @@ from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .labels import LabelMatrix
-from .params import check_params, param, parameters_section
+from .params import check_params, param, refuse_bare_overrides, with_parameters
 from .rows import Rows
 from .template import Template
 
@@ -43,11 +45,12 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     """Base of every estimator: constructor from declared parameters, input checks, registry, tags, citation."""
 
     labels: ClassVar[str | None] = None
+    attributes: ClassVar[str] = ""  # numpydoc lines of what every method of a family learns, told beside its own
     keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        _refuse_bare_overrides(cls)
+        refuse_bare_overrides(cls)
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -60,7 +63,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
         _REGISTRY[cls.__name__] = cls
         if cls.__doc__ is not None:
-            cls.__doc__ = _with_parameters(cls)
+            cls.__doc__ = with_parameters(cls)
 
     @property
     def label_kind(self) -> str | None:
@@ -86,9 +89,20 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return citation(cited_keys(cls))
 
     def _forget(self) -> None:
-        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
+        """Drop what an earlier fit learned."""
         for name in [n for n in vars(self) if n.endswith("_")]:
             delattr(self, name)
+
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator."""
+        self._forget()
+        try:
+            with one_pool:
+                yield
+        except Exception:
+            self._forget()
+            raise
 
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
@@ -167,27 +181,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
 
 
-def _refuse_bare_overrides(cls: type) -> None:
-    """A field overridden without annotation would be ignored by dataclass: an error instead."""
-    own = cls.__dict__.get("__annotations__", {})
-    for base in cls.__mro__[1:]:
-        for name in (f.name for f in fields(base)) if is_dataclass(base) else ():
-            if name in cls.__dict__ and name not in own:
-                raise TypeError(
-                    f"{cls.__name__}.{name} overrides a parameter without annotation: "
-                    f"write `{name}: type = param(...)`."
-                )
-
-
-def _with_parameters(cls: type) -> str:
-    text = cls.__doc__.rstrip()
-    section = parameters_section(cls)
-    body, mark, examples = text.partition("    Examples\n")
-    indent = "    "
-    lines = "\n".join(indent + line if line else "" for line in section.splitlines())
-    return f"{body.rstrip()}\n\n{lines}\n\n{mark}{examples}\n{indent}"
-
-
 class SpectralEmbedder(Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]"""
 
@@ -232,16 +225,11 @@ class SpectralEmbedder(Embedder, abstract=True):
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix; ignored by unsupervised
         methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
-        self._forget()
-        try:
-            with one_pool:
-                self._resolve()
-                rows = self._rows(X, y)
-                chosen = self._chosen(self._solved(rows), rows)
-                self._store(chosen, rows)
-        except Exception:
-            self._forget()
-            raise
+        with self._learning():
+            self._resolve()
+            rows = self._rows(X, y)
+            chosen = self._chosen(self._solved(rows), rows)
+            self._store(chosen, rows)
         self.n_components_ = len(chosen.eigenvalues)
         return self
 

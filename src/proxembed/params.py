@@ -4,8 +4,10 @@ space."""
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from inspect import cleandoc
 from numbers import Integral, Real
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -160,3 +162,26 @@ def parameters_section(cls: type) -> str:
     for name, (f, spec) in declared(cls).items():
         lines += [f"{name} : {spec.allowed()}, default={f.default!r}", f"    {spec.doc}"]
     return "\n".join(lines)
+
+
+def with_parameters(cls: type) -> str:
+    """The docstring with the Parameters that the class declares and the Attributes that its family shares."""
+    body, mark, examples = cls.__doc__.rstrip().partition("    Examples\n")
+    if cls.attributes:
+        learned, raises, errors = body.partition("    Raises\n")
+        heading = "" if "    Attributes\n" in learned else "\n    Attributes\n    ----------\n"
+        body = f"{learned.rstrip()}\n{heading}{indent(cleandoc(cls.attributes), '    ')}\n\n{raises}{errors}"
+    section = indent(parameters_section(cls), "    ")
+    return f"{body.rstrip()}\n\n{section}\n\n{mark}{examples}\n    "
+
+
+def refuse_bare_overrides(cls: type) -> None:
+    """A field overridden without annotation would be ignored by dataclass: an error instead."""
+    own = cls.__dict__.get("__annotations__", {})
+    for base in cls.__mro__[1:]:
+        for name in (f.name for f in fields(base)) if is_dataclass(base) else ():
+            if name in cls.__dict__ and name not in own:
+                raise TypeError(
+                    f"{cls.__name__}.{name} overrides a parameter without annotation: "
+                    f"write `{name}: type = param(...)`."
+                )

@@ -240,3 +240,44 @@ def test_embedders_do_not_compare_by_their_fields():
     """Estimators stay hashable and are equal only to themselves."""
     one, other = PCA(), PCA()
     assert one != other and len({one, other}) == 2 and isinstance(one, Embedder)
+
+
+def test_attributes_of_a_family_are_told_beside_its_own(scratch_registry):
+    class Family(Embedder, abstract=True):
+        """A family."""
+
+        attributes = """
+        shared_ : what all learn.
+        """
+
+    class Bare(Family):
+        """Bare.
+
+        Raises
+        ------
+        ValueError
+            Never.
+        """
+
+    class Own(Family):
+        """Own.
+
+        Attributes
+        ----------
+        own_ : its own.
+
+        Examples
+        --------
+        """
+
+    assert "    Attributes\n    ----------\n    shared_ : what all learn.\n" in Bare.__doc__
+    assert Bare.__doc__.index("shared_") < Bare.__doc__.index("Raises")
+    assert Own.__doc__.count("Attributes\n") == 1 and "shared_ : what all learn." in Own.__doc__
+
+
+def test_a_fit_that_fails_forgets_the_one_before():
+    model = PCA(n_components=1).fit(np.eye(3))
+    with pytest.raises(RuntimeError), model._learning():
+        model.half_ = 1
+        raise RuntimeError("stopped")
+    assert not [name for name in vars(model) if name.endswith("_")]

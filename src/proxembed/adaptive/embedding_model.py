@@ -7,7 +7,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.parallel import one_pool
 from ..base import Embedder, natural_components
 from ..params import integers, log, param
 from .candidate import Embedded
@@ -166,7 +165,7 @@ class EmbeddingModel(Embedder):
 
     def fit(self, X, y=None):
         """Find the projection. X: (n, d) array or CSR; y: labels in any form. Returns self."""
-        with one_pool:
+        with self._learning():
             rows = self._rows(X, y)
             switches = self.switches()
             stages = Stages(
@@ -176,10 +175,10 @@ class EmbeddingModel(Embedder):
                 label_similarity=self.label_similarity,
             )
             found = stages.embed(switches, self._values(switches))
-        if found.failed is not None:
-            raise ValueError(f"EmbeddingModel has no embedding of these rows by these options. {found.failed}")
-        self._store(found, natural_components(rows))
-        self.switches_ = switches.as_tuple()
+            if found.failed is not None:
+                raise ValueError(f"EmbeddingModel has no embedding of these rows by these options. {found.failed}")
+            self._store(found, natural_components(rows))
+            self.switches_ = switches.as_tuple()
         return self
 
     def transform(self, X):

@@ -120,15 +120,10 @@ class BSML(ProbitClassifier, Embedder):
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, unknown cells allowed.
         Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
-        self._forget()
-        try:
-            with one_pool:
-                rows = self._rows(X, y)
-                found, model = self._best(rows)
-                self._store(found, model, rows)
-        except Exception:
-            self._forget()
-            raise
+        with self._learning():
+            rows = self._rows(X, y)
+            found, model = self._best(rows)
+            self._store(found, model, rows)
         return self
 
     def _rows(self, X, y) -> Rows:

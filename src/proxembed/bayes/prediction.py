@@ -36,20 +36,10 @@ class ProbitClassifier(LabelClassifier):
     def _means(self, X) -> np.ndarray:
         """The mean of every label's score of checked rows, (m, c)."""
 
-    def predict(self, X):
-        """Predict labels, in the form in which y came; without the variances where the sign of the mean decides.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
-        """
-        X = self._checked(X)
+    def _predicted(self, X):
+        """The labels of checked rows; without the variances where the sign of the mean decides."""
         if self._labels.form == "classes" or (self._prior is not None and not np.array_equal(*self._prior)):
-            return super().predict(X)
+            return super()._predicted(X)
         return self._labels.decode(self._means(X) > 0)
 
     def predict_proba(self, X):

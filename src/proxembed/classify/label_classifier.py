@@ -57,7 +57,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         classes of shape (m,), an indicator of shape (m, c), or a list of m sets
         """
-        X = self._checked(X)
+        return self._predicted(self._checked(X))
+
+    def _predicted(self, X):
+        """The labels of checked rows."""
         scores = self._scores(X)
         if self._labels.form == "classes":
             return self.classes_[scores.argmax(axis=1)]

@@ -330,16 +330,5 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         X = self._checked(X)
         return self.classifier_.decision_function(X) if self.cuts_ is None else self._scores(X)
 
-    def predict(self, X):
-        """Predict labels, in the form in which y came.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
-        """
-        X = self._checked(X)
-        return self.classifier_.predict(X) if self.cuts_ is None else self._labels.decode(self._scores(X) > 0)
+    def _predicted(self, X):
+        return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)

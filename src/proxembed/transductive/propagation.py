@@ -54,21 +54,6 @@ class MLGFHF(Propagation):
     The score of an unlabelled row is the mean of its neighbours' scores, by their weights: between 0 and 1, and the
     probability that a random walk from the row meets a row with the label first. Each label is spread by itself.
 
-    Attributes
-    ----------
-    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
-    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
-    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
-    transduction_ : labels of the fitted rows, in the form of y.
-    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
-    classes_ : (c,) array.
-    affinity_ : (n, n) CSR, W.
-    graph_component_ : (n,) array, the component of the graph of each row.
-    tau_ : float or None, the width of the weights.
-    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
-    solver_ : "factor", "cg", or "none" where no row was to be solved for.
-    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
-
     Raises
     ------
     ValueError
@@ -123,21 +108,6 @@ class SMSE(Correlated):
     Scores vary little over the graph, and between labels that go together; Ls is the Laplacian of Sigma. ``form``:
     "exact" as above, with Zl = Yl; "soft" (I + l1 Lsym) Z + l2 Z Ls = Y0, in which labelled rows may change. With
     label_smoothness=0 they are MLGFHF and MLLGC(label_smoothness=0).
-
-    Attributes
-    ----------
-    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
-    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
-    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
-    transduction_ : labels of the fitted rows, in the form of y.
-    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
-    classes_ : (c,) array.
-    affinity_ : (n, n) CSR, W.
-    graph_component_ : (n,) array, the component of the graph of each row.
-    tau_ : float or None, the width of the weights.
-    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
-    solver_ : "factor", "cg", or "none" where no row was to be solved for.
-    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
 
     Raises
     ------
@@ -203,21 +173,6 @@ class MLGRF(CorrelatedField):
     together for differing from each other. ``sigma_form="similarity"`` is the printed form, (J + l1 L) Z - l2 Z Sigma =
     Y0, which is positive definite for very small label_smoothness only.
 
-    Attributes
-    ----------
-    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
-    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
-    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
-    transduction_ : labels of the fitted rows, in the form of y.
-    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
-    classes_ : (c,) array.
-    affinity_ : (n, n) CSR, W.
-    graph_component_ : (n,) array, the component of the graph of each row.
-    tau_ : float or None, the width of the weights.
-    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
-    solver_ : "factor", "cg", or "none" where no row was to be solved for.
-    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
-
     Raises
     ------
     ValueError
@@ -250,21 +205,6 @@ class MLLGC(CorrelatedField):
     label_smoothness=0 it is local and global consistency [zhou2004lgc] with alpha = l1 / (1 + l1).
     ``sigma_form="similarity"`` is the printed form, (I + l1 Lsym) Z - l2 Z Sigma = Y0, for label_smoothness below one
     over the largest eigenvalue of Sigma.
-
-    Attributes
-    ----------
-    scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
-    shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
-    label_distributions_ : (n, c) array, the probabilities of the fitted rows.
-    transduction_ : labels of the fitted rows, in the form of y.
-    cuts_ : (c,) array or None, where shares are cut; None with one class a row.
-    classes_ : (c,) array.
-    affinity_ : (n, n) CSR, W.
-    graph_component_ : (n,) array, the component of the graph of each row.
-    tau_ : float or None, the width of the weights.
-    recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
-    solver_ : "factor", "cg", or "none" where no row was to be solved for.
-    n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
 
     Raises
     ------

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.guard import guard_dense
 from ..algebra.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
-from ..algebra.parallel import one_pool
 from ..algebra.symmetric import eigenvalues
 from ..classify.thresholds import label_folds, tune_thresholds
 from ..direct import stored_like
@@ -63,6 +62,20 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
     labels = "multi"
     keeps_unknown = True
     clamped: ClassVar[bool] = False
+    attributes: ClassVar[str] = """
+        scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+        shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
+        label_distributions_ : (n, c) array, the probabilities of the fitted rows.
+        transduction_ : labels of the fitted rows, in the form of y.
+        cuts_ : (c,) array or None, where shares are cut; None with one class a row.
+        classes_ : (c,) array.
+        affinity_ : (n, n) CSR, W.
+        graph_component_ : (n,) array, the component of the graph of each row.
+        tau_ : float or None, the width of the weights.
+        recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+        solver_ : "factor", "cg", or "none" where no row was to be solved for.
+        n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
+    """
 
     decision: str = param(
         default="tuned",
@@ -87,13 +100,8 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
         self. Raises ValueError with the argument, what is allowed and the remedy.
         """
-        self._forget()
-        try:
-            with one_pool:
-                self._learn(self._rows(X, y))
-        except Exception:
-            self._forget()
-            raise
+        with self._learning():
+            self._learn(self._rows(X, y))
         return self
 
     def _learn(self, rows: Rows) -> None:

@@ -161,19 +161,9 @@ class SSDRMC(LabelClassifier, Neighborly):
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
         self. Raises ValueError with the argument, what is allowed and the remedy.
         """
-        self._forget()
-        try:
-            with one_pool:
-                self._learn(self._rows(X, y))
-        except Exception:
-            self._forget()
-            raise
+        with self._learning():
+            self._learn(self._rows(X, y))
         return self
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned, so that a fit that fails leaves an unfitted estimator."""
-        for name in [n for n in vars(self) if n.endswith("_")]:
-            delattr(self, name)
 
     def _learn(self, rows: Rows) -> None:
         labels: LabelMatrix = rows.labels
@@ -363,9 +353,9 @@ class SSDRMC(LabelClassifier, Neighborly):
         X = self._checked(X)
         return self._placed(X)[2].astype(X.dtype, copy=False)
 
-    def predict(self, X) -> Any:
-        """Labels of rows X in the form y came in; those of ``transduction_`` for rows seen in training."""
-        F, soft, _ = self._placed(self._checked(X))
+    def _predicted(self, X) -> Any:
+        """The labels of checked rows; those of ``transduction_`` for rows seen in training."""
+        F, soft, _ = self._placed(X)
         return self._decoded(F, soft)
 
     def predict_proba(self, X) -> np.ndarray:
