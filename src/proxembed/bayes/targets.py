@@ -11,7 +11,7 @@ import numpy as np
 
 from ..algebra.parallel import in_threads
 from ..labels import LabelMatrix
-from .truncated import gap_mean, labelled_mass, labelled_mean
+from .truncated import gap_mean, labelled_mean, labelled_moments
 
 BLOCK_ENTRIES = 1 << 16
 
@@ -89,8 +89,10 @@ class Targets:
     def _block(self, M: np.ndarray, part: slice, mass: bool) -> tuple[np.ndarray, float]:
         """E[t] of some rows, and the sum of their log Zeta."""
         signs = self.signs[part]
-        T = labelled_mean(M, signs, self.margin)
-        log_zeta = labelled_mass(M, signs, self.margin) if mass else np.zeros_like(M)
+        if mass:
+            T, log_zeta = labelled_moments(M, signs, self.margin)
+        else:
+            T, log_zeta = labelled_mean(M, signs, self.margin), np.zeros_like(M)
         hidden = None if self.unknown is None else self.unknown[part]
         if hidden is None or not hidden.any():
             return T, log_zeta.sum()
