@@ -68,6 +68,7 @@ _NAMES = {
     "VariationalProbit": "bayes.probit",
     "EmbeddingModel": "adaptive",
     "LabelScores": "evaluate",
+    "DEFC": "engine",
     "EmbeddingSearch": "engine",
 }
 _ALIASES = {"MultiLabel": "MESD", "SemiSupervised": "SSDR"}

@@ -14,7 +14,7 @@ from ..algebra.matrix import Matrix
 from ..direct import lead_signs
 from ..labels import LabelMatrix
 from . import criteria, pairs, points
-from .measures import Inner, measure, median_distance
+from .measures import Inner, has_own_order, measure, median_distance, nearness
 from .ranks import Ranks, rank_matrices
 from .space import Projection, Space, by_features, feature_space, gram_space, relation_features, relation_space
 from .switches import MEASURE_PARAMETERS, Switches
@@ -87,7 +87,9 @@ class Candidate:
         self.relation_key = switches.p, switches.r, *relation
         self.space_key = *self.relation_key, switches.t if switches.r else 0
         self.similarity_key = switches.p, switches.s, *similarity
-        self.pair_key = switches.em, switches.g, *(values[name] for name in ("k_F", "k_E", "k_N") if name in values)
+        own_order = has_own_order(self.options["similarity"])
+        self.order_key = (switches.p, switches.s) if own_order else self.similarity_key
+        self.weight_key = switches.g, *(self.similarity_key if switches.g == 2 else self.order_key)
 
     def embed(self) -> Embedded:
         """All stages, one after the other."""
@@ -97,8 +99,10 @@ class Candidate:
         w, P = self.solved(min(T.shape[1], self.setting.k_cap, self.n - 1))
         if self.switches.o and self.options["objective"] == "ratio":
             P = criteria.orthonormal(P)
-        P = P * lead_signs(matmul(T, P))
-        Z, Z_val = matmul(T, P), matmul(self.space.T_new, P)
+        Z = matmul(T, P)
+        signs = lead_signs(Z)
+        Z, P = Z * signs, P * signs
+        Z_val = matmul(self.space.T_new, P)
         if not (np.isfinite(Z).all() and np.isfinite(Z_val).all()):
             raise ValueError("The embedding holds values that are not finite.")
         return Embedded(Z, Z_val, w, self.projection(P), tuple(self.repairs))
@@ -173,17 +177,32 @@ class Candidate:
 
     @cached_property
     def ranks(self) -> Ranks:
-        """Rank matrices of the similarities."""
+        """Rank matrices of the similarities; the same for every sigma and tau."""
 
         def make():
-            return rank_matrices(self.similarity, self.setting.labels, self.setting.undirected)
+            kind = self.options["similarity"]
+            S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
+            return rank_matrices(S, self.setting.labels, self.setting.undirected)
 
-        return self.setting.kept(("ranks", *self.similarity_key), make)
+        return self.setting.kept(("ranks", *self.order_key), make)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
         """g(s) of all pairs; None where it is 1."""
         return pairs.pair_weights(self.similarity) if self.options["pair_weights"] == "similarity" else None
+
+    def pair_key(self, part: str, number: str) -> tuple:
+        """What tells one matrix of pairs from another: a part of the objective and its number of neighbours."""
+        return part, self.space_key, self.weight_key, self.values[number]
+
+    @cached_property
+    def keys(self) -> tuple[tuple, tuple]:
+        """The keys of M_A and M_B; empty for the one that the objective does not look at."""
+        if self.options["criterion"] == "fisher":
+            key = ("scatter", self.space_key) if self.global_fisher else self.pair_key("fisher", "k_N")
+            return key, key
+        apart = self.pair_key("enemies", "k_E") if "k_E" in self.values else ()
+        return apart, self.pair_key("friends", "k_F") if "k_F" in self.values else ()
 
     @cached_property
     def friends(self) -> np.ndarray:
@@ -193,8 +212,7 @@ class Candidate:
             B = pairs.friend_matrix(self.ranks, self.values["k_F"], self.weights, self.setting.pairs)
             return pairs.laplacian_product(self.space.T, B)
 
-        key = ("friends", self.space_key, self.similarity_key, self.switches.g, self.values["k_F"])
-        return self.setting.kept(key, make)
+        return self.setting.kept(self.keys[1], make)
 
     @cached_property
     def enemies(self) -> tuple[np.ndarray, int]:
@@ -204,21 +222,26 @@ class Candidate:
             A, used = pairs.enemy_matrix(self.ranks, self.values["k_E"], self.weights)
             return pairs.laplacian_product(self.space.T, A), used
 
-        key = ("enemies", self.space_key, self.similarity_key, self.switches.g, self.values["k_E"])
-        return self.setting.kept(key, make)
+        return self.setting.kept(self.keys[0], make)
+
+    @property
+    def global_fisher(self) -> bool:
+        """Whether local Fisher weights are those of all pairs alike, for which no similarity is needed."""
+        k = self.values["k_N"]
+        return (k is None or k >= self.n - 1) and self.options["pair_weights"] == "constant"
 
     @cached_property
     def fisher(self) -> tuple[np.ndarray, np.ndarray]:
-        """M_A and M_B of local Fisher weights; without similarities where all pairs weigh the same."""
-        T, k = self.space.T, self.values["k_N"]
-        if (k is None or k >= self.n - 1) and self.weights is None:
-            return self.setting.kept(("scatter", self.space_key), lambda: pairs.global_fisher(T, self.setting.labels))
+        """M_A and M_B of local Fisher weights."""
+        T = self.space.T
 
         def make():
-            A, B = pairs.fisher_matrices(self.ranks, k, self.weights, self.setting.pairs)
+            if self.global_fisher:
+                return pairs.global_fisher(T, self.setting.labels)
+            A, B = pairs.fisher_matrices(self.ranks, self.values["k_N"], self.weights, self.setting.pairs)
             return pairs.laplacian_product(T, A), pairs.laplacian_product(T, B)
 
-        return self.setting.kept(("fisher", self.space_key, self.similarity_key, self.switches.g, k), make)
+        return self.setting.kept(self.keys[0], make)
 
     def matrices(self) -> tuple[Any, Any]:
         """M_A and M_B, None where the objective does not look at it; repairs and refusals where one is zero."""
@@ -248,15 +271,15 @@ class Candidate:
         lam = 0.0
         if "lam" in self.values:
             lam = criteria.effective_lam(objective, self.values["lam"], M_A, M_B, scale)
-        key = (self.space_key, self.similarity_key, self.pair_key)
 
         def make():
             if objective != "ratio":
                 return criteria.solve_plain(objective, M_A, M_B, lam, k)
-            spectrum = self.setting.kept(("constraint", *key), lambda: criteria.constraint_spectrum(M_B))
-            return criteria.solve_ratio(M_A, *spectrum, lam, k)
+            f, E = self.setting.kept(("constraint", self.keys[1]), lambda: criteria.constraint_spectrum(M_B))
+            EAE = self.setting.kept(("rotated", *self.keys), lambda: criteria.rotated(M_A, E))
+            return criteria.solve_ratio(EAE, f, E, lam, k)
 
-        return self.setting.kept(("solution", *key, objective, self.values.get("lam")), make)
+        return self.setting.kept(("solution", *self.keys, objective, self.values.get("lam")), make)
 
     def projection(self, P: np.ndarray) -> Projection:
         """The way of new rows through all stages."""

@@ -40,11 +40,16 @@ def constraint_spectrum(M_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.maximum(f, 0.0), np.ascontiguousarray(E)
 
 
-def solve_ratio(M_A: np.ndarray, f: np.ndarray, E: np.ndarray, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of (M_A, M_B + lam I) and their vectors, P'(M_B + lam I)P = I."""
-    half = E / np.sqrt(f + (lam + NEVER_SINGULAR * f.sum() / len(f)))
-    w, Q = top(matmul(half.T, matmul(M_A, half)), k)
-    return w, matmul(half, Q)
+def rotated(M_A: np.ndarray, E: np.ndarray) -> np.ndarray:
+    """E'M_A E, once for all lam of (18)."""
+    return matmul(E.T, matmul(M_A, E))
+
+
+def solve_ratio(EAE: np.ndarray, f: np.ndarray, E: np.ndarray, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenvalues of (M_A, M_B + lam I) and their vectors, P'(M_B + lam I)P = I; from E'M_A E."""
+    half = 1.0 / np.sqrt(f + (lam + NEVER_SINGULAR * f.sum() / len(f)))
+    w, Q = top(half[:, None] * EAE * half, k)
+    return w, matmul(E, half[:, None] * Q)
 
 
 def solve_plain(objective: str, M_A: Any, M_B: Any, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:

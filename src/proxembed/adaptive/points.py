@@ -36,7 +36,7 @@ class Rows1:
     @property
     def nbytes(self) -> int:
         """Bytes of the rows."""
-        return self.X.data.nbytes + self.X.indices.nbytes if sp.issparse(self.X) else self.X.nbytes
+        return matrix_bytes(self.X) + (0 if self.mean is None else self.mean.nbytes)
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -65,6 +65,13 @@ class Preprocessing:
     mean: np.ndarray | None = None
     base: Matrix | None = None
     gram_map: np.ndarray | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that was learned."""
+        state = (value for value in vars(self.state).values() if isinstance(value, np.ndarray))
+        held = (*state, self.mean, self.base, self.gram_map)
+        return sum(matrix_bytes(value) for value in held if value is not None)
 
     @classmethod
     def fit(cls, kind: str, X: Matrix) -> Preprocessing:
@@ -143,6 +150,15 @@ def inner(left: Rows1, right: Rows1) -> Inner:
         G = inner_products(left, right)
         d2 = squared_distances(left, right, G)
     return Inner(G, left.squares, right.squares, left.means, right.means, left.X.shape[1], d2)
+
+
+def matrix_bytes(X: Matrix) -> int:
+    """Bytes of a dense or CSR matrix.
+
+    >>> matrix_bytes(np.zeros((2, 3)))
+    48
+    """
+    return sum(part.nbytes for part in ((X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)))
 
 
 def varying(X: Matrix) -> np.ndarray:

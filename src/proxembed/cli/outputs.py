@@ -6,9 +6,11 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from proxembed.engine.evidence import Evidence
+from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.predictions import save_predictions
 from proxembed.evaluate.results import Results
 from proxembed.model import embedding_part, source_of
@@ -116,7 +118,25 @@ def named_labels(diagnosis: dict, dataset) -> dict:
     return {**diagnosis, "worse_labels": worse}
 
 
-def sections(evidence: Evidence | None, dataset, model, diagnosis) -> dict:
+def titled(evidence: Evidence, method, name: str) -> Evidence:
+    """The evidence of a method under the name that it has in the leaderboard.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.cli.outputs import titled
+    >>> from proxembed.engine.evidence import Evidence
+    >>> parts = [("PCA", None, None, None), ("OPLS on shuffled labels", None, None, None)]
+    >>> [title for title, *_ in titled(Evidence(None, parts, *[None] * 5, []), OPLS(), "mine").panels]
+    ['PCA', 'mine on shuffled labels']
+    """
+    title = title_of(method)
+    panels = [(panel[0].replace(title, name, 1), *panel[1:]) for panel in evidence.panels]
+    embeddings = [(each.replace(title, name, 1), Z) for each, Z in evidence.embeddings]
+    return replace(evidence, panels=panels, embeddings=embeddings)
+
+
+def sections(evidence: Evidence | None, dataset, model, diagnosis, measure: str = "cosine") -> dict:
     """The map, the table of labels, the components and the proximity matrices, as the record holds them."""
     names, stability = dataset.label_names, None if diagnosis is None else diagnosis.stability
     found = {
@@ -134,7 +154,7 @@ def sections(evidence: Evidence | None, dataset, model, diagnosis) -> dict:
     Y = dataset.Y.tocsr()[evidence.rows]
     return found | {
         "map": map_section(evidence.panels, Y, names, ids),
-        "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names),
+        "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
         "label_table": label_section(
             names, counts, evidence.ap_raw, evidence.ap_embedded, evidence.thresholds, evidence.calibration
         ),

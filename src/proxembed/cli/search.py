@@ -7,10 +7,9 @@ import typer
 
 from .checks import check_labels, check_limits
 from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from .engines import Found, check_engine, searching
 from .refusal import refusals
 
-INNER_FOLDS = 3
-LEADERS = 3
 TEST_SHARE = 0.25
 LEAST_SHUFFLES = 19
 KERNEL_DIAGNOSIS, DIAGNOSIS = 1000, 5000
@@ -26,7 +25,14 @@ def search(
     drop: list[str] = DROP,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
+    engine: str = typer.Option(
+        "methods", "--engine", help="What is searched: methods, or defc (the switches of the adaptive model)."
+    ),
     methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; without it all."),
+    defc_search: str = typer.Option(
+        None, "--defc-search", help="Of --engine defc: reduced8 (eight models; the default), ga, or random."
+    ),
+    classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), or flda."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
     max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the search; scoring comes after it."),
     max_trials: int = typer.Option(None, "--max-trials", help="Most configurations; makes the search repeatable."),
@@ -40,6 +46,7 @@ def search(
     """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
     with refusals():
         check_limits(jobs, max_seconds, max_trials)
+        check_engine(engine, defc_search, classifier, methods)
         if 0 < shuffles < LEAST_SHUFFLES:
             raise ValueError(
                 f"--shuffles {shuffles} cannot tell a find from chance at the level of 0.05; "
@@ -49,7 +56,8 @@ def search(
         check_labels(dataset, file)
         names = None if methods is None else [name.strip() for name in methods.split(",")]
         folder = out or Path(f"{dataset.name}-search")
-        job = Job(Path(file), names, sizes, max_seconds, max_trials, folds, shuffles, seed, jobs, folder, json_output)
+        options = names, sizes, max_seconds, max_trials, folds, shuffles, seed, jobs, folder, json_output
+        job = Job(Path(file), *options, engine, defc_search or "reduced8", classifier or "1nn")
         run_search(job, dataset)
 
 
@@ -68,6 +76,9 @@ class Job:
     jobs: int
     folder: Path
     quiet: bool
+    engine: str = "methods"
+    strategy: str = "reduced8"
+    classifier: str = "1nn"
 
 
 def run_search(job: Job, dataset) -> None:
@@ -79,7 +90,7 @@ def run_search(job: Job, dataset) -> None:
     dataset, split = with_test_rows(dataset, job.seed)
     with output_folder(job.folder), notes(), progress_bar(quiet=job.quiet) as progress:
         searched = searching(job, dataset, split, progress)
-        if searched.interrupted_:
+        if searched.interrupted:
             kept(job, dataset, searched)
         results = scored(job, dataset, searched, progress)
         if not results.rows:
@@ -101,58 +112,21 @@ def with_test_rows(dataset, seed: int):
     return dataset, standard_split(dataset)
 
 
-def searching(job: Job, dataset, split, progress):
-    """The search on the training rows; groups and time are respected by its folds."""
-    from proxembed.engine import EmbeddingSearch
-    from proxembed.evaluate.splits import Splitting, make_splits
-    from proxembed.model import training_labels
-
-    from .job import parse_sizes
-
-    train = dataset.take(split.train)
-    return EmbeddingSearch(
-        job.methods,
-        parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1]),
-        job.max_seconds,
-        make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed)),
-        random_state=job.seed,
-        n_jobs=job.jobs,
-        max_trials=job.max_trials,
-        progress=progress,
-    ).fit(train.X, training_labels(train), groups=train.groups)
-
-
-def inner_folds(train) -> int:
-    """Three folds, or two where there are but two groups to keep together.
-
-    Examples
-    --------
-    >>> from proxembed.cli.search import inner_folds
-    >>> from proxembed.data import digits
-    >>> inner_folds(digits())
-    3
-    """
-    if train.groups is None:
-        return INNER_FOLDS
-    from proxembed.evaluate.part import rows_known
-
-    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_known(train)].tolist()))))
-
-
-def scored(job: Job, dataset, searched, progress):
+def scored(job: Job, dataset, searched: Found, progress):
     """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
-    from proxembed.evaluate.arms import Arm, rival_arms, title_of
+    from proxembed.evaluate.arms import Arm, rival_arms
     from proxembed.evaluate.protocol import Protocol, run
     from proxembed.evaluate.splits import Splitting
 
     from .job import parse_sizes
 
-    arms = [Arm(title_of(method), method) for method in searched.leaders_[:LEADERS]]
+    arms = [Arm(name, method) for name, method in searched.leaders]
+    sizes = parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1])
     rivals = rival_arms(dataset.X, seed=job.seed)
     taken = {arm.name for arm in rivals}
     protocol = Protocol(
         (*(arm for arm in arms if arm.name not in taken), *rivals),
-        parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1]),
+        sizes if job.sizes else tuple(sorted({*sizes, *searched.sizes})),
         splitting=Splitting(n_folds=job.folds, seed=job.seed + 1),
         standard=True,
         seed=job.seed,
@@ -161,32 +135,35 @@ def scored(job: Job, dataset, searched, progress):
     return run(protocol, dataset, progress)
 
 
-def concluded(job: Job, dataset, split, searched, results, progress):
+def concluded(job: Job, dataset, split, searched: Found, results, progress):
     """Choose by the folds, look at the test rows, diagnose, fit on all rows, write the folder."""
     from proxembed.engine.evidence import held_out_evidence
     from proxembed.report import summarise
 
-    from .outputs import all_or_none, named_labels, search_record, sections, told_trials, write_evidence, write_model
+    from .outputs import all_or_none, named_labels, search_record, sections, titled, write_evidence, write_model
 
     summary = summarise(results, searched=dataset)
-    method = chosen(summary, searched)
+    name, method = chosen(summary, searched)
     evidence = diagnosis = None
     if not results.interrupted:
         try:
             progress(0, 3, "the test rows")
-            evidence = held_out_evidence(method, dataset, split, seed=job.seed)
+            evidence = titled(held_out_evidence(method, dataset, split, seed=job.seed), method, name)
             diagnosis = diagnosed(job, method, dataset, split, progress)
         except KeyboardInterrupt:
             results.interrupted = summary["interrupted"] = True
     progress(2, 3, "the last fit, on all rows")
     model = refitted(method, dataset)
-    found = sections(evidence, dataset, model, diagnosis)
+    measure = "cosine" if searched.adaptive is None else "gaussian"
+    found = sections(evidence, dataset, model, diagnosis, measure)
     found["diagnosis"] = None if diagnosis is None else named_labels(diagnosis.describe(), dataset)
     found["search"] = {
-        "trials": told_trials(searched.trials_),
-        "seconds": sum(trial["seconds"] for trial in searched.trials_),
-        "chosen": searched.best_params_ if method is searched.leaders_[0] else chosen_params(method),
+        "engine": job.engine,
+        "trials": searched.trials,
+        "seconds": searched.seconds,
+        "chosen": chosen_params(name, method),
     }
+    found["adaptive"] = searched.adaptive
     record = search_record(job.file, job.seed, command(), summary, results, found)
     with all_or_none(job.folder) as place:
         written = write_model(model, dataset, place, summary, command()) + write_evidence(record, results, place)
@@ -200,31 +177,29 @@ def refitted(method, dataset):
     return fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset), dataset.groups)
 
 
-def chosen(summary: dict, searched):
-    """The method and size that did best on the folds of the comparison."""
+def chosen(summary: dict, searched: Found):
+    """The name and the method, of the size that did best on the folds of the comparison."""
     from sklearn.base import clone
 
-    from proxembed.evaluate.arms import title_of
-
-    leaders = {title_of(method): method for method in searched.leaders_[:LEADERS]}
+    leaders = dict(searched.leaders)
     for entry in summary["best"]:
         if entry["arm"] in leaders and entry["components"] and not entry["failures"]:
-            return clone(leaders[entry["arm"]]).set_params(n_components=entry["components"])
-    return searched.leaders_[0]
+            return entry["arm"], clone(leaders[entry["arm"]]).set_params(n_components=entry["components"])
+    return searched.leaders[0]
 
 
-def chosen_params(method) -> dict:
+def chosen_params(name: str, method) -> dict:
     """What was chosen, as plain data."""
     from proxembed.engine.space import settings
-    from proxembed.evaluate.arms import title_of
 
-    return {"method": title_of(method), **settings(method)}
+    return {"method": name, **settings(method)}
 
 
 def diagnosed(job: Job, method, dataset, split, progress):
-    """The diagnosis on the test rows, of fits on at most 5,000 training rows, 1,000 for kernels; None without shuffles.
+    """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared).
 
-    The folds of the training rows would not do: the method is the best of many on them, and no shuffle was searched.
+    None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
+    shuffle was searched.
     """
     import numpy as np
     from sklearn.base import clone
@@ -237,7 +212,8 @@ def diagnosed(job: Job, method, dataset, split, progress):
     if job.shuffles == 0:
         return None
     progress(1, 3, f"diagnosis: {job.shuffles} shuffles of the labels")
-    limit = KERNEL_DIAGNOSIS if "n_prototypes" in method.get_params(deep=False) else DIAGNOSIS
+    all_pairs = {"n_prototypes", "relation"} & set(method.get_params(deep=False))
+    limit = KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS
     draw, known = np.random.default_rng(job.seed), rows_known(dataset)
     train = draw.permutation(split.train)[:limit]
     test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
@@ -254,14 +230,14 @@ def diagnosed(job: Job, method, dataset, split, progress):
                 raise
 
 
-def kept(job: Job, dataset, searched) -> None:
+def kept(job: Job, dataset, searched: Found) -> None:
     """After Ctrl-C before the comparison had a fold: the best so far, fitted on all rows, and exit code 130."""
     from .outputs import all_or_none, write_model
 
-    model = refitted(searched.leaders_[0], dataset)
+    name, method = searched.leaders[0]
+    model = refitted(method, dataset)
     with all_or_none(job.folder) as place:
         write_model(model, dataset, place, None, command())
-    name = searched.best_params_["method"]
     typer.echo(
         f"proxembed: interrupted; the best so far ({name}) is in {job.folder}, not compared with rivals.", err=True
     )

@@ -8,7 +8,7 @@ from proxembed.data.openml import fetch_openml_dataset
 from proxembed.data.readers import read
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.new_rows import read_rows
-from proxembed.data.synthetic import banana, swiss_roll
+from proxembed.data.synthetic import banana, swiss_roll, zipf_counts
 from proxembed.data.text import text_counts
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "read_rows",
     "swiss_roll",
     "text_counts",
+    "zipf_counts",
 ]

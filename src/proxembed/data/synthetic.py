@@ -1,4 +1,5 @@
-"""Made data with labels, drawn by formula: two crescents (banana) and a rolled-up sheet (Swiss roll)."""
+"""Made data with labels, drawn by formula: two crescents (banana), a rolled-up sheet (Swiss roll) and documents as
+counts of terms (zipf_counts)."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ import math
 from numbers import Integral, Real
 
 import numpy as np
+from scipy import sparse
 
 from proxembed.data.dataset import Dataset
 
 LICENCE = "made by a formula, free of rights"
 RADIUS = 5.0
+OWN_SHARE = 0.3
 
 
 def banana(n: int = 1000, seed: int = 0, noise: float = 1.0) -> Dataset:
@@ -96,6 +99,72 @@ def swiss_roll(n: int = 1000, seed: int = 0, noise: float = 0.0) -> Dataset:
     X = np.column_stack([t * np.cos(t), 21 * height, t * np.sin(t)]) + noise * rng.standard_normal((n, 3))
     Y = np.column_stack([along > 0.5, height > 0.5, np.abs(along - 0.5) < 0.25]).astype(np.uint8)
     return Dataset(X, Y, ["x", "height", "z"], ["outer", "upper", "middle"], "swiss roll", licence=LICENCE)
+
+
+def zipf_counts(
+    n: int = 1000, seed: int = 0, n_features: int = 69_593, n_classes: int = 11, mean_length: float = 130.0
+) -> Dataset:
+    """Documents of one topic each as sparse counts of terms that follow Zipf's law: few terms are everywhere, most are
+    in hardly any document.
+
+    A document has 1 + Poisson(mean_length - 1) tokens. Seven of ten are drawn from the law of the language, in which
+    the r-th term has a weight of 1/r; three of ten from that of the topic, the same law over an order of the terms that
+    is the topic's own. Topics are about equally frequent, documents stand in random order.
+
+    Parameters
+    ----------
+    n : int
+        Rows (documents), at least 2.
+    seed : int
+        Seed of the random draws; the same seed gives the same data.
+    n_features : int
+        Terms d, at least 1; most are in no document unless n is large.
+    n_classes : int
+        Topics c, from 1 to n; the first n % c of them have one document more.
+    mean_length : float
+        Expected number of tokens of a document, from 1 up.
+
+    Returns
+    -------
+    Dataset
+        X a float64 CSR of shape (n, n_features), Y one-hot of shape (n, n_classes).
+
+    Raises
+    ------
+    ValueError
+        Where n, seed, n_features, n_classes or mean_length is out of range.
+
+    Examples
+    --------
+    >>> from proxembed.data import zipf_counts
+    >>> data = zipf_counts(200, seed=0, n_features=5000)
+    >>> data.X.shape, data.X.nnz < 0.05 * 200 * 5000, data.Y.sum(axis=0).tolist()
+    ((200, 5000), True, [19, 19, 18, 18, 18, 18, 18, 18, 18, 18, 18])
+    """
+    rng = _generator(n, seed, 0.0)
+    _check_documents(n, n_features, n_classes, mean_length)
+    topic = rng.permutation(np.arange(n) % n_classes)
+    length = 1 + rng.poisson(mean_length - 1, n)
+    row = np.repeat(np.arange(n), length)
+    law = np.cumsum(1.0 / np.arange(1, n_features + 1))
+    rank = np.searchsorted(law, rng.random(len(row)) * law[-1])
+    orders = np.vstack([np.arange(n_features), *(rng.permutation(n_features) for _ in range(n_classes))])
+    own = rng.random(len(row)) < OWN_SHARE
+    term = orders[np.where(own, 1 + topic[row], 0), rank]
+    X = sparse.csr_array(sparse.coo_array((np.ones(len(row)), (row, term)), shape=(n, n_features)))
+    names = [f"topic {number}" for number in range(1, n_classes + 1)]
+    return Dataset.from_classes(X, topic, names, name="documents", licence=LICENCE)
+
+
+def _check_documents(n: int, n_features: int, n_classes: int, mean_length: float) -> None:
+    for name, value, least, most in (("n_features", n_features, 1, math.inf), ("n_classes", n_classes, 1, n)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+            limit = f"at least {least}" if most == math.inf else f"from {least} to n={most}"
+            raise ValueError(f"{name}={value!r} must be a whole number, {limit}; give for instance {name}=5.")
+    if not isinstance(mean_length, Real) or isinstance(mean_length, bool) or not 1 <= mean_length < math.inf:
+        raise ValueError(
+            f"mean_length={mean_length!r} must be a finite number from 1 up; give for instance mean_length=130."
+        )
 
 
 def _generator(n: int, seed: int, noise: float) -> np.random.Generator:

@@ -24,7 +24,11 @@ FORMAT = 1
 FACTS = "proxembed.json"
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
+    "proxembed.adaptive.switches.Switches",
     "proxembed.algebra.precision.TrainingRows",
+    "proxembed.classify.thresholds.Thresholds",
+    "proxembed.engine.prefix_classifier.PrefixClassifier",
+    "proxembed.engine.prefixes.Discriminants",
     "proxembed.features.scaling.ScalingState",
     "proxembed.labels.LabelMatrix",
     "proxembed.seen.SeenRows",

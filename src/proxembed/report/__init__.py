@@ -1,5 +1,6 @@
 """The report room: results in, plain data, files and one self-contained page out."""
 
+from .adaptive import adaptive_section
 from .card import data_card
 from .files import leaderboard_csv, write_atomic
 from .matrices import proximity_section
@@ -10,6 +11,7 @@ from .summarise import summarise
 from .views import score_text
 
 __all__ = [
+    "adaptive_section",
     "component_section",
     "data_card",
     "label_section",

@@ -5,6 +5,7 @@ import io
 import re
 import struct
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -117,13 +118,8 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
     """
     if name not in summary["measures"]:
         raise ValueError(f"name={name!r} is not a measure of this summary; it has {', '.join(summary['measures'])}.")
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
 
-    settings: Any = {**STYLE, "svg.hashsalt": f"{name}-{narrow}"}
-    with matplotlib.rc_context(settings):
-        figure = Figure(figsize=_size(len(summary["best"]), narrow), layout="constrained")
+    def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         stem = re.sub(r"\W+", "-", f"{name} {'narrow' if narrow else 'wide'}")
         ids = _draw(axes, _arms(summary), summary["curves"][name], stem)
@@ -133,6 +129,27 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
         legend = figure.legend(loc=place, ncols=columns, frameon=False)
         for text, identifier in zip(legend.get_texts(), ids, strict=False):
             text.set_gid(identifier)
+
+    return svg_text(_size(len(summary["best"]), narrow), draw, f"{name}-{narrow}")
+
+
+def svg_text(size: tuple[float, float], draw: Callable[[Any], None], salt: str) -> str:
+    """A figure as SVG markup without an XML head, in the style of the page; the same text every time.
+
+    Examples
+    --------
+    >>> from proxembed.report.figures import svg_text
+    >>> svg_text((1.0, 1.0), lambda figure: None, "empty")[:4]
+    '<svg'
+    """
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    settings: Any = {**STYLE, "svg.hashsalt": salt}
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
         FigureCanvasSVG(figure)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -35,6 +35,24 @@ def cosine_proximity(X: Any) -> np.ndarray:
     return W
 
 
+def gaussian_proximity(X: Any) -> np.ndarray:
+    """W of all pairs of rows: exp(-d / t) of the squared distance d, t its median over pairs; 1 on the diagonal.
+
+    Examples
+    --------
+    >>> gaussian_proximity(np.array([[0.0], [1.0], [3.0]])).round(3)
+    array([[1.   , 0.779, 0.105],
+           [0.779, 1.   , 0.368],
+           [0.105, 0.368, 1.   ]])
+    """
+    W = edge_weights(X, full_graph(X), "gaussian").toarray()
+    np.fill_diagonal(W, 1.0)
+    return W
+
+
+PROXIMITIES = {"cosine": cosine_proximity, "gaussian": gaussian_proximity}
+
+
 def label_proximity(labels: LabelMatrix) -> np.ndarray:
     """G of all pairs of rows, from 0 to 1: scheme 3 of MOPE with Dice similarity of classes.  [mu2012mesd]
 
@@ -115,13 +133,15 @@ def unpacked(panel: dict) -> np.ndarray:
 
 
 def proximity_section(
-    X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], limit: int = ROWS
-) -> dict | None:
+    X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], limit: int = ROWS,
+    measure: str = "cosine",
+) -> dict | None:  # fmt: skip
     """Proximity matrices of held-out rows: labels Y, G from labels, W from features, Psi of both, Z of embeddings.
 
     Rows are in the order that coVAT gives the label matrix, so that rows with like labels lie together.  [mu2012mesd]
     Over a pair, G is scheme 3 of MOPE, W the cosine (0 where negative), Psi = g / (2 - w) by priority (43), and Z the
-    cosine of the embedded rows.
+    cosine of the embedded rows. With the Gaussian kernel in the cosine's place W and Z are the matrices before and
+    after by which the adaptive model's paper shows the structure of classes.  [mu2012defc]
 
     Parameters
     ----------
@@ -134,19 +154,22 @@ def proximity_section(
     label_names : sequence of str
     limit : int, default=180
         Rows shown at most; above it an even sample.
+    measure : {"cosine", "gaussian"}
+        Of W and Z. The Gaussian's width is the median of the squared distances of the rows shown, of each matrix its
+        own.
 
     Returns
     -------
     dict, or None for fewer than three rows or rows without any label
-        ``shown``, ``held_out``, ``without_label`` (of the shown: similar to no row in G), ``n_labels``, ``labels``
-        (names of the columns of Y in their order, the first 40), and ``panels``,
+        ``measure``, ``shown``, ``held_out``, ``without_label`` (of the shown: similar to no row in G), ``n_labels``,
+        ``labels`` (names of the columns of Y in their order, the first 40), and ``panels``,
         each with ``title``, ``kind``, ``rows``, ``columns``, ``top``, ``clipped`` (whether some values are above it),
         ``values`` and ``agreement`` (correlation with G over pairs of rows with labels, or None).
 
     Raises
     ------
     ValueError
-        An embedding is not finite, or has other rows.
+        An embedding is not finite, or has other rows; an unknown measure.
 
     Examples
     --------
@@ -155,7 +178,9 @@ def proximity_section(
     >>> [panel["kind"] for panel in found["panels"]], found["shown"]
     (['Y', 'G', 'W', 'Psi', 'Z'], 4)
     """
-    m = X.shape[0]
+    if measure not in PROXIMITIES:
+        raise ValueError(f"measure={measure!r} is not allowed; it must be {' or '.join(PROXIMITIES)}.")
+    proximity, m = PROXIMITIES[measure], X.shape[0]
     for title, Z in embeddings:
         Z = np.asarray(Z)
         if Z.ndim != 2 or len(Z) != m or not np.isfinite(Z).all():
@@ -168,10 +193,10 @@ def proximity_section(
     ordered = covat(~Y[:, present])
     rows, labels = sample[ordered.rows], present[ordered.columns]
     G = label_proximity(LabelMatrix(sp.csc_array(Y[np.ix_(ordered.rows, present)] * 1.0), present, "indicator"))
-    W = cosine_proximity(X[rows])
+    W = proximity(X[rows])
     found = [("Y", "labels", 1.0 - ordered.matrix), ("G", "from the labels", G), ("W", "from the features", W)]
     found.append(("Psi", "labels first, then features", combine("priority", W, G)))
-    found += [("Z", title, cosine_proximity(np.asarray(Z, dtype=np.float64)[rows])) for title, Z in embeddings]
+    found += [("Z", title, proximity(np.asarray(Z, dtype=np.float64)[rows])) for title, Z in embeddings]
     has = Y[ordered.rows].any(axis=1)
     labelled = np.ix_(has, has)
     panels = [
@@ -185,4 +210,4 @@ def proximity_section(
     ]
     names = [str(label_names[j]) for j in labels[:NAMES]]
     counts = {"shown": len(rows), "held_out": m, "without_label": int(np.sum(~has)), "n_labels": len(labels)}
-    return {**counts, "labels": names, "panels": panels}
+    return {"measure": measure, **counts, "labels": names, "panels": panels}

@@ -8,15 +8,17 @@ from typing import Any
 from proxembed.evaluate.results import LOSSES
 
 from . import views
+from .adaptive import adaptive_view
 from .card import data_card, leak_warnings
+from .convergence import convergence
 from .figures import k_curve, matrix_view, ramp
 
 
 def page_html(record: dict) -> str:
     """Write the page of a run as HTML text: all names escaped, no network, readable without its script.
 
-    The parts come in a fixed order: verdict, k-curves, held-out map, labels, components, leaderboard, data card, how to
-    repeat it, folded details. Parts that the record does not have are left out.
+    The parts come in a fixed order: verdict, k-curves, held-out map, chance, models of an adaptive search, labels,
+    components, leaderboard, data card, how to repeat it, folded details. Parts that the record lacks are left out.
 
     Parameters
     ----------
@@ -50,9 +52,13 @@ def page_html(record: dict) -> str:
         (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
         for name in _drawn(record["summary"])
     ]
+    adaptive = record.get("adaptive")
+    shown = adaptive and adaptive["models"] and adaptive["history"]["best"]
+    steps = [Markup(convergence(adaptive, narrow=narrow)) for narrow in (False, True)] if shown else None
     page = environment.get_template("page.html").render(
         **_context(record),
         curves=figures,
+        convergence=steps,
         style=Markup(style),
         script=Markup(script),
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
@@ -86,6 +92,7 @@ def _context(record: dict) -> dict[str, Any]:
         "parts": views.component_view(record.get("components")),
         "board": views.board_view(summary["best"], drawn[0]),
         "matrices": matrix_view(record.get("proximity")),
+        "adaptive": adaptive_view(record.get("adaptive")),
         "trials": views.trials_view(record.get("search")),
         "card": data_card(summary["dataset"]),
         "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",

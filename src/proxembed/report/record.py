@@ -13,7 +13,7 @@ from .matrices import unpacked
 FORMAT = 1
 FILE = "results.json"
 KINDS = ("compare", "search", "demo")
-SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search", "proximity")
+SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search", "proximity", "adaptive")
 NUMBER = (int, float)
 TEXT_OR_NONE = (str, type(None))
 PACKAGES = ("proxembed", "numpy", "scipy", "scikit-learn")
@@ -42,6 +42,16 @@ _PROXIMITY = {
                 "values": str}],
 }  # fmt: skip
 _DIAGNOSIS = {"measure": str, "value": NUMBER, "null": [NUMBER], "p": NUMBER, "passed": bool}
+_MODEL = {
+    "switches": [int], "words": str, "params": dict, "k": int, "score": NUMBER, "by_fold": list, "settings": int,
+    "seconds": NUMBER, "repairs": [str],
+}  # fmt: skip
+_ADAPTIVE = {
+    "search": str, "classifier": str, "scoring": str, "rows": int, "folds": int, "n_models": int,
+    "n_evaluations": int, "n_failed": int, "models": [_MODEL],
+    "history": {"evaluations": [int], "seconds": [NUMBER], "best": [NUMBER]},
+    "generations": {"evaluations": [int], "best": [NUMBER], "mean": [NUMBER]},
+}  # fmt: skip
 _RECORD = {
     "format": int, "kind": str, "command": str, "created": str, "seed": (int, type(None)), "versions": dict,
     "data_hash": TEXT_OR_NONE, "summary": _SUMMARY, "rows": [dict],
@@ -54,6 +64,7 @@ _OPTIONAL: dict[str, Any] = {
     "components": [{"component": int, "features": [list], "labels": [list]}],
     "search": dict,
     "proximity": _PROXIMITY,
+    "adaptive": _ADAPTIVE,
 }
 
 
@@ -90,7 +101,7 @@ def make_record(
     kind: str, summary: dict, rows: list[dict], command: str, *, seed: int | None, data_hash: str | None = None,
     contrasts: list[dict] | None = None, map: dict | None = None, diagnosis: dict | None = None,
     label_table: list[dict] | None = None, components: list[dict] | None = None, search: dict | None = None,
-    proximity: dict | None = None,
+    proximity: dict | None = None, adaptive: dict | None = None,
 ) -> dict:  # fmt: skip
     """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``.
 
@@ -106,7 +117,7 @@ def make_record(
     seed : int or None
     data_hash : str, optional
         Hash of the data file.
-    contrasts, map, diagnosis, label_table, components, search, proximity : optional
+    contrasts, map, diagnosis, label_table, components, search, proximity, adaptive : optional
         Sections of the page; None leaves one out.
 
     Returns
@@ -129,7 +140,7 @@ def make_record(
     """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not allowed; it must be {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
-    sections = contrasts, map, diagnosis, label_table, components, search, proximity
+    sections = contrasts, map, diagnosis, label_table, components, search, proximity, adaptive
     record = {
         "format": FORMAT,
         "kind": kind,
@@ -261,4 +272,8 @@ def _unmatched(record: dict) -> str | None:
             unpacked(panel)
         except ValueError as error:
             return f"proximity.panels[{number}]: {error}"
+    for name in ("history", "generations"):
+        lists = (record.get("adaptive") or {name: {}})[name]
+        if len({len(part) for part in lists.values()}) > 1:
+            return f"the lists of adaptive.{name} differ in length"
     return None

@@ -40,6 +40,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             15,
         ),
         Experiment(
+            "defc",
+            "Mu et al. 2012: adaptive embeddings (DEFC) beside nine methods on satimage, dna, banana and a Swiss roll",
+            ("satimage", "dna", "banana"),
+            _later("defc", "run"),
+            50,
+        ),
+        Experiment(
             "benchmark-multilabel",
             "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
             ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed.adaptive.measures import measure, median_distance
+from proxembed.adaptive.measures import LARGEST_DEGREE, has_own_order, measure, median_distance, nearness
 from proxembed.adaptive.points import Preprocessing, inner
 from proxembed.adaptive.switches import PREPROCESSINGS, RELATIONS
 from proxembed.features.relation import median_squared_distance, relation
@@ -67,3 +67,30 @@ def test_median_over_distinct_pairs():
     own, _ = both("none", X, NEW)
     assert np.isclose(median_distance(own.d2), median_squared_distance(X), rtol=1e-12)
     assert median_distance(np.zeros((3, 3))) == 1.0
+
+
+@pytest.mark.parametrize(("kind", "values"), [("gaussian", [0.5, 3.0, 400.0]), ("alternative", [1e-3, 0.3, 10.0])])
+def test_order_without_the_parameter_is_that_of_every_value(kind, values):
+    own, other = both("none", X, NEW)
+    for rows in (own, other):
+        order = nearness(kind, rows)
+        for value in values:
+            found = measure(kind, rows, own.G.mean(axis=1), value)
+            for row, by in zip(order, found, strict=True):
+                sign = np.sign(np.subtract.outer(row, row)) * np.sign(np.subtract.outer(by, by))
+                assert (sign >= 0).all() and sign.any()
+
+
+def test_order_survives_where_the_measure_is_zero():
+    own, _ = both("none", X * 1e3, NEW)
+    assert np.unique(measure("gaussian", own, own.G.mean(axis=1), 1e-3)).size == 2
+    assert np.unique(nearness("gaussian", own)).size > 20
+    assert not any(has_own_order(kind) for kind in ("dot", "polynomial", "cosine", "tanimoto", "correlation"))
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5, LARGEST_DEGREE, LARGEST_DEGREE + 1, 2.5])
+def test_polynomials_of_every_degree(degree):
+    rows, _ = both("none", np.abs(X), np.abs(NEW))
+    found = measure("polynomial", rows, rows.G.mean(axis=1), degree)
+    assert np.allclose(found, (1.0 + rows.G) ** degree, rtol=1e-13, atol=0)
+    assert np.array_equal(rows.G, both("none", np.abs(X), np.abs(NEW))[0].G)

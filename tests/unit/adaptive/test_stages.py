@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
 
@@ -220,3 +221,50 @@ def test_components_stop_at_the_cap():
     X, y = rows(8, 130, 120)
     found = Stages(Part(X, LabelMatrix.of(y))).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"k_N": 9})
     assert found.Z.shape == (130, K_CAP)
+
+
+MODELS = {
+    "friends and enemies": [2, 5, 0, 5, 1, 2, 2, 0],
+    "constant weights": [2, 5, 0, 5, 1, 1, 2, 1],
+    "local Fisher": [2, 5, 3, 6, 2, 2, 2, 0],
+    "polynomial": [2, 5, 0, 2, 1, 2, 2, 0],
+}
+SETTING = {"similarity_sigma": 1.0, "similarity_tau": 0.5, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.1}
+PAIRS = {"similarity", "friends", "enemies", "constraint", "rotated", "solution"}
+REMADE = [
+    ("friends and enemies", "lam", {"solution"}),
+    ("friends and enemies", "k_E", {"enemies", "rotated", "solution"}),
+    ("friends and enemies", "k_F", {"friends", "constraint", "rotated", "solution"}),
+    ("friends and enemies", "similarity_sigma", PAIRS),
+    ("constant weights", "similarity_sigma", set()),
+    ("constant weights", "k_E", {"enemies", "rotated", "solution"}),
+    ("local Fisher", "lam", {"solution"}),
+    ("local Fisher", "k_N", {"fisher", "constraint", "rotated", "solution"}),
+    ("local Fisher", "similarity_tau", {"similarity", "fisher", "constraint", "rotated", "solution"}),
+    ("polynomial", "similarity_p", PAIRS | {"ranks"}),
+]
+
+
+@pytest.mark.parametrize(("model", "name", "remade"), REMADE)
+def test_a_parameter_makes_only_what_depends_on_it_anew(model, name, remade):
+    X, y = DATA["ordinary"]
+    cache, switches = Kept(), Switches.of(MODELS[model])
+    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), cache)
+    first = stages.embed(switches, SETTING)
+    before = set(cache)
+    other = stages.embed(switches, SETTING | {name: SETTING[name] * 2})
+    assert {key[0] for key in set(cache) - before} == remade
+    assert np.array_equal(first.Z, other.Z) == (not remade)
+
+
+@pytest.mark.parametrize(("s", "name"), [(5, "similarity_sigma"), (6, "similarity_tau")])
+def test_ranks_are_those_of_the_similarities(s, name):
+    X, y = DATA["ordinary"]
+    for value in (0.3, 4.0):
+        cache = Kept()
+        Stages(Part(X, LabelMatrix.of(y)), cache).embed(Switches(3, 5, 0, s, 1, 2, 3, 0), SETTING | {name: value})
+        S = next(found for key, found in cache.items() if key[0] == "similarity")
+        ranks = next(found for key, found in cache.items() if key[0] == "ranks")
+        expected = rank_matrices(S, LabelMatrix.of(y))
+        for part in ("friends", "enemies", "neighbors"):
+            assert np.array_equal(getattr(ranks, part), getattr(expected, part))

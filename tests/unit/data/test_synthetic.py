@@ -1,14 +1,16 @@
-"""Banana and Swiss roll: the shapes and the labels that the formulas promise, and what is refused."""
+"""Banana, Swiss roll and documents: the shapes and the labels that the formulas promise, and what is refused."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from proxembed.data import banana, swiss_roll
+from proxembed.data import banana, swiss_roll, zipf_counts
 
 MAKERS = [banana, swiss_roll]
 
@@ -88,3 +90,53 @@ def test_noise_moves_points_by_its_size(make):
 def test_what_is_refused(make, options, message):
     with pytest.raises(ValueError, match=message):
         make(**options)
+
+
+def test_documents_are_a_sparse_table_of_counts_that_the_seed_alone_decides():
+    one, same, other = (zipf_counts(60, seed=seed, n_features=700) for seed in (3, 3, 4))
+    assert issparse(one.X) and one.X.format == "csr" and one.X.has_canonical_format and one.X.shape == (60, 700)
+    assert (one.X != same.X).nnz == 0 and (one.Y != same.Y).nnz == 0 and (one.X != other.X).nnz > 0
+    assert one.X.data.min() >= 1 and np.array_equal(one.X.data, np.round(one.X.data))
+    assert one.single_label and one.Y.shape == (60, 11) and one.X.sum(axis=1).min() >= 1
+
+
+def test_documents_have_the_stated_size_and_length():
+    data = zipf_counts(500, seed=0, mean_length=80)
+    lengths = np.asarray(data.X.sum(axis=1)).ravel()
+    assert data.X.shape == (500, 69_593) and abs(lengths.mean() - 80) < 4 * math.sqrt(79 / 500)
+    assert set(zipf_counts(9, seed=0, n_classes=3, mean_length=1).X.sum(axis=1).tolist()) == {1.0}
+    assert data.X.nnz < 500 * 80 < 0.01 * data.X.shape[0] * data.X.shape[1]
+
+
+def test_terms_follow_the_law_of_zipf():
+    counts = np.sort(np.asarray(zipf_counts(4000, seed=1, n_features=3000, n_classes=1).X.sum(axis=0)).ravel())[::-1]
+    counts = counts[3:]  # the topic has an order of its own, whose first term may stand anywhere
+    ranks = np.arange(4, len(counts) + 4)
+    middle = slice(6, 300)
+    slope = np.polyfit(np.log(ranks[middle]), np.log(counts[middle]), 1)[0]
+    assert -1.2 < slope < -0.8
+
+
+def test_documents_of_a_topic_share_its_terms():
+    data = zipf_counts(330, seed=0, n_features=2000)
+    y = data.Y.argmax(axis=1)
+    right = cross_val_score(MultinomialNB(), data.X, np.asarray(y).ravel(), cv=3).mean()
+    shuffled = np.random.default_rng(0).permutation(np.asarray(y).ravel())
+    assert right > 0.9 and cross_val_score(MultinomialNB(), data.X, shuffled, cv=3).mean() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 1}, "n=1 must be a whole number of rows, at least 2"),
+        ({"seed": -1}, "seed=-1 must be a whole number from 0 up"),
+        ({"n_features": 0}, "n_features=0 must be a whole number, at least 1"),
+        ({"n_classes": 11, "n": 10}, "n_classes=11 must be a whole number, from 1 to n=10"),
+        ({"n_classes": 2.0}, "n_classes=2.0 must be a whole number"),
+        ({"mean_length": 0.5}, "mean_length=0.5 must be a finite number from 1 up"),
+        ({"mean_length": math.nan}, "mean_length=nan must be a finite number"),
+    ],
+)
+def test_documents_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        zipf_counts(**options)

@@ -53,7 +53,7 @@ CLASSIFIERS = [Thresholded(), FLDAClassifier(), LabelKNN(), MLKNN(n_neighbors=3)
 
 # Rivals that hold scikit-learn's trees, whose node numbers no reader can check: refused, see FOREIGN.
 REFUSED = {"ForestProximity"}
-QUICK = {"EmbeddingSearch": {"max_trials": 2, "max_seconds": 20}}
+QUICK = {"EmbeddingSearch": {"max_trials": 2, "max_seconds": 20}, "DEFC": {"max_evals": 4}}
 
 
 def bits(Z):

@@ -1,0 +1,247 @@
+"""The engines of `search`: whichever runs on the training rows, what it has found comes out in one form."""
+
+from dataclasses import dataclass
+from typing import Any
+
+ENGINES = ("methods", "defc")
+STRATEGIES = ("reduced8", "ga", "random")
+CLASSIFIERS = ("1nn", "flda")
+INNER_FOLDS = 3
+LEADERS = 3
+MANY_ROWS = 2000  # above which one adaptive model alone is compared: its fit grows with the cube of the rows
+EVALUATIONS = 200  # of the adaptive model, where none are asked for
+MOST_ROWS = 10_000  # the adaptive model compares all pairs of rows
+MOST_COMPONENTS = 100
+TRIALS_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found on the training rows.
+
+    Parameters
+    ----------
+    leaders : tuple of (name, estimator)
+        The best few, best first, unfitted and at their best sizes.
+    trials : list of dict
+        As the record holds them, see ``told_trials``.
+    seconds : float
+    interrupted : bool
+        Whether Ctrl-C ended the search.
+    adaptive : dict or None
+        The section of the page on the adaptive model.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.cli.engines import Found
+    >>> Found((("OPLS", OPLS(n_components=3)),), [], 0.0).sizes
+    {3}
+    """
+
+    leaders: tuple[tuple[str, Any], ...]
+    trials: list[dict]
+    seconds: float
+    interrupted: bool = False
+    adaptive: dict | None = None
+
+    @property
+    def sizes(self) -> set[int]:
+        """The sizes of the leaders."""
+        return {method.n_components for _, method in self.leaders}
+
+
+def check_engine(engine: str, strategy: str | None, classifier: str | None, methods: str | None) -> None:
+    """Refuse an engine that there is none of, and options of the other one.
+
+    Examples
+    --------
+    >>> from proxembed.cli.engines import check_engine
+    >>> check_engine("methods", "ga", None, None)
+    Traceback (most recent call last):
+    ValueError: --defc-search ga is an option of the adaptive model; add --engine defc, or leave it out.
+    """
+    choices = {"--engine": (engine, ENGINES), "--defc-search": (strategy, STRATEGIES)}
+    choices["--classifier"] = (classifier, CLASSIFIERS)
+    for name, (value, allowed) in choices.items():
+        if value is not None and value not in allowed:
+            raise ValueError(f"{name} {value} is unknown; choose one of {', '.join(allowed)}.")
+        if value is not None and name != "--engine" and engine != "defc":
+            raise ValueError(f"{name} {value} is an option of the adaptive model; add --engine defc, or leave it out.")
+    if engine == "defc" and methods is not None:
+        raise ValueError(
+            f"--methods {methods} names methods, but --engine defc makes its own; leave one of the two out."
+        )
+
+
+def searching(job: Any, dataset: Any, split: Any, progress: Any) -> Found:
+    """The search on the training rows; groups and time are respected by its folds."""
+    train = dataset.take(split.train)
+    return (adaptive_models if job.engine == "defc" else registered_methods)(job, train, progress)
+
+
+def registered_methods(job: Any, train: Any, progress: Any) -> Found:
+    """The best of all registered methods, or of those named."""
+    from proxembed.engine import EmbeddingSearch
+    from proxembed.evaluate.arms import title_of
+    from proxembed.evaluate.splits import Splitting, make_splits
+    from proxembed.model import training_labels
+
+    from .job import parse_sizes
+    from .outputs import told_trials
+
+    searched = EmbeddingSearch(
+        job.methods,
+        parse_sizes(job.sizes, train.Y.shape[1], train.X.shape[1]),
+        job.max_seconds,
+        make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed)),
+        random_state=job.seed,
+        n_jobs=job.jobs,
+        max_trials=job.max_trials,
+        progress=progress,
+    ).fit(train.X, training_labels(train), groups=train.groups)
+    leaders = tuple((title_of(method), method) for method in searched.leaders_[:LEADERS])
+    seconds = sum(trial["seconds"] for trial in searched.trials_)
+    return Found(leaders, told_trials(searched.trials_), seconds, searched.interrupted_)
+
+
+def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
+    """The best models of different switches, searched on the features as every arm of the comparison sees them."""
+    import numpy as np
+
+    from proxembed.adaptive import Limits
+    from proxembed.engine.defc import DEFC
+    from proxembed.evaluate.splits import Splitting, make_splits
+    from proxembed.features.scaling import scaling_apply, scaling_fit
+    from proxembed.labels import LabelMatrix
+    from proxembed.model import scaling_kind, training_labels
+    from proxembed.report.adaptive import adaptive_section, best_of_each_model
+
+    train = known_rows(train)
+    folds = make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed))
+    kind = scaling_kind(train.X)
+    scoring = "accuracy" if train.single_label else "macro-F1"
+    searched = DEFC(
+        job.strategy,
+        job.classifier,
+        scoring=scoring,
+        cv=folds,
+        max_evals=job.max_trials or EVALUATIONS,
+        max_seconds=job.max_seconds,
+        n_components=largest_size(job.sizes, train),
+        refit="train",
+        n_jobs=job.jobs,
+        random_state=job.seed,
+        progress=progress,
+    ).fit(scaling_apply(scaling_fit(kind, train.X), train.X), training_labels(train))
+    section = adaptive_section(
+        searched.leaderboard_,
+        searched.history_,
+        search=job.strategy,
+        classifier=job.classifier,
+        scoring=scoring,
+        rows=train.X.shape[0],
+        folds=len(folds),
+    )
+    factor = train.X.shape[0] / np.mean([len(fold.train) for fold in folds])
+    limits = Limits.of(LabelMatrix.of(training_labels(train)).drop_empty())
+    count = LEADERS if train.X.shape[0] <= MANY_ROWS else 1
+    leaders = tuple(leader(found, limits, factor) for found in best_of_each_model(searched.leaderboard_)[:count])
+    seconds = float(searched.history_[-1]["seconds"])
+    return Found(leaders, told_settings(searched.leaderboard_), seconds, searched.interrupted_, section)
+
+
+def leader(found: dict, limits: Any, factor: float) -> tuple[str, Any]:
+    """The name and the model of an evaluation; numbers of neighbours grow with the rows, as in the search's own refit.
+
+    Examples
+    --------
+    >>> from proxembed.adaptive import Limits
+    >>> from proxembed.cli.engines import leader
+    >>> found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 4, "k_E": 39, "lam": 0.1}, "k": 2}
+    >>> name, model = leader(found, Limits(40, 20, 40), 1.5)
+    >>> name, model.n_friends, model.n_enemies
+    ('DEFC [3,5,0,5,1,2,2,0]', 6, None)
+    """
+    from proxembed.adaptive import EmbeddingModel, Switches
+    from proxembed.engine.refit import grown
+    from proxembed.report.adaptive import vector_text
+
+    params: dict[str, Any] = grown(found["params"], Switches.of(found["switches"]), limits, limits, factor)
+    model = EmbeddingModel.from_switches(found["switches"], params, n_components=found["k"])
+    return f"DEFC {vector_text(found['switches'])}", model
+
+
+def known_rows(train: Any) -> Any:
+    """The rows that the adaptive model learns from; refused where there are too many to compare them all.
+
+    Examples
+    --------
+    >>> from proxembed.cli.engines import known_rows
+    >>> from proxembed.data import digits
+    >>> known_rows(digits()).X.shape[0]
+    1797
+    """
+    import numpy as np
+
+    from proxembed.evaluate.part import rows_known
+
+    known = np.flatnonzero(rows_known(train))
+    if len(known) > MOST_ROWS:
+        raise ValueError(
+            f"--engine defc compares all pairs of rows, at most {MOST_ROWS:,} of them, and there are {len(known):,} to "
+            "learn from; give a file of fewer rows, or leave --engine out."
+        )
+    return train.take(known)
+
+
+def largest_size(sizes: str | None, train: Any) -> int:
+    """The most components of a model: those asked for, else as many as features, up to 100."""
+    from .job import parse_sizes
+
+    most = min(MOST_COMPONENTS, train.X.shape[1])
+    return most if sizes is None else max(parse_sizes(sizes, train.Y.shape[1], train.X.shape[1]))
+
+
+def told_settings(leaderboard: list[dict]) -> list[dict]:
+    """The best 1,000 evaluations of the adaptive model in the form of the trials of the other engine.
+
+    Examples
+    --------
+    >>> from proxembed.cli.engines import told_settings
+    >>> entry = {"switches": (3, 5), "params": {"k_F": 3}, "k": 2, "score": 0.5, "seconds": 0.1, "failed": None}
+    >>> told_settings([entry])[0]["method"]
+    'DEFC [3,5]'
+    """
+    from proxembed.report.adaptive import vector_text
+
+    return [
+        {
+            "method": f"DEFC {vector_text(entry['switches'])}",
+            "params": entry["params"],
+            "k": entry["k"],
+            "score": entry["score"],
+            "scores": None if entry["failed"] else {entry["k"]: entry["score"]},
+            "seconds": entry["seconds"],
+            "failure": entry["failed"],
+            "complete": True,
+        }
+        for entry in leaderboard[:TRIALS_KEPT]
+    ]
+
+
+def inner_folds(train) -> int:
+    """Three folds, or two where there are but two groups to keep together.
+
+    Examples
+    --------
+    >>> from proxembed.cli.engines import inner_folds
+    >>> from proxembed.data import digits
+    >>> inner_folds(digits())
+    3
+    """
+    if train.groups is None:
+        return INNER_FOLDS
+    from proxembed.evaluate.part import rows_known
+
+    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_known(train)].tolist()))))

@@ -1,0 +1,369 @@
+"""DEFC: the search for the adaptive embedding model that serves a classifier best, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from proxembed.adaptive import Limits, Switches
+from proxembed.classify.rows import known_labels
+from proxembed.evaluate.splitters import StratifiedFolds, as_splits
+from proxembed.labels import LabelMatrix
+
+from .model_search import ModelSearch, random_models, reduced8
+from .nested_ga import nested_ga
+from .objective import Evaluation, Objective, aligned
+from .prefix_classifier import PrefixClassifier, check_classifier
+from .prefix_scores import check_scoring, prefix_scores
+from .refit import grown, joined, refitted, trained_on
+from .stage_cache import MAX_BYTES
+
+SEARCHES = {"reduced8": reduced8, "ga": nested_ga, "random": random_models}
+REFITS = ("all", "train")
+K_CAP = 100
+
+
+class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+    """Adaptive data embedding for classification: search the six stages of ``EmbeddingModel`` for those that serve a
+    classifier best.  [mu2012defc]
+
+    Each candidate is fitted on training rows and judged on held-out ones, for every number of components at once. The
+    best one is fitted again, on all rows. Its score in the search is that of a winner among many: judge it on rows that
+    the search has not seen.
+
+    Parameters
+    ----------
+    search : {"reduced8", "ga", "random"}, default="reduced8"
+        Eight models, whose parameters share the budget; a nested genetic algorithm over all models and their
+        parameters, which spends some thousands of evaluations; or models and parameters at random.
+    classifier : {"1nn", "flda"}, default="1nn"
+        Nearest row, or Fisher discriminants.
+    scoring : str or None, default=None
+        "accuracy", "macro-F1", "micro-F1", "hamming" (1 - the loss) or "macro average precision"; None: accuracy with
+        one class a row, macro-F1 with several labels.
+    cv : int or splitter, default=5
+        Stratified folds, or a scikit-learn splitter, where fit gets no validation rows.
+    max_evals : int or None, default=200
+        Most candidates; the result is then the same in every run whose seconds suffice. A score of 1 ends the search
+        before.
+    max_seconds : float or None, default=None
+        No candidate but the first is begun after so many seconds; the last fit is not counted.
+    n_components : int or None, default=None
+        Most components; None: 100.
+    refit : {"all", "train"}, default="all"
+        Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
+        the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on
+        all rows.
+    cache_bytes : int, default=2**30
+        Memory for stages that candidates share, in each process; 0 keeps none.
+    n_jobs : int or None, default=1
+        Worker processes; the result does not depend on them.
+    random_state : int, RandomState instance or None, default=0
+        Seed of folds, models and parameters.
+    progress : callable, optional
+        Called as ``progress(done, total, text)``.
+
+    Attributes
+    ----------
+    best_switches_ : Switches
+        The options of the best candidate, in canonical form.
+    best_params_ : dict
+        Its parameters as searched, and its number of components k.
+    best_score_ : float
+    best_estimator_ : EmbeddingModel
+        Fitted again; its parameters are those of the refit.
+    classifier_ : the classifier, fitted on its embedding.
+    leaderboard_ : list of dict
+        Of each candidate, best first: switches, params, k, score, by_fold, seconds, repairs, failed.
+    history_ : list of dict
+        After each evaluation: evaluations, seconds, best; where a generation of models ends also generation,
+        generation_best and generation_mean.
+    cache_stats_ : dict
+        Hits, misses and evictions of the stages kept, and their bytes.
+    n_models_, n_evaluations_ : int
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best so far is kept.
+    scoring_ : str
+    classes_ : array of classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, labels that do not differ between rows or training rows of a fold, validation rows
+        without labels or the reverse, or no candidate that works.
+
+    Examples
+    --------
+    >>> from proxembed import DEFC
+    >>> from proxembed.data import banana
+    >>> data = banana(120)
+    >>> y = data.Y.argmax(axis=1)
+    >>> found = DEFC(max_evals=16).fit(data.X[:80], y[:80], data.X[80:], y[80:])
+    >>> found.n_models_, found.n_evaluations_, found.best_score_ > 0.8
+    (8, 16, True)
+    >>> found.transform(data.X).shape[1] == found.best_params_["k"]
+    True
+    """
+
+    def __init__(
+        self,
+        search="reduced8",
+        classifier="1nn",
+        *,
+        scoring=None,
+        cv=5,
+        max_evals=200,
+        max_seconds=None,
+        n_components=None,
+        refit="all",
+        cache_bytes=MAX_BYTES,
+        n_jobs=1,
+        random_state=0,
+        progress=None,
+    ):
+        self.search = search
+        self.classifier = classifier
+        self.scoring = scoring
+        self.cv = cv
+        self.max_evals = max_evals
+        self.max_seconds = max_seconds
+        self.n_components = n_components
+        self.refit = refit
+        self.cache_bytes = cache_bytes
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X, y, X_val=None, y_val=None):
+        """Search, then fit the best candidate again.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form; rows with unknown ones are left out, with a warning
+        X_val, y_val : rows by which candidates are judged, and their labels in the form of y; None: by folds of X.
+            A class that y does not hold is one that no candidate can predict.
+
+        Returns
+        -------
+        self
+        """
+        self._check(X_val, y_val)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        rows, labels = self._rows(X, y)
+        further = None if X_val is None else self._further(X_val, y_val, rows, labels)
+        found = self._searched(rows, labels, further)
+        best = _ranked(found.evaluations)[0]
+        if best.failed is not None:
+            raise ValueError(f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}")
+        self._refit(best, found.objective, further)
+        self._keep(found, best)
+        self.classes_ = labels.classes_
+        return self
+
+    def _check(self, X_val, y_val) -> None:
+        _check_choice("search", self.search, SEARCHES)
+        _check_choice("refit", self.refit, REFITS)
+        check_classifier(self.classifier)
+        if self.scoring is not None:
+            check_scoring(self.scoring)
+        _check_number("max_evals", self.max_evals, Integral, "a whole number of at least 1")
+        _check_number("max_seconds", self.max_seconds, Real, "a number above 0")
+        _check_number("n_components", self.n_components, Integral, f"a whole number from 1 to {K_CAP}", K_CAP)
+        if self.max_evals is None and self.max_seconds is None and self.search != "ga":
+            raise ValueError("max_evals=None and max_seconds=None would search for ever; give one of them.")
+        if (X_val is None) != (y_val is None):
+            given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
+            raise ValueError(f"{given} is given without {missing}; validation needs both rows and labels, or neither.")
+
+    def _rows(self, X, y) -> tuple[Any, LabelMatrix]:
+        """Checked rows with known labels that differ."""
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X, labels = known_labels(self, _array(X), y)
+        if not _differ(labels):
+            raise ValueError(
+                f"{type(self).__name__} needs labels that differ between rows, but y holds one class only in the "
+                f"{labels.n} rows whose labels are known. Pass rows of at least two classes."
+            )
+        return X, labels
+
+    def _further(self, X_val, y_val, X, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
+        X_val = validate_data(self, X_val, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X_val, labels_val = known_labels(self, _array(X_val), y_val)
+        if sparse.issparse(X) != sparse.issparse(X_val):
+            X_val = sparse.csr_array(X_val) if sparse.issparse(X) else X_val.toarray()
+        return X_val, aligned(labels_val, labels)
+
+    def _searched(self, X, labels: LabelMatrix, further) -> ModelSearch:
+        given = isinstance(self.random_state, Integral)
+        seed = int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
+        if seed < 0:
+            raise ValueError(f"random_state={self.random_state!r} must be at least 0, a RandomState instance or None.")
+        objective = Objective(
+            X,
+            labels,
+            self._folds(X, labels, seed) if further is None else further,
+            classifier=self.classifier,
+            scoring=self.scoring,
+            k_cap=K_CAP if self.n_components is None else int(self.n_components),
+            cache_bytes=self.cache_bytes,
+        )
+        found = ModelSearch(
+            objective,
+            seed=seed,
+            max_evals=self.max_evals,
+            max_seconds=self.max_seconds,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        ).carry_out(SEARCHES[self.search])
+        if found.interrupted and all(evaluation.failed for evaluation in found.evaluations):
+            raise KeyboardInterrupt
+        return found
+
+    def _folds(self, X, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        cv = self.cv
+        if isinstance(cv, Integral) and not isinstance(cv, bool):
+            cv = StratifiedFolds(int(cv), random_state=seed)
+        splits = [(split.train, split.held_out) for split in as_splits(cv, X, labels)]
+        for train, _ in splits:
+            if not _differ(labels.take(train)):
+                smallest = int(labels.nk[labels.nk > 0].min())
+                raise ValueError(
+                    f"cv={self.cv!r} leaves training rows of one class only in a fold, since the smallest class has "
+                    f"{smallest} rows; take fewer folds, more rows of that class, or pass X_val and y_val."
+                )
+        return splits
+
+    def _refit(self, best: Evaluation, objective: Objective, further) -> None:
+        """Fit the best candidate and its classifier again."""
+        X, labels = objective.X, objective.labels
+        if further is not None and self.refit == "all":
+            X, labels = joined(X, labels, further)
+        params, before = dict(best.params), trained_on(objective)
+        if labels.n != before:
+            new = Limits.of(labels.drop_empty())
+            params = grown(best.params, Switches.of(best.switches), objective.limits, new, labels.n / before)
+        model = refitted(best, params, X, labels)
+        self._trained = model.transform(X.astype(np.float64, copy=False)), labels
+        self.classifier_ = PrefixClassifier(self.classifier).fit(*self._trained)
+        self.best_estimator_ = model
+
+    def _keep(self, found: ModelSearch, best: Evaluation) -> None:
+        self.best_switches_ = Switches.of(best.switches)
+        self.best_params_ = {**best.params, "k": best.k}
+        self.best_score_ = best.score
+        self.leaderboard_ = [_plain(evaluation) for evaluation in _ranked(found.evaluations)]
+        self.history_, self.cache_stats_, self.interrupted_ = found.history, found.cache_stats, found.interrupted
+        self.n_models_, self.n_evaluations_ = found.n_models, len(found.evaluations)
+        self.scoring_ = found.objective.scoring
+
+    def describe(self) -> str:
+        """The best candidate in words, with its classifier and its score in the search."""
+        check_is_fitted(self, "best_estimator_")
+        name = {"1nn": "nearest row", "flda": "Fisher discriminants"}[self.classifier_.classifier]
+        return (
+            f"{self.best_estimator_.describe()}; {self.best_estimator_.n_components_} components; {name} "
+            f"({self.scoring_} {self.best_score_:.3f} in the search, the best of {self.n_evaluations_} candidates of "
+            f"{self.n_models_} models)"
+        )
+
+    def transform(self, X):
+        """The embedding of rows, (m, d) to (m, k), by the best candidate, in X's float type."""
+        X = self._new_rows(X)
+        return self._embedded(X).astype(X.dtype, copy=False)
+
+    def predict(self, X):
+        """Labels of rows, (m, d), in the form in which y came."""
+        Z = self._embedded(self._new_rows(X))
+        return self.classifier_.predict(Z)
+
+    @available_if(lambda self: self.classifier == "flda")
+    def decision_function(self, X):
+        """Scores of the labels by Fisher discriminants: (m, c), or (m,) for 1-D y with two classes."""
+        Z = self._embedded(self._new_rows(X))
+        return self.classifier_.decision_function(Z)
+
+    def score(self, X, y):
+        """The measure of the search, ``scoring_``, on further rows, (m, d), and their labels."""
+        X, labels = known_labels(self, self._new_rows(X), y)
+        Z, labels_trained = self._trained
+        truth = aligned(labels, labels_trained)
+        Z_new, name = self._embedded(X), self.classifier_.classifier
+        return float(prefix_scores(name, Z, labels_trained, Z_new, truth, self.scoring_, [Z.shape[1]])[0])
+
+    def _new_rows(self, X):
+        check_is_fitted(self, "best_estimator_")
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return _array(X)
+
+    def _embedded(self, X) -> np.ndarray:
+        return self.best_estimator_.transform(X.astype(np.float64, copy=False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.best_estimator_.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _ranked(evaluations: list[Evaluation]) -> list[Evaluation]:
+    """Best first; equal scores by fewer components, then in the order of evaluation."""
+    return sorted(evaluations, key=lambda found: (-found.score, found.k or math.inf))
+
+
+def _plain(found: Evaluation) -> dict[str, Any]:
+    return {
+        "switches": found.switches,
+        "params": dict(found.params),
+        "k": found.k,
+        "score": found.score,
+        "by_fold": list(found.by_fold),
+        "seconds": found.seconds,
+        "repairs": list(found.repairs),
+        "failed": found.failed,
+    }
+
+
+def _differ(labels: LabelMatrix) -> bool:
+    return bool(np.any((labels.nk > 0) & (labels.nk < labels.n)))
+
+
+def _array(X):
+    """Checked rows as an array, or as a CSR array without duplicate entries."""
+    if not sparse.issparse(X):
+        return X
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(allowed)}.")
+
+
+def _check_number(name: str, value: Any, kind: Any, allowed: str, high: float = math.inf) -> None:
+    if value is None:
+        return
+    if not isinstance(value, kind) or isinstance(value, bool) or not 0 < value <= high:
+        raise ValueError(f"{name}={value!r} must be {allowed}, or None.")

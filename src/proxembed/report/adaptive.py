@@ -1,0 +1,171 @@
+"""The section of a search for an adaptive model: the best models, how they were found, as plain data and for the page.
+
+The page names a model as the paper's table does, by its eight switches, and in words.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from proxembed.adaptive import Switches
+
+MODELS = 10  # best models kept
+POINTS = 2000  # points of the convergence curve kept at most
+CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
+STRATEGIES = {
+    "reduced8": "the reduced search over eight models",
+    "ga": "the nested genetic algorithm",
+    "random": "random search over all models",
+}
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _number(value: Any) -> Any:
+    """A parameter as plain data; None stands for all."""
+    return value if value is None or isinstance(value, int) or math.isfinite(value) else None
+
+
+def vector_text(switches: Sequence[int]) -> str:
+    """The eight switches as the paper writes them.
+
+    Examples
+    --------
+    >>> vector_text((3, 5, 0, 5, 1, 2, 2, 0))
+    '[3,5,0,5,1,2,2,0]'
+    """
+    return f"[{','.join(map(str, switches))}]"
+
+
+def best_of_each_model(leaderboard: Sequence[dict]) -> list[dict]:
+    """The best evaluation of each vector of switches, in the order of the leaderboard; those that failed are left out.
+
+    Examples
+    --------
+    >>> board = [{"switches": (3, 5), "score": s, "failed": None} for s in (0.9, 0.8)]
+    >>> board.append({"switches": (3, 2), "score": -float("inf"), "failed": "no enemies"})
+    >>> best_of_each_model(board)
+    [{'switches': (3, 5), 'score': 0.9, 'failed': None}]
+    """
+    found: dict[tuple[int, ...], dict] = {}
+    for entry in leaderboard:
+        if not entry["failed"] and math.isfinite(entry["score"]):
+            found.setdefault(tuple(entry["switches"]), entry)
+    return list(found.values())
+
+
+def adaptive_section(
+    leaderboard: Sequence[dict], history: Sequence[dict], *, search: str, classifier: str, scoring: str, rows: int,
+    folds: int,
+) -> dict:  # fmt: skip
+    """The best models of a search over switches, and its convergence.  [mu2012defc]
+
+    Parameters
+    ----------
+    leaderboard : list of dict
+        Every evaluation, best first: ``switches`` (eight integers), ``params``, ``k``, ``score`` (larger is better),
+        ``by_fold``, ``seconds``, ``repairs``, ``failed``.
+    history : list of dict
+        ``evaluations``, ``seconds`` and ``best`` (score so far), in the order of time; where a generation ended also
+        ``generation_best`` and ``generation_mean``.
+    search, classifier, scoring : str
+        How models were drawn, by which classifier and measure they were judged.
+    rows, folds : int
+        What they were judged on.
+
+    Returns
+    -------
+    dict
+        These facts, ``n_models``, ``n_evaluations`` and ``n_failed``; ``models``: of the ten best the ``switches``,
+        ``words``, ``params``, ``k``, ``score``, ``by_fold``, ``settings`` (evaluations of that model), ``seconds``
+        (of all of these) and ``repairs``; ``history``: lists ``evaluations``, ``seconds`` and ``best``; and
+        ``generations``: lists ``evaluations``, ``best`` and ``mean``.
+
+    Examples
+    --------
+    >>> entry = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 3}, "k": 2, "score": 0.9, "by_fold": [0.9],
+    ...          "seconds": 0.1, "repairs": (), "failed": None}
+    >>> found = adaptive_section([entry], [{"evaluations": 1, "seconds": 0.1, "best": 0.9}], search="random",
+    ...                          classifier="1nn", scoring="accuracy", rows=60, folds=3)
+    >>> found["models"][0]["switches"], found["n_models"], found["history"]["best"]
+    ([3, 5, 0, 5, 1, 2, 2, 0], 1, [0.9])
+    """
+    of_model: dict[tuple[int, ...], list[dict]] = {}
+    for entry in leaderboard:
+        of_model.setdefault(tuple(entry["switches"]), []).append(entry)
+    best = best_of_each_model(leaderboard)[:MODELS]
+    return {
+        "search": search,
+        "classifier": classifier,
+        "scoring": scoring,
+        "rows": rows,
+        "folds": folds,
+        "n_models": len(of_model),
+        "n_evaluations": len(leaderboard),
+        "n_failed": sum(bool(entry["failed"]) for entry in leaderboard),
+        "models": [_model(entry, of_model[tuple(entry["switches"])]) for entry in best],
+        "history": _curve(history),
+        "generations": _generations(history),
+    }
+
+
+def _model(entry: dict, evaluations: list[dict]) -> dict:
+    switches = Switches.of(entry["switches"])
+    return {
+        "switches": list(switches.as_tuple()),
+        "words": switches.describe(),
+        "params": {name: _number(entry["params"][name]) for name in switches.numeric() if name in entry["params"]},
+        "k": int(entry["k"]),
+        "score": float(entry["score"]),
+        "by_fold": [_finite(value) for value in entry["by_fold"]],
+        "settings": len(evaluations),
+        "seconds": float(sum(each["seconds"] for each in evaluations)),
+        "repairs": [str(repair) for repair in entry["repairs"]],
+    }
+
+
+def _curve(history: Sequence[dict]) -> dict:
+    """The points where the best rises, the first and the last: between them it is level."""
+    points = [point for point in history if math.isfinite(point["best"])]
+    last = len(points) - 1
+    steps = [point for i, point in enumerate(points) if i in (0, last) or point["best"] > points[i - 1]["best"]]
+    return _lists(steps[-POINTS:], evaluations="evaluations", seconds="seconds", best="best")
+
+
+def _generations(history: Sequence[dict]) -> dict:
+    ends = [point for point in history if "generation_mean" in point]
+    return _lists(ends[-POINTS:], evaluations="evaluations", best="generation_best", mean="generation_mean")
+
+
+def _lists(points: Sequence[dict], **names: str) -> dict:
+    found = {name: [point[key] for point in points] for name, key in names.items()}
+    return {name: [int(v) if name == "evaluations" else float(v) for v in values] for name, values in found.items()}
+
+
+def parameter_words(params: dict) -> list[str]:
+    """Parameters in words; None is all.
+
+    Examples
+    --------
+    >>> parameter_words({"k_F": None, "lam": 0.00012})
+    ['k_F = all', 'lam = 0.00012']
+    """
+    words = {name: f"{value:g}" if isinstance(value, int | float) else value for name, value in params.items()}
+    return [f"{name} = {'all' if value is None else value}" for name, value in words.items()]
+
+
+def adaptive_view(found: dict | None) -> dict | None:
+    """The section for the page: with words for its facts, and the line of Python that makes the best model."""
+    if not found or not found["models"]:
+        return None
+    models = [
+        {**model, "vector": vector_text(model["switches"]), "settings_words": parameter_words(model["params"])}
+        for model in found["models"]
+    ]
+    best = models[0]
+    call = f"EmbeddingModel.from_switches({best['switches']}, {best['params']}, n_components={best['k']})"
+    classifier = CLASSIFIERS.get(found["classifier"], found["classifier"])
+    strategy = STRATEGIES.get(found["search"], found["search"])
+    return {**found, "models": models, "call": call, "classifier": classifier, "strategy": strategy}

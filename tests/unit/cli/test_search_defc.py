@@ -1,0 +1,181 @@
+"""`proxembed search --engine defc`: the folder, the saved model, the test rows, Ctrl-C, options of the wrong engine."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from proxembed.adaptive import Limits
+from proxembed.cli import engines
+from proxembed.cli import search as search_module
+from proxembed.cli.predict import predict
+from proxembed.cli.report import report
+from proxembed.cli.search import search
+from proxembed.cli.transform import transform
+from proxembed.engine import DEFC
+from proxembed.persist import load
+
+APP = typer.Typer(pretty_exceptions_enable=False)
+for verb in (search, report, predict, transform):
+    APP.command()(verb)
+QUICK = ["--engine", "defc", "--max-trials", "8", "--folds", "2", "--shuffles", "0"]
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    return X, (X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8)
+
+
+@pytest.fixture
+def file(tmp_path, made):
+    X, Y = made
+    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
+    return tmp_path / "made.npz"
+
+
+def program(*words):
+    return CliRunner().invoke(APP, [str(word) for word in words])
+
+
+def searched(file, out, *options):
+    done = program("search", file, *QUICK, *options, "-o", out)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return json.loads((out / "results.json").read_text())
+
+
+def test_the_folder_tells_of_the_models_and_holds_the_best(file, tmp_path, made):
+    out = tmp_path / "out"
+    record = searched(file, out, "--shuffles", "19")
+    found, chosen = record["adaptive"], record["search"]["chosen"]
+    assert (found["search"], found["classifier"], found["scoring"]) == ("reduced8", "1nn", "macro-F1")
+    assert (found["n_models"], found["n_evaluations"], found["rows"], found["folds"]) == (8, 8, 90, 3)
+    arms = [entry["arm"] for entry in record["summary"]["best"] if not entry["rival"]]
+    named = [f"DEFC [{','.join(map(str, model['switches']))}]" for model in found["models"][:3]]
+    assert sorted(arms) == sorted(named) and chosen["method"] == arms[0] and record["diagnosis"]["n_shuffles"] == 19
+    assert [panel["title"] for panel in record["map"]["panels"]] == ["PCA", arms[0], f"{arms[0]} on shuffled labels"]
+    assert record["proximity"]["measure"] == "gaussian" and record["map"]["held_out"] == 30
+    model, Z = load(out / "model.skops"), np.load(out / "embedding.npz")["Z"]
+    assert list(model["embedding"].switches_) == [int(i) for i in chosen["method"][6:-1].split(",")]
+    assert np.array_equal(model[:-1].transform(made[0]), Z) and Z.shape[1] == chosen["n_components"]
+    page = (out / "index.html").read_text()
+    assert 'id="models"' in page and "Proximity before and after" in page and "<b>two" not in page
+
+
+def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(file, tmp_path, made, monkeypatch):
+    out = tmp_path / "out"
+    searched(file, out)
+    page = (out / "index.html").read_bytes()
+    monkeypatch.setattr(engines, "adaptive_models", None)
+    assert program("report", out).exit_code == 0 and (out / "index.html").read_bytes() == page
+    done = program("transform", out / "model.skops", file, "-o", tmp_path / "z.npz")
+    assert done.exit_code == 0, done.output
+    assert np.array_equal(np.load(tmp_path / "z.npz")["Z"], np.load(out / "embedding.npz")["Z"])
+    done = program("predict", out / "model.skops", file, "-o", tmp_path / "y.csv")
+    assert done.exit_code == 0, done.output
+    given = np.loadtxt(tmp_path / "y.csv", delimiter=",", skiprows=1)
+    assert np.mean(given == made[1]) > 0.75
+
+
+def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(file, tmp_path):
+    record = searched(file, tmp_path / "a", "--defc-search", "random", "--classifier", "flda")
+    found = record["adaptive"]
+    assert (found["search"], found["classifier"]) == ("random", "flda")
+    assert {model["k"] for model in found["models"][:3]} <= {*record["summary"]["protocol"]["sizes"]}
+    record = searched(file, tmp_path / "b", "-k", "1,2")
+    assert record["summary"]["protocol"]["sizes"] == [1, 2]
+    assert max(model["k"] for model in record["adaptive"]["models"]) <= 2
+
+
+def test_it_repeats(file, tmp_path):
+    rows = [[{**row, "seconds": 0} for row in searched(file, tmp_path / name)["rows"]] for name in "ab"]
+    assert rows[0] == rows[1]
+
+
+def test_the_search_sees_neither_test_rows_nor_unknown_labels(tmp_path, made, monkeypatch):
+    X, Y = made
+    y = np.where(np.arange(120) % 6 == 0, -1, X[:, :3].argmax(axis=1))
+    lines = [",".join([*map(str, row), "" if c < 0 else f"class {c}"]) for row, c in zip(X.round(4), y, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join([",".join([*(f"f{j}" for j in range(6)), "kind"]), *lines]))
+    whole, seen, splits = DEFC.fit, [], []
+    monkeypatch.setattr(DEFC, "fit", lambda self, X, y: seen.append(np.array(X)) or whole(self, X, y))
+    parted = search_module.with_test_rows
+    monkeypatch.setattr(search_module, "with_test_rows", lambda *given: splits.append(parted(*given)) or splits[-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        record = searched(tmp_path / "table.csv", tmp_path / "out", "--labels", "kind")
+    split = splits[0][1]
+    known = np.array([row for row in split.train if y[row] >= 0])
+    assert len(seen) == 1 and len(seen[0]) == len(known) == record["adaptive"]["rows"]
+    part = X.round(4)[known]
+    np.testing.assert_allclose(np.sort(seen[0], axis=0), np.sort((part - part.mean(0)) / part.std(0, ddof=1), axis=0))
+    assert record["adaptive"]["scoring"] == "accuracy"
+    assert load(tmp_path / "out" / "model.skops").predict(X).shape == (120, 3)
+
+
+def test_groups_stay_whole_in_the_folds_of_the_search(made, monkeypatch):
+    from proxembed.data import Dataset
+
+    X, Y = made
+    train = Dataset(X=X, Y=Y, label_names=["a", "b", "c"], groups=np.arange(120) // 30)
+    job = search_module.Job(None, None, None, None, 8, 2, 0, 0, 1, None, True, "defc")
+    whole, calls, folds = DEFC.fit, [], []
+    monkeypatch.setattr(DEFC, "fit", lambda self, X, y: folds.extend(self.cv) or whole(self, X, y))
+    monkeypatch.setattr(engines, "MANY_ROWS", 119)
+    found = engines.adaptive_models(job, train, lambda *told: calls.append(told))
+    assert len(found.leaders) == 1  # of many rows
+    assert all(not {*train.groups[f.train]} & {*train.groups[f.held_out]} for f in folds)
+    assert found.adaptive["folds"] == len(folds) == 3 and len(found.trials) == 8 and not found.interrupted
+    assert calls and all(trial["scores"] or trial["failure"] for trial in found.trials)
+
+
+def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch):
+    from proxembed.engine.objective import Objective
+
+    whole, calls = Objective.evaluate, []
+
+    def stopped(self, *given):
+        calls.append(1)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return whole(self, *given)
+
+    monkeypatch.setattr(Objective, "evaluate", stopped)
+    done = program("search", file, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 130 and "interrupted; the best so far (DEFC [3," in done.stderr, done.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["embedding.npz", "model.md", "model.skops"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engine", "umap"], "--engine umap is unknown; choose one of methods, defc."),
+        (
+            ["--engine", "defc", "--defc-search", "tpe"],
+            "--defc-search tpe is unknown; choose one of reduced8, ga, random",
+        ),
+        (["--engine", "defc", "--classifier", "svm"], "--classifier svm is unknown; choose one of 1nn, flda."),
+        (["--classifier", "1nn"], "--classifier 1nn is an option of the adaptive model; add --engine defc"),
+        (["--engine", "defc", "--methods", "opls"], "--methods opls names methods, but --engine defc makes its own"),
+    ],
+)
+def test_options_that_do_not_fit_end_with_one_line_and_code_2(file, tmp_path, options, message):
+    done = program("search", file, *options, "-o", tmp_path / "out")
+    assert done.exit_code == 2 and done.stdout == "" and message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and not (tmp_path / "out").exists()
+
+
+def test_too_many_rows_are_refused_before_the_search(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "MOST_ROWS", 89)
+    done = program("search", file, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 2 and "at most 89 of them, and there are 90 to learn from" in done.stderr
+
+
+def test_neighbours_grow_with_the_rows_and_all_stays_all():
+    found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 4, "k_E": 39, "lam": 0.1}, "k": 2}
+    _, model = engines.leader(found, Limits(40, 20, 40), 1.5)
+    assert (model.n_friends, model.n_enemies, model.lam, model.n_components) == (6, None, 0.1, 2)

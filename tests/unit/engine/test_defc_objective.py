@@ -1,0 +1,174 @@
+"""Objective: scores of candidates on held-out rows, the best number of components, and what fails."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from proxembed.adaptive import Part, Stages, Switches, sample
+from proxembed.engine.objective import Objective, _best, aligned
+from proxembed.engine.prefix_scores import prefix_scores
+from proxembed.labels import LabelMatrix
+
+MODEL = Switches(3, 5, 0, 5, 2, 2, 2, 0)
+VALUES = {"similarity_sigma": 0.4, "k_N": 20, "lam": 0.1}
+
+
+def rows(seed=0, n=80, d=5, c=3):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(c), rng.integers(0, c, n - c)])
+    return rng.normal(size=(c, d))[y] * 1.3 + rng.normal(size=(n, d)), y
+
+
+def halves(n, parts=3):
+    return [(np.flatnonzero(np.arange(n) % parts != fold), np.arange(fold, n, parts)) for fold in range(parts)]
+
+
+@pytest.mark.parametrize("classifier", ["1nn", "flda"])
+def test_the_score_is_the_best_mean_over_the_parts(classifier):
+    X, y = rows()
+    labels, splits = LabelMatrix.of(y), halves(80)
+    found = Objective(X, labels, splits, classifier=classifier, k_cap=20).evaluate(MODEL, VALUES)
+    curves = []
+    for train, out in splits:
+        placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=20).embed(MODEL, VALUES)
+        part = labels.take(train), placed.Z_val, labels.take(out)
+        curves.append(prefix_scores(classifier, placed.Z, *part, "accuracy"))
+    mean = np.mean(curves, axis=0)
+    assert found.k == int(np.flatnonzero(mean >= mean.max() - 1e-12)[0]) + 1
+    assert found.score == mean[found.k - 1] > mean.min()
+    assert found.by_fold == tuple(curve[found.k - 1] for curve in curves)
+    assert found.switches == MODEL.as_tuple() and found.params == VALUES and found.failed is None and found.seconds > 0
+
+
+def test_equal_scores_go_to_the_fewest_components():
+    parts = [np.array([0.0, 0.3, 0.1]), np.array([0.2, 0.2, 0.2]), np.array([0.0, 0.1, 0.3, 0.9])]
+    means = np.array([part[:3] for part in parts]).mean(axis=0)
+    assert means[1] < means[2] < means[1] + 1e-15  # equal but for rounding
+    assert _best(parts) == (2, means[1], (0.3, 0.2, 0.1))
+
+
+def test_further_rows_are_scored_like_held_out_ones():
+    X, y = rows()
+    labels, (train, out) = LabelMatrix.of(y), halves(80)[0]
+    split = Objective(X, labels, [(train, out)]).evaluate(MODEL, VALUES)
+    further = Objective(X[train], labels.take(train), (X[out], LabelMatrix.of(y[out]))).evaluate(MODEL, VALUES)
+    assert split == further and split.score > 0.5
+
+
+def test_labels_of_further_rows_find_their_columns():
+    X, y = rows(c=4)
+    train, out = np.arange(60), np.arange(60, 80)
+    names = np.array(["a", "b", "c", "d"])[y]
+    few = out[(names[out] != "a")]
+    objective = Objective(X[train], LabelMatrix.of(names[train]), (X[few], LabelMatrix.of(names[few])))
+    whole = Objective(X, LabelMatrix.of(names), [(train, few)])
+    assert objective.evaluate(MODEL, VALUES) == whole.evaluate(MODEL, VALUES)
+    unseen = names[train] != "a"
+    objective = Objective(X[train][unseen], LabelMatrix.of(names[train][unseen]), (X[out], LabelMatrix.of(names[out])))
+    assert objective.evaluate(MODEL, VALUES).score <= np.mean(names[out] != "a") < 1
+
+
+def test_columns_that_cannot_agree_are_refused():
+    like = LabelMatrix.of([[1, 0], [1, 1]])
+    for other in (LabelMatrix.of([[1, 0, 0], [1, 1, 1]]), LabelMatrix.of(["a", "b"])):
+        with pytest.raises(ValueError, match="in one form with the same columns"):
+            aligned(other, like)
+    sets = aligned(LabelMatrix.of([{"b"}, {"a", "z"}, set()]), LabelMatrix.of([{"a", "b"}, {"c"}]))
+    assert sets.Y.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    assert aligned(like, like) is like
+
+
+def test_one_hot_rows_of_several_labels_score_like_classes():
+    """Spec 13.11, of the whole way from rows to scores."""
+    X, y = rows()
+    classes, sets = LabelMatrix.of(y), LabelMatrix.of(np.eye(3, dtype=int)[y])
+    draws = np.random.default_rng(3)
+    for classifier in ("1nn", "flda"):
+        pair = [Objective(X, labels, halves(80), classifier=classifier, scoring="accuracy", k_cap=8)
+                for labels in (classes, sets)]  # fmt: skip
+        for vector in ([3, 5, 0, 5, 1, 2, 2, 1], [3, 2, 0, 2, 2, 2, 1, 0], [0, 0, 0, 4, 2, 1, 2, 0]):
+            params = sample(Switches.of(vector), pair[0].limits, draws)
+            first, second = (objective.evaluate(vector, params) for objective in pair)
+            assert first == second and first.score > 0.34
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_random_candidates_score_or_fail_and_are_never_nan(several, sparse):
+    X, y = rows(5, n=50, d=6)
+    X[10:14], X[:, 2] = X[9], 5.0
+    Y = np.eye(3, dtype=int)[y] | (np.random.default_rng(0).random((50, 3)) < 0.2 * several)
+    labels = LabelMatrix.of(Y if several else y)
+    objective = Objective(sp.csr_array(X) if sparse else X, labels, halves(50, 2), k_cap=5)
+    draws, every = np.random.default_rng(7), list(Switches.all())
+    failed = 0
+    for number in draws.choice(len(every), 60, replace=False):
+        found = objective.evaluate(every[number], sample(every[number], objective.limits, draws))
+        failed += found.failed is not None
+        assert found.score == -np.inf if found.failed else 0 <= found.score <= 1
+        assert found.switches == every[number].canonical().as_tuple()
+    assert failed < 6
+
+
+def test_a_candidate_that_cannot_be_used_scores_worst():
+    X, y = rows()
+    huge = Objective(X * 1e80, LabelMatrix.of(y), halves(80))
+    found = huge.evaluate([0, 2, 0, 3, 2, 1, 3, 0], {"relation_p": 5, "k_N": 5})
+    assert found.score == -np.inf and "not finite" in found.failed and found.k is None and found.by_fold == ()
+
+
+def test_repairs_are_told_once():
+    X, y = rows()
+    X = np.column_stack([X, np.ones(80)])
+    found = Objective(X, LabelMatrix.of(y), halves(80)).evaluate(MODEL, VALUES)
+    assert found.repairs == ("1 constant features removed",)
+
+
+def test_a_copy_for_another_process_scores_the_same():
+    X, y = rows()
+    objective = Objective(X, LabelMatrix.of(y), halves(80), classifier="flda")
+    found = objective.evaluate(MODEL, VALUES)
+    assert objective.cache_stats["entries"] > 0
+    copy = pickle.loads(pickle.dumps(objective))
+    assert copy.cache_stats["entries"] == 0 and copy.evaluate(MODEL, VALUES) == found
+    assert len(pickle.dumps(objective)) < 20_000
+
+
+def test_held_out_rows_do_not_reach_the_fit():
+    X, y = rows()
+    train, out = halves(80)[0]
+    labels = LabelMatrix.of(y)
+    one = Objective(X[train], labels.take(train), (X[out], labels.take(out)))
+    other = Objective(X[train], labels.take(train), (X[out][:1] * 100, labels.take(out[:1])))
+    first, second = (objective._folds[0].stages.embed(MODEL, VALUES) for objective in (one, other))
+    assert np.array_equal(first.Z, second.Z)
+
+
+def test_another_measure_is_followed():
+    X, y = rows()
+    Y = np.eye(3, dtype=int)[y]
+    Y[::4, 0] = 1
+    default, named, precision = (
+        Objective(X, LabelMatrix.of(Y), halves(80), scoring=scoring).evaluate(MODEL, VALUES)
+        for scoring in (None, "macro-F1", "macro average precision")
+    )
+    assert default == named != replace(precision, seconds=named.seconds)
+
+
+def test_bad_calls_are_errors():
+    X, y = rows()
+    labels = LabelMatrix.of(y)
+    with pytest.raises(ValueError, match="splits is empty"):
+        Objective(X, labels, [])
+    with pytest.raises(ValueError, match="scoring='auc'"):
+        Objective(X, labels, halves(80), scoring="auc")
+    with pytest.raises(ValueError, match="classifier='svm'"):
+        Objective(X, labels, halves(80), classifier="svm")
+    with pytest.raises(ValueError, match="params lacks 'lam'"):
+        Objective(X, labels, halves(80)).evaluate(MODEL, {"similarity_sigma": 1.0, "k_N": 3})
+    empty = LabelMatrix.of(["z"]).take([0])
+    with pytest.raises(ValueError, match="needs a held-out row with a label"):
+        Objective(X, LabelMatrix.of(y.astype(str)), (X[:1], empty), scoring="macro average precision")
