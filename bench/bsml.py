@@ -38,32 +38,13 @@ def read(name: str, quick: bool):
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0), Y
 
 
-def traced(X, Y, init: str, accelerate: bool, sweeps: int):
+def timed(X, Y, init: str, accelerate: bool, sweeps: int):
     """Seconds and bound after every sweep, refused ones included; CPU seconds of the whole."""
-    import numpy as np
+    from proxembed.reproduce.gonen_bounds import traced
 
-    from proxembed.algebra.parallel import one_pool
-    from proxembed.bayes.ascent import ascend
-    from proxembed.bayes.coupled import Coupled, Hyper
-    from proxembed.bayes.gamma import GammaPrior
-    from proxembed.bayes.start import start
-    from proxembed.bayes.targets import Targets
-
-    stamps = []
-
-    class Traced(Coupled):
-        def sweep(self, state, renew):
-            bound = super().sweep(state, renew)
-            stamps.append(time.perf_counter())
-            return bound
-
-    prior = GammaPrior(1.0, 1.0)
-    began, cpu = time.perf_counter(), time.process_time()
-    with one_pool:
-        model = Traced(X, Targets(2 * Y - 1), Hyper(prior, prior, prior), Y.shape[1], 10)
-        state = start(init, model.X, model.targets, Y.shape[1], False, np.random.default_rng(0))
-        found = ascend(model, state, max_iter=sweeps, tol=0.0, accelerate=accelerate)
-    return np.array(stamps) - began, np.array(found.bounds), time.process_time() - cpu
+    cpu = time.process_time()
+    seconds, bounds = traced(X, Y, init, accelerate, sweeps)
+    return seconds, bounds, time.process_time() - cpu
 
 
 def naive_sweep(X, Y, state) -> None:
@@ -113,7 +94,7 @@ def one_set(name: str, X, Y, sweeps: int) -> tuple[list, float]:
 
     runs, rows = {}, []
     for init, accelerate in (("random", False), ("svd", False), ("svd", True)):
-        seconds, bounds, cpu = runs[init, accelerate] = traced(X, Y, init, accelerate, sweeps)
+        seconds, bounds, cpu = runs[init, accelerate] = timed(X, Y, init, accelerate, sweeps)
         total = runs["random", False][0][-1]
         label = f"{init}, {'extrapolated' if accelerate else 'plain'}"
         marks = [reached(seconds, bounds, share * total) for share in SHARES]

@@ -47,6 +47,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             50,
         ),
         Experiment(
+            "bayesian-multilabel",
+            "Gönen 2014: BSML, BSML+ARD and BSSML beside reductions with a probit a label, on four sets",
+            ("emotions", "scene", "yeast", "tmc2007-500"),
+            _later("gonen", "run"),
+            40,
+            has_sets=True,
+        ),
+        Experiment(
             "benchmark-multilabel",
             "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
             ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),

@@ -1,0 +1,81 @@
+"""The experiments of the Bayesian multi-label paper: BSML, BSML+ARD, BSSML and the baselines.  [gonen2014bsml]
+
+The standard splits, features standardised by the training rows, as many components as labels or fewer for the curves,
+500 plain sweeps a fit. Nothing is tuned; the published numbers stand beside ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from proxembed.data import read
+
+from . import EXPERIMENTS
+from .benchmark_multilabel import reduced
+from .experiment import Kept, Request, run_part
+from .gonen_bounds import RUNS, trace
+from .gonen_claims import claims
+from .gonen_figures import figures
+from .gonen_fits import DIMENSIONS, Rows, compete, fits_of
+from .gonen_page import page
+
+NAME = "bayesian-multilabel"
+QUICK_SETS = ("emotions",)
+TRACES = "{}, bound"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run, fixed before: sweeps a fit, random starts of BSML and BSSML, of BSML+ARD, rows of a quick run."""
+
+    seed: int = 0
+    sweeps: int = 500
+    starts: int = 3
+    relevance_starts: int = 10
+    rows: int | None = None
+
+
+QUICK = Plan(sweeps=20, starts=1, relevance_starts=2, rows=150)
+
+
+def run(request: Request) -> dict:
+    """Run what the folder does not hold yet, set by set, and write record, page and figures after each.
+
+    Parameters
+    ----------
+    request : Request
+
+    Returns
+    -------
+    dict
+        The record: ``plan, sets, parts, claims``; ``parts`` maps a set to its fits, and "SET, bound" to its traces.
+    """
+    plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
+    sets = request.sets or (QUICK_SETS if request.quick else EXPERIMENTS[NAME].files)
+    kept, done = Kept(request, NAME, asdict(plan) | {"dimensions": DIMENSIONS}), 0
+    kept.record["sets"] = {}
+    for name in sets:
+        rows = Rows.of(reduced(read(request.data / f"{name}.npz"), plan.rows, plan.seed))
+        tasks = {fit.name: (fit, rows) for fit in fits_of(name, rows.Y.shape[1], plan)}
+        traces = {each: (each, rows, plan.sweeps, plan.seed) for each in RUNS}
+        total = done + (len(tasks) + len(traces)) * (len(sets) - sets.index(name))
+        for part, asked, job in ((name, tasks, compete), (TRACES.format(name), traces, trace)):
+            if request.force:
+                kept.drop(part)
+            done = run_part(kept, part, asked, job, request, done, total)
+        _write(kept, request, plan)
+    return kept.record
+
+
+def _write(kept: Kept, request: Request, plan: Plan) -> None:
+    """The record with the facts of all sets that it holds, its claims, page and figures."""
+    record = kept.record
+    held = [name for name in EXPERIMENTS[NAME].files if name in record["parts"]]
+    record["sets"] = {name: record["sets"].get(name) or _facts(request, plan, name) for name in held}
+    record["claims"] = claims(record["parts"])
+    kept.write(page(record), figures(record))
+
+
+def _facts(request: Request, plan: Plan, name: str) -> dict:
+    described = reduced(read(request.data / f"{name}.npz"), plan.rows, plan.seed).describe()
+    return {key: described[key] for key in ("n", "d", "labels", "cardinality", "train", "test")}

@@ -1,0 +1,50 @@
+"""Panels of lines: a name looks the same in all of them, and the values drawn are those given."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from proxembed.report.line_panels import Panel, line_panels
+
+LINES = {"PCA": ([1, 2, 3], [0.5, 0.4, 0.3]), "MDDM": ([1, 2], [0.6, 0.2])}
+
+
+def panels():
+    return [Panel("one", "k", "loss", LINES, {"none": 0.1}), Panel("two", "k", "F1", {"MDDM": ([1, 2], [0.1, 0.9])})]
+
+
+def words(svg):
+    return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
+
+
+def test_titles_axes_note_and_one_entry_a_name():
+    found = words(line_panels(panels(), 2, "n = 3 rows"))
+    for told in ("one", "two", "k", "loss", "F1", "n = 3 rows"):
+        assert told in found
+    assert [found.count(name) for name in ("PCA", "MDDM", "none")] == [1, 1, 1]
+
+
+def test_the_markup_is_the_same_every_time_and_follows_the_values():
+    first = line_panels(panels(), 2, "n = 3 rows")
+    assert first == line_panels(panels(), 2, "n = 3 rows")
+    other = [Panel("one", "k", "loss", {**LINES, "PCA": ([1, 2, 3], [0.5, 0.4, 0.35])}, {"none": 0.1}), panels()[1]]
+    assert first != line_panels(other, 2, "n = 3 rows")
+
+
+def test_a_name_has_one_colour_in_all_panels():
+    svg = line_panels(panels(), 1, "n = 3 rows", marks=False)
+    assert svg.count("stroke: #d55e00") == 3  # MDDM in two panels and in the legend
+    assert svg.count("stroke: #0072b2") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "across", "message"),
+    [
+        ([], 1, "there are 0 panels"),
+        ([Panel("one", "k", "loss", LINES)], 0, "0 a row"),
+        ([Panel("one", "k", "loss", {"PCA": ([1, 2], [0.5])})], 1, "one: PCA has 2 x and 1 y"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(given, across, message):
+    with pytest.raises(ValueError, match=message):
+        line_panels(given, across, "")
