@@ -100,7 +100,7 @@ class BSML(ProbitClassifier, Embedder):
         default=1e-5,
         low=0,
         doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
-        "exactly max_iter sweeps, and converged_ stays False.",
+        "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
     max_iter: int = param(default=500, low=1, integer=True, doc="Sweeps at most.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
