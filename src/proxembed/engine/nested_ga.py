@@ -12,6 +12,7 @@ from .genetic import ELITE, POPULATION, mutated_genes, next_generation
 from .model_search import ModelSearch, random_genome
 
 MODELS = 150
+FEWEST_MODELS = 2 * POPULATION
 PATIENCE = 5
 
 
@@ -21,7 +22,8 @@ def nested_ga(search: ModelSearch) -> None:
     The fitness of a model is the best score that the search of its parameters has found. Switches are crossed gene by
     gene and mutate to another option. A model that is bred again goes on with its parameters, with half the budget. The
     search ends with 150 distinct models, or after 5 generations without a better score. A bound on evaluations is
-    shared among the models that are still to come.
+    shared among the models that are still to come: as many as can have 25 settings each, but 50 at least, so that
+    models are bred from models.
 
     Parameters
     ----------
@@ -64,7 +66,10 @@ def nested_ga(search: ModelSearch) -> None:
 def _caps(search: ModelSearch, models: list[Switches], known: dict[Switches, float]) -> dict[Switches, float]:
     """How many evaluations each model may take: new ones an even share of what is left, known ones half of that."""
     to_come = MODELS - search.n_models
-    share = math.inf if search.room == math.inf else max(1, int(search.room) // to_come)
+    total = search.room + len(search.evaluations)
+    planned = min(max(total / POPULATION, FEWEST_MODELS), MODELS)
+    share = search.room / max(planned - search.n_models, POPULATION)
+    share = share if share == math.inf else max(1, int(share))
     caps: dict[Switches, float] = {}
     for switches in dict.fromkeys(models):
         if switches in known:

@@ -33,11 +33,11 @@ class Plan:
 
     seed: int = 0
     draws: int = 5
-    ga: int = 600
-    reduced: int = 240
-    rival: int = 75
+    ga: int = 300
+    reduced: int = 160
+    rival: int = 40
     criterion: int = 25
-    permuted: int = 48
+    permuted: int = 32
     rows: tuple[int, int, int] | None = None
 
     def evaluations(self, method: str) -> int:

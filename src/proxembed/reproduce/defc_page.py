@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proxembed.engine.nested_ga import FEWEST_MODELS
+
 from . import defc_criteria
 from .defc_findings import CRITERIA_ENDING
 from .defc_parts import ROLL_NOISE
@@ -27,8 +29,9 @@ DIFFERENCES = """## How it was done, and what differs from the paper
   one component fewer than classes; the paper's have more, by the ridge.
 - A rival with two or more parameters is tuned by the genetic algorithm of DEFC's lower level, at most {rival} settings;
   one with one parameter on a grid of 25, one with none is fitted once. Every k is looked at each time.
-- DEFC's genetic search tries {ga} settings, the search of the eight models {reduced}; the paper tries 60 to 150 models
-  with a genetic algorithm each, thousands of settings.
+- DEFC's genetic search tries at most {ga} settings, about {a_model} a model, so that models are bred but parameters
+  hardly more than drawn; the search of the eight models tries {reduced}. The paper tries 60 to 150 models with a
+  genetic algorithm each, thousands of settings. How many were tried stands in the tables.
 - "wins", "ties" and "loses" speak of the 95 % interval (Student's) of the paired difference over the draws: of the
   draw of the training part, not of other data.
 - Optimism is the validation score less the test score.
@@ -48,6 +51,7 @@ def page(record: Mapping[str, Any]) -> str:
     lines += ["## Switches of the best models", "", _switches(found["chosen"])]
     lines += _failures(found["failures"])
     told = {name: plan[name] for name in ("draws", "rival", "ga", "reduced")}
+    told["a_model"] = max(1, plan["ga"] // FEWEST_MODELS)
     return "\n".join([*lines, DIFFERENCES.format(noise=ROLL_NOISE, **told)])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
 from proxembed.evaluate.decisions import label_f1, macro_f1
 from proxembed.evaluate.metrics import dense_labels
@@ -69,7 +70,8 @@ def fitted(estimator: Any, largest: int, X: np.ndarray, y: np.ndarray) -> tuple[
 
     A method with fewer takes all with a positive eigenvalue, else its natural number.
     """
-    limit = min(largest, X.shape[1], X.shape[0] - 1)
+    width = X.shape[0] if isinstance(estimator, Kernelized) else X.shape[1]
+    limit = min(largest, width, X.shape[0] - 1)
     for k in (limit, ALL_POSITIVE, None):
         model = clone(estimator).set_params(n_components=k)
         try:

@@ -204,8 +204,13 @@ def test_a_model_that_is_bred_again_goes_on_with_half_the_budget():
     search = ModelSearch(Landscape(), max_evals=3000)
     known, new = Switches.of(TARGET).canonical(), REDUCED[0]
     caps = upper._caps(search, [known, new, known], {known: 0.5})
-    assert caps == {known: 10, new: 20}
+    assert caps == {known: 12, new: 25}
     assert upper._caps(ModelSearch(Landscape()), [known, new], {known: 0.5}) == {known: math.inf, new: math.inf}
+
+
+@pytest.mark.parametrize(("budget", "share"), [(200, 4), (1250, 25), (3750, 25), (7500, 50)])
+def test_a_budget_serves_fifty_models_or_more_with_25_settings_each(budget, share):
+    assert set(upper._caps(ModelSearch(Landscape(), max_evals=budget), list(REDUCED), {}).values()) == {share}
 
 
 def test_switches_mutate_to_another_option():
