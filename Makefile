@@ -47,7 +47,7 @@ search-results: $(VENV)/.ready
 	done
 	$(VENV)/bin/python docs/results/verdicts.py
 
-NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled benchmark-multilabel bayesian-multilabel defc
+NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled benchmark-multilabel bayesian-multilabel defc ssdr-mc
 reproduce: $(VENV)/.ready
 	for name in $(NAMES); do \
 	    $(VENV)/bin/proxembed reproduce $$name --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \

@@ -1,9 +1,8 @@
 """SSDRMC on tmc2007-500 (28,596 x 500, 22 labels), 35% of the rows labelled: seconds and peak memory after the
-neighbour search, the growth of both with rows, and micro-F1 beside MLGFHF with the same threshold on emotions, yeast
-and scene.
+neighbour search, and the growth of both with rows. Its labels are judged by `proxembed reproduce ssdr-mc`.
 
 The limits, 30 seconds and 2 GB, are for a whole fit less its neighbours, embedding included. Every fit runs in a
-process of its own. Writes growth.csv, growth.png and README.md into docs/results/ssdr_mc, or into --out.
+process of its own. Writes growth.csv, growth.png and README.md into docs/results/ssdr-mc-growth, or into --out.
 """
 
 import csv
@@ -13,11 +12,10 @@ import sys
 import time
 from pathlib import Path
 
-from contenders import data_file
 from measure import arguments, chosen, fit_arguments, fix_threads, own_process, show, within
 
 SECONDS, BYTES = 30.0, 2e9
-LABELLED, THRESHOLD = 0.35, 0.3
+LABELLED = 0.35
 ROWS = {False: (1000, 2000, 4000, 8000, 16_000, 28_596), True: (500, 1000)}
 SETTINGS = {
     "paper": {},
@@ -51,6 +49,7 @@ def one_fit(folder: Path, name: str) -> None:
     import numpy as np
 
     import proxembed
+    from proxembed.evaluate.decisions import micro_f1
     from proxembed.rows import Rows
     from proxembed.transductive import ssdr_mc
 
@@ -84,14 +83,9 @@ def one_fit(folder: Path, name: str) -> None:
         "status": fitted.status_,
         "solver": fitted.solver_,
         "eigen": fitted.eigen_solver_,
-        "f1": micro_f1(fitted.transduction_[~known], Y[~known]),
+        "f1": micro_f1(Y[~known], fitted.transduction_[~known]),
     }
     print(json.dumps(told))
-
-
-def micro_f1(predicted, true) -> float:
-    predicted, true = predicted > 0, true > 0
-    return float(2 * (predicted & true).sum() / max(1, predicted.sum() + true.sum()))
 
 
 def growth(names: list[str], quick: bool, threads: int) -> list[dict]:
@@ -115,37 +109,6 @@ def growth(names: list[str], quick: bool, threads: int) -> list[dict]:
                 print(f"{name}, {n:,} rows: {point['seconds']:.3g} s", file=sys.stderr, flush=True)
                 found.append(point)
     return found
-
-
-def accuracy(quick: bool) -> list[list]:
-    """Micro-F1 on the unlabelled rows: both presets and MLGFHF, all cut at the same threshold; mean of some draws."""
-    import warnings
-
-    import numpy as np
-
-    import proxembed
-
-    warnings.simplefilter("ignore")
-    table = []
-    for name in ("emotions", "yeast", "scene"):
-        path = data_file(f"{name}.npz")
-        if path is None:
-            continue
-        with np.load(path, allow_pickle=False) as file:
-            X, Y = file["X"].astype(float), file["Y"]
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-        scores: dict[str, list[float]] = {}
-        for seed in range(1 if quick else 5):
-            y, known = hidden(Y, seed)
-            for setting, options in SETTINGS.items():
-                fitted = proxembed.SSDRMC(label_threshold=THRESHOLD, **options).fit(X, y)
-                scores.setdefault(setting, []).append(micro_f1(fitted.transduction_[~known], Y[~known]))
-            spread = proxembed.MLGFHF(n_neighbors=15, decision="fixed").fit(X, y)
-            for cut in (THRESHOLD, 0.5):
-                found = micro_f1(spread.scores_[~known] >= cut, Y[~known])
-                scores.setdefault(f"MLGFHF at {cut:g}", []).append(found)
-        table.append([name, *(f"{np.mean(values):.3f}" for values in scores.values())])
-    return [["data", *scores], *table] if table else []
 
 
 def draw(points: list[dict], path: Path) -> None:
@@ -196,17 +159,15 @@ def markdown(table: list[list]) -> list[str]:
     return ["| " + " | ".join(row) + " |" for row in text]
 
 
-def write(points: list[dict], scores: list[list], folder: Path, threads: int) -> None:
+def write(points: list[dict], folder: Path, threads: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "growth.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, list(points[0]))
         writer.writeheader()
         writer.writerows(points)
     draw(points, folder / "growth.png")
-    lines = ["# SSDR-MC: time, memory and labels", "", *__doc__.strip().splitlines(), ""]
+    lines = ["# SSDR-MC: time and memory", "", *__doc__.strip().splitlines(), ""]
     lines += ["![seconds and memory against rows](growth.png)", "", *markdown([COLUMNS, *map(cells, points)]), ""]
-    lines += [f"Micro-F1 on the unlabelled rows, standardised features, threshold {THRESHOLD:g}:", ""]
-    lines += [*markdown(scores), ""] if scores else []
     settings = ",".join(dict.fromkeys(point["setting"] for point in points))
     lines += [f"Made by `python bench/ssdr_mc.py --methods {settings}` with {threads} threads."]
     (folder / "README.md").write_text("\n".join(lines) + "\n")
@@ -214,7 +175,7 @@ def write(points: list[dict], scores: list[list], folder: Path, threads: int) ->
 
 def main() -> None:
     parser = arguments(__doc__.partition("\n\n")[0], repeats=1)
-    results = Path(__file__).resolve().parents[1] / "docs" / "results" / "ssdr_mc"
+    results = Path(__file__).resolve().parents[1] / "docs" / "results" / "ssdr-mc-growth"
     parser.add_argument("--out", type=Path, default=results, help="folder for the table, the figure and the page")
     fit_arguments(parser, SETTINGS)
     given = parser.parse_args()
@@ -223,15 +184,12 @@ def main() -> None:
         one_fit(given.folder, given.fit)
         return
     points = growth(chosen(SETTINGS, given.methods), given.quick, given.threads)
-    scores = accuracy(given.quick)
-    write(points, scores, given.out, given.threads)
+    write(points, given.out, given.threads)
     show(__doc__.partition("\n\n")[0], COLUMNS, [cells(point) for point in points])
     for point in points:
         if point["n"] == ROWS[False][-1]:
             limits = within(point["seconds"], SECONDS), within(point["peak"], BYTES)
             show(f"{point['setting']}: limits", ["seconds", "bytes"], [list(limits)])
-    if scores:
-        show("Micro-F1 on the unlabelled rows", scores[0], scores[1:])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 dense     all of the matrix, for few rows
 factor    Lanczos on A^-1 A^-T by one factorisation of A = I - W, whose fill is a quarter of that of A'A
-lobpcg    LOBPCG, preconditioned by A and A' solved loosely, by products alone  [knyazev2001lobpcg]
+lobpcg    LOBPCG, preconditioned by A and A' solved loosely on an incomplete factor  [knyazev2001lobpcg]
 lanczos   Lanczos on cI - A'A, products only
 """
 
@@ -16,12 +16,12 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from .bottom import DENSE_UP_TO, RESIDUAL_LIMIT, Bottom, bottom, leading
-from .nonsymmetric import factorised, loosely, solve
+from .nonsymmetric import factorised, incomplete, loosely, solve
 from .symmetric import fix_signs, orthonormal_columns, top
 
 SOLVERS = ("auto", "dense", "factor", "lobpcg", "lanczos")
-LOBPCG_STEPS = 20
-FACTOR_UP_TO = 3000  # rows: measured, where a factor takes as long as LOBPCG
+LOBPCG_STEPS, STALLED = 40, 10  # steps at most, and those in which the residual must halve
+FACTOR_UP_TO = 2500  # rows: measured, where a factor takes as long as LOBPCG
 FACTOR_AFTER_ALL = 6000  # rows up to which a factor is taken where LOBPCG misses its goal
 
 
@@ -145,7 +145,7 @@ def _by_factor(A, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
 
 
 def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
-    """LOBPCG off the null space with A and A' (without the roots) solved loosely, by products alone.
+    """LOBPCG off the null space with A and A' (without the roots) solved loosely on one incomplete factor.
 
     The space of the last vectors, their preconditioned residuals and the last steps is made orthonormal before its Ritz
     vectors are taken: the plain recurrence breaks down where these are nearly dependent, as here they soon are.
@@ -153,21 +153,24 @@ def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     n = A.shape[0]
     rest = np.setdiff1d(np.arange(n), roots)
     inner = sparse.csr_array(A[rest][:, rest])
-    adjoint = sparse.csr_array(inner.T)
+    adjoint, incomplete_factor = sparse.csr_array(inner.T), incomplete(inner)
 
     def inverse(V):
         V, out = V - null @ (null.T @ V), np.zeros(V.shape)
-        out[rest] = loosely(inner, loosely(adjoint, V[rest]))
+        out[rest] = loosely(inner, loosely(adjoint, V[rest], incomplete_factor, "T"), incomplete_factor)
         return out - null @ (null.T @ out)
 
     goal = RESIDUAL_LIMIT / 100 * float(np.max(abs(M).sum(axis=1)))
     b = max(k, min(k + 4, (n - null.shape[1]) // 3))
     Z, P = np.random.default_rng(0).standard_normal((n, b)), np.empty((n, 0))
     Z, w, _ = _ritz(M, null, Z)
-    for _ in range(LOBPCG_STEPS):
+    least = np.inf
+    for step in range(LOBPCG_STEPS):
         R = M @ Z - Z * w
-        if np.linalg.norm(R[:, :k], axis=0).max() <= goal:
+        error = np.linalg.norm(R[:, :k], axis=0).max()
+        if error <= goal or (step % STALLED == 0 and error > least / 2):
             break
+        least = error if step % STALLED == 0 else least
         T = np.hstack([inverse(R), P])
         T /= np.maximum(np.linalg.norm(T, axis=0), np.finfo(float).tiny)
         for _ in range(2):  # the second time for the digits that the first one lost

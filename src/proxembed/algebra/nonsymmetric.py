@@ -1,8 +1,8 @@
 """A Z = B for a sparse nonsymmetric A near the identity, such as I - W + diag(b): all columns of B at once.
 
 factor     one sparse LU factorisation
-bicgstab   stabilised biconjugate gradients, all columns in blocks of products  [vandervorst1992bicgstab]
-ilu        GMRES on one incomplete LU factorisation, column by column  [saad1986gmres]
+bicgstab   stabilised biconjugate gradients on an incomplete LU factor, all columns in blocks  [vandervorst1992bicgstab]
+ilu        GMRES on an incomplete LU factor of more entries, column by column  [saad1986gmres]
 normal     (A'A + 1e-8 I) Z = A'B by conjugate gradients, where all others fail
 """
 
@@ -27,7 +27,9 @@ ACCEPTED = 1e-6
 RIDGE = 1e-8
 COLUMNS = 8  # of a block of products: results do not depend on the number of threads
 STEPS, CONJUGATE_STEPS = 1000, 5000
+DROPPED, KEPT = 0.1, 5  # entries below this share of their column leave the factor, which grows to so many times A's
 RESTARTS = 5
+LOOSE, LOOSE_STEPS = 1e-3, 60  # of a solve that is a preconditioner itself
 
 
 @dataclass(frozen=True)
@@ -100,22 +102,55 @@ def _factor(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
 
 def factorised(A):
     """SuperLU's factor of A; RuntimeError ("singular") where a pivot is 0."""
+    return splu(_columns(A), permc_spec="COLAMD")
+
+
+def _columns(A) -> sparse.csc_array:
+    """CSC of float64 with 32-bit indices where they reach: SuperLU takes no others."""
     A = sparse.csc_array(A, dtype=np.float64)
     if max(A.nnz, *A.shape) < 2**31:
         A = sparse.csc_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
-    return splu(A, permc_spec="COLAMD")
+    return A
+
+
+class Incomplete:
+    """An incomplete LU factor of A: rows that many others are rebuilt from come last, and pivots stay on the diagonal.
+
+    Without the two, dropped entries make it singular, or it fills. RuntimeError ("singular") where a pivot is 0.
+
+    >>> Incomplete(sparse.csr_array([[1.0, -0.5], [0.0, 1.0]])).solve(np.array([[0.0], [2.0]])).ravel().tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, A: sparse.csr_array, dropped: float = DROPPED):
+        A = sparse.csr_array(A)
+        self.order = np.argsort(np.bincount(A.indices, minlength=A.shape[0]), kind="stable")
+        own = _columns(A[self.order][:, self.order])
+        self.factor = spilu(own, drop_tol=dropped, fill_factor=KEPT, permc_spec="NATURAL", diag_pivot_thresh=0.0)
+
+    def solve(self, V: np.ndarray, trans: str = "N") -> np.ndarray:
+        """A^-1 V roughly, or A'^-1 V for trans="T"; V one vector, or some (n, c)."""
+        out = np.empty(V.shape)
+        out[self.order] = self.factor.solve(np.ascontiguousarray(V[self.order]), trans)
+        return out
+
+
+def incomplete(A: sparse.csr_array, dropped: float = DROPPED) -> Incomplete | None:
+    """The incomplete factor of A; None where a pivot is 0."""
+    try:
+        return Incomplete(A, dropped)
+    except RuntimeError as failure:
+        if "singular" not in str(failure):
+            raise
+        return None
 
 
 def _ilu(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
     """GMRES(50) from an incomplete factor; the steps are those of the longest column."""
-    A = sparse.csc_array(A)
-    try:
-        incomplete = spilu(sparse.csc_array(A), drop_tol=1e-2, fill_factor=5)
-    except RuntimeError as failure:
-        if "singular" not in str(failure):
-            raise
+    factor = incomplete(A, DROPPED / 10)
+    if factor is None:
         return np.full(B.shape, np.nan), 1
-    inverse = LinearOperator(A.shape, matvec=incomplete.solve, dtype=np.float64)
+    inverse = LinearOperator(A.shape, matvec=factor.solve, dtype=np.float64)
     Z, most = np.array(start), 1
     for j in range(B.shape[1]):
         steps = 0
@@ -217,21 +252,26 @@ def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.n
 
 
 def _bicgstab(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
-    """Every column, in blocks shared out among threads; runs begin again from where the last one led."""
+    """Every column, in blocks shared out among threads; runs begin again from where the last one led, and without the
+    factor where it led nowhere."""
     A = sparse.csr_array(A)
+    factor = incomplete(A)
     out, blocks = np.array(start), -(-B.shape[1] // COLUMNS)
     steps = np.zeros(max(blocks, 1), dtype=int)
 
     def work(part: slice) -> None:
         for block in range(part.start, part.stop):
             some = slice(block * COLUMNS, (block + 1) * COLUMNS)
-            out[:, some], steps[block] = _block(A, B[:, some], out[:, some])
+            if factor is not None:
+                out[:, some], steps[block] = _block(A, B[:, some], out[:, some], factor)
+            out[:, some], more = _block(A, B[:, some], out[:, some])
+            steps[block] += more
 
     in_threads(work, blocks, 1)
     return out, int(steps.max())
 
 
-def _block(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
+def _block(A, B: np.ndarray, start: np.ndarray, factor: Incomplete | None = None) -> tuple[np.ndarray, int]:
     Z, steps = np.array(start), 0
     size = np.linalg.norm(B, axis=0)
     Z[:, size == 0] = 0.0
@@ -240,20 +280,27 @@ def _block(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
         open_ = np.flatnonzero(np.linalg.norm(R, axis=0) > TOLERANCE * size)
         if len(open_) == 0 or steps >= STEPS:
             break
-        more, taken = _run(A, np.ascontiguousarray(R[:, open_]), TOLERANCE * size[open_] / 2, STEPS - steps)
+        goal = TOLERANCE * size[open_] / 2
+        more, taken = _run(A, np.ascontiguousarray(R[:, open_]), goal, STEPS - steps, factor)
         Z[:, open_] += more
         steps += taken
     return Z, steps
 
 
-def loosely(A: sparse.csr_array, B: np.ndarray, tolerance: float = 1e-2, limit: int = 60) -> np.ndarray:
-    """A^-1 B roughly, as a preconditioner needs it: a run of bicgstab of at most ``limit`` steps, and no more."""
-    return _run(A, np.array(B, dtype=np.float64), tolerance * np.linalg.norm(B, axis=0), limit)[0]
+def loosely(A, B: np.ndarray, factor: Incomplete | None, trans: str = "N") -> np.ndarray:
+    """A^-1 B roughly, as a preconditioner needs it: a run of bicgstab of at most 60 steps, and no more.
+
+    A is transposed already under trans="T"; the factor is not.
+    """
+    goal = LOOSE * np.linalg.norm(B, axis=0)
+    return _run(A, np.array(B, dtype=np.float64), goal, LOOSE_STEPS, factor, trans)[0]
 
 
-def _run(A, R: np.ndarray, goal: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
-    """The correction for the residual block R, which is used up. A column stops at its goal, and where the method
-    breaks down or has grown beyond its start, then with the best that it had."""
+def _run(
+    A, R: np.ndarray, goal: np.ndarray, limit: int, factor: Incomplete | None = None, trans: str = "N"
+) -> tuple[np.ndarray, int]:
+    """The correction for the residual block R, which is used up; the factor is applied from the right. A column stops
+    at its goal, and where the method breaks down or has grown beyond its start, then with the best that it had."""
     n, c = R.shape
     out, least = np.zeros((n, c)), np.linalg.norm(R, axis=0)
     first = np.array(least)
@@ -266,14 +313,16 @@ def _run(A, R: np.ndarray, goal: np.ndarray, limit: int) -> tuple[np.ndarray, in
             P -= V * omega
             P *= rho / before * (alpha / omega)
             P += R
-            V = A @ P
+            Q = P if factor is None else factor.solve(P, trans)
+            V = A @ Q
             alpha = rho / np.einsum("ij,ij->j", shadow, V)
             R -= V * alpha
-            T = A @ R
+            S = R if factor is None else factor.solve(R, trans)
+            T = A @ S
             omega = np.einsum("ij,ij->j", T, R) / np.einsum("ij,ij->j", T, T)
             exact = np.einsum("ij,ij->j", R, R) == 0
             omega[exact] = 0.0
-            Z += P * alpha + R * omega
+            Z += Q * alpha + S * omega
             R -= T * omega
             size = np.linalg.norm(R, axis=0)
         better = np.flatnonzero(size < least)

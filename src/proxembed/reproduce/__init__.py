@@ -55,6 +55,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             has_sets=True,
         ),
         Experiment(
+            "ssdr-mc",
+            "Qian and Davidson 2010: SSDR-MC beside a harmonic function and linear embeddings, 2.5 to 50 % labelled",
+            ("emotions", "scene", "yeast", "tmc2007-500"),
+            _later("ssdr_mc", "run"),
+            30,
+        ),
+        Experiment(
             "benchmark-multilabel",
             "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
             ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),

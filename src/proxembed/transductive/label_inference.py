@@ -65,6 +65,8 @@ def column_groups(*masks: np.ndarray) -> list[np.ndarray]:
     >>> [g.tolist() for g in column_groups(np.array([[True, False, True], [False, False, False]]))]
     [[0, 2], [1]]
     """
-    _, first, group = np.unique(np.vstack(masks), axis=1, return_index=True, return_inverse=True)
-    group = np.ravel(group)
-    return [np.flatnonzero(group == g) for g in np.argsort(first)]
+    packed = np.packbits(np.vstack(masks), axis=0)
+    groups: dict[bytes, list[int]] = {}
+    for j in range(packed.shape[1]):
+        groups.setdefault(packed[:, j].tobytes(), []).append(j)
+    return [np.array(columns) for columns in groups.values()]

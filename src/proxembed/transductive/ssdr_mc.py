@@ -372,6 +372,3 @@ class SSDRMC(LabelClassifier, Neighborly):
         if self._form != "classes":
             return soft - self.cuts_
         return soft @ np.array([[1.0, -1.0], [-1.0, 1.0]]) if len(self.classes_) == 2 else soft
-
-    def _positive(self, scores: np.ndarray) -> np.ndarray:
-        return scores >= 0

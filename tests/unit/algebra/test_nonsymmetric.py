@@ -1,0 +1,126 @@
+"""Sparse nonsymmetric systems: every route solves them, the incomplete factor saves steps, failures are told."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from proxembed.algebra import nonsymmetric, parallel
+from proxembed.algebra.nonsymmetric import SOLVERS, Incomplete, factorised, incomplete, loosely, normal_solve, solve
+
+
+def system(n=900, c=11, seed=0, signed=True):
+    """I - W of six random neighbours a row, some of them hubs, weights of sum 0.98; and a right-hand side."""
+    rng = np.random.default_rng(seed)
+    chance = 1.0 / np.arange(1, n + 1) ** 0.5
+    rows = np.repeat(np.arange(n), 6)
+    columns = rng.choice(n, size=6 * n, p=chance / chance.sum())
+    weights = rng.random((n, 6)) - (0.25 if signed else 0.0)
+    weights *= (
+        0.98 / weights.sum(axis=1, keepdims=True) if not signed else 0.9 / np.abs(weights).sum(axis=1, keepdims=True)
+    )
+    W = sparse.csr_array((weights.ravel(), (rows, columns)), shape=(n, n))
+    return sparse.csr_array(sparse.eye_array(n) - W), rng.standard_normal((n, c))
+
+
+def relative(A, B, Z):
+    return np.max(np.linalg.norm(B - A @ Z, axis=0) / np.linalg.norm(B, axis=0))
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_route_solves(solver, signed):
+    A, B = system(signed=signed)
+    found = solve(A, B, solver=solver)
+    expected = np.linalg.solve(A.toarray(), B)
+    np.testing.assert_allclose(found.Z, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    assert found.residual == pytest.approx(relative(A, B, found.Z), abs=1e-14) and found.residual <= 1e-8
+    assert found.solver == (solver if solver != "auto" else "bicgstab")
+
+
+def test_another_matrix_has_another_solution():
+    A, B = system()
+    other, _ = system(seed=1)
+    assert relative(other, B, solve(A, B).Z) > 1e-2
+
+
+def test_few_rows_are_factorised_and_none_are_none():
+    A, B = system(60)
+    assert solve(A, B).solver == "factor"
+    nothing = solve(sparse.csr_array((0, 0)), np.empty((0, 3)))
+    assert (nothing.Z.shape, nothing.solver, nothing.residual) == ((0, 3), "none", 0.0)
+
+
+def test_columns_of_zeros_have_zeros_whatever_the_start():
+    A, B = system(700, 3)
+    B[:, 1] = 0.0
+    found = solve(A, B, start=np.ones(B.shape), solver="bicgstab")
+    assert not found.Z[:, 1].any() and relative(A, B[:, [0, 2]], found.Z[:, [0, 2]]) <= 1e-8
+
+
+def test_the_incomplete_factor_saves_steps_and_does_not_change_the_solution(monkeypatch):
+    A, B = system(signed=False)
+    with_it = solve(A, B, solver="bicgstab")
+    monkeypatch.setattr(nonsymmetric, "incomplete", lambda *given: None)
+    without = solve(A, B, solver="bicgstab")
+    assert 2 * with_it.steps <= without.steps
+    np.testing.assert_allclose(with_it.Z, without.Z, rtol=0, atol=1e-6 * np.abs(without.Z).max())
+
+
+def test_a_useless_factor_is_left_for_plain_steps(monkeypatch):
+    class Useless:
+        def solve(self, V, trans="N"):
+            return np.zeros_like(V)
+
+    A, B = system()
+    monkeypatch.setattr(nonsymmetric, "incomplete", lambda *given: Useless())
+    assert solve(A, B, solver="bicgstab").residual <= 1e-8
+
+
+def test_the_incomplete_factor_is_near_the_inverse_and_its_transpose():
+    A, B = system(200, 3, signed=False)
+    for own, trans in ((A, "N"), (A.T, "T")):
+        rough, near = (relative(own, B, Incomplete(A, dropped).solve(B, trans)) for dropped in (0.1, 0.01))
+        assert near < 0.8 * rough and rough < 0.5
+    factor = Incomplete(A)
+    np.testing.assert_allclose(factor.solve(B[:, 0]), factor.solve(B)[:, 0])
+    assert relative(A.T, B, factor.solve(B)) > 2 * relative(A, B, factor.solve(B))
+
+
+def test_a_loose_solve_meets_its_goal_with_the_matrix_and_its_transpose():
+    A, B = system()
+    factor = incomplete(A)
+    assert relative(A, B, loosely(A, B, factor)) <= nonsymmetric.LOOSE * 1.01
+    adjoint = sparse.csr_array(A.T)
+    assert relative(adjoint, B, loosely(adjoint, B, factor, "T")) <= nonsymmetric.LOOSE * 1.01
+
+
+def test_a_zero_pivot_has_no_incomplete_factor_and_a_singular_matrix_none():
+    singular = sparse.csr_array(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    with pytest.raises(RuntimeError, match="singular"):
+        factorised(singular)
+    assert incomplete(sparse.csr_array(np.zeros((2, 2)))) is None
+
+
+def test_a_singular_system_without_solution_is_told():
+    A = sparse.csr_array(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    with pytest.warns(ConvergenceWarning, match="nearly singular. Use nonnegative weights"):
+        found = solve(A, np.array([[1.0], [1.0]]))
+    assert found.residual > 1e-6 and np.isfinite(found.Z).all()
+
+
+def test_one_thread_or_two(monkeypatch):
+    A, B = system(700, 20)
+    two = solve(A, B, solver="bicgstab").Z
+    monkeypatch.setattr(parallel, "threads", lambda: 1)
+    np.testing.assert_array_equal(solve(A, B, solver="bicgstab").Z, two)
+
+
+@pytest.mark.parametrize("n", [60, 900])
+def test_normal_equations(n):
+    A, R = system(n, 4)
+    b = np.random.default_rng(2).random(n)
+    found = normal_solve(A, b, R)
+    dense = A.toarray()
+    np.testing.assert_allclose((dense.T @ dense + np.diag(b)) @ found.Z, R, rtol=0, atol=1e-6 * np.abs(R).max())
+    assert found.solver == ("factor" if n == 60 else "cg") and found.residual <= 1e-8
