@@ -16,7 +16,8 @@ WIDTH = 9.6  # inches
 class Panel:
     """Lines of one panel by name, each its x and its y, and levels: values that hold for every x.
 
-    ``xscale`` and ``yscale`` are matplotlib's, such as "linear" or "log".
+    ``errors`` holds half the length of the bars of a line, a number for each x; ``xscale`` and ``yscale`` are
+    matplotlib's, such as "linear" or "log".
     """
 
     title: str
@@ -26,6 +27,7 @@ class Panel:
     levels: Mapping[str, float] = field(default_factory=dict)
     xscale: str = "linear"
     yscale: str = "linear"
+    errors: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 def line_panels(panels: Sequence[Panel], across: int, note: str, *, marks: bool = True) -> str:
@@ -50,7 +52,7 @@ def line_panels(panels: Sequence[Panel], across: int, note: str, *, marks: bool 
     Raises
     ------
     ValueError
-        There is no panel, or a line's x and y differ in length.
+        There is no panel, or a line's x, y and errors differ in length.
 
     Examples
     --------
@@ -62,8 +64,11 @@ def line_panels(panels: Sequence[Panel], across: int, note: str, *, marks: bool 
         raise ValueError(f"there are {len(panels)} panels, {across} a row; give at least one of each.")
     for panel in panels:
         for name, (x, y) in panel.lines.items():
-            if len(x) != len(y):
-                raise ValueError(f"{panel.title}: {name} has {len(x)} x and {len(y)} y; give one y for each x.")
+            if len(x) != len(y) or len(panel.errors.get(name, y)) != len(y):
+                raise ValueError(
+                    f"{panel.title}: {name} has {len(x)} x, {len(y)} y and {len(panel.errors.get(name, y))} errors; "
+                    "give one of each for each x."
+                )
     wide = max(2.9, WIDTH / across) if across > 1 else WIDTH / 2
     down = -(-len(panels) // across)
 
@@ -108,6 +113,8 @@ def _looks(panels: Sequence[Panel], marks: bool) -> dict[str, dict]:
 def _draw(axes: Any, panel: Panel, looks: Mapping[str, dict]) -> None:
     for name, (x, y) in panel.lines.items():
         axes.plot(x, y, label=name, linewidth=1.5, markersize=4, **looks[name])
+        if name in panel.errors:
+            axes.errorbar(x, y, panel.errors[name], fmt="none", ecolor=looks[name]["color"], elinewidth=1)
     for name, level in panel.levels.items():
         axes.axhline(level, label=name, linewidth=1.3, **{**looks[name], "marker": ""})
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y, xscale=panel.xscale, yscale=panel.yscale)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from .lines import cell_panels, line_panels
+from proxembed.report.cell_panels import Cells, cell_panels
+from proxembed.report.line_panels import Panel, line_panels
+
 from .markdown import QUICK_WARNING, made_lines, table
 from .ssdr_mc_claims import HAMMING, NEAR, curve, near_best, surface
 from .ssdr_mc_entrants import CLIPPED, TUNED
@@ -35,14 +37,32 @@ def figures(record: Mapping[str, Any]) -> dict[str, str]:
     parts, cut, found = record["parts"], record["plan"]["cut"], {}
     panels = {name: _lines(parts, name, cut) for name in curve_sets(parts)}
     if panels:
-        axes = "labelled rows, %", "micro F1 of the others"
-        found[CURVES] = line_panels(f"Micro F1 at H = {cut:g}: mean of the draws, bars 1 s.e.", axes, panels)
+        note = f"Cut at H = {cut:g}; mean of {record['plan']['draws']} draws, bars one standard error; {_sizes(record)}"
+        found[CURVES] = line_panels([_panel(name, lines) for name, lines in panels.items()], len(panels), note)
     cells = {name: each for name in record["sets"] if (each := surface(parts, name)) is not None}
     if cells:
-        panels = {name: (each["alpha"], each["cuts"], each["f1"]) for name, each in cells.items()}
-        words = f"Micro F1 of the paper preset, {100 * record['plan']['grid_share']:g} % labelled"
-        found[SURFACE] = cell_panels(words, ("threshold H", "alpha"), panels)
+        axes = "threshold H", "alpha"
+        matrices = [Cells(name, *axes, each["cuts"], each["alpha"], each["f1"]) for name, each in cells.items()]
+        share = f"{100 * record['plan']['grid_share']:g} % of the rows labelled"
+        found[SURFACE] = cell_panels(matrices, f"Micro F1 of the paper preset, {share}; {_sizes(record, cells)}")
     return found
+
+
+def _panel(name: str, lines: Mapping[str, dict]) -> Panel:
+    values = {method: [[each[i] for each in line.values()] for i in (0, 1)] for method, line in lines.items()}
+    return Panel(
+        name,
+        "labelled rows, %",
+        "micro F1 of the others",
+        {method: (list(lines[method]), f1) for method, (f1, _) in values.items()},
+        errors={method: errors for method, (_, errors) in values.items()},
+    )
+
+
+def _sizes(record: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
+    """Rows of the sets, those of curves where none are named."""
+    names = curve_sets(record["parts"]) if names is None else names
+    return ", ".join(f"{name} n = {record['sets'][name]['n']:,}" for name in names)
 
 
 def curve_sets(parts: Mapping[str, list[dict]]) -> list[str]:

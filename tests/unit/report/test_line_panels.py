@@ -37,12 +37,25 @@ def test_a_name_has_one_colour_in_all_panels():
     assert svg.count("stroke: #0072b2") == 2
 
 
+def test_bars_have_the_colour_of_their_line_and_the_length_of_its_errors():
+    drawn = {
+        error: line_panels(
+            [Panel("one", "k", "loss", LINES, errors={"MDDM": [0.1, error]})], 1, "n = 3 rows", marks=False
+        )
+        for error in (0.1, 0.2)
+    }
+    plain = line_panels([Panel("one", "k", "loss", LINES)], 1, "n = 3 rows", marks=False)
+    assert drawn[0.1].count("stroke: #d55e00") == plain.count("stroke: #d55e00") + 2
+    assert drawn[0.1] != drawn[0.2]
+
+
 @pytest.mark.parametrize(
     ("given", "across", "message"),
     [
         ([], 1, "there are 0 panels"),
         ([Panel("one", "k", "loss", LINES)], 0, "0 a row"),
-        ([Panel("one", "k", "loss", {"PCA": ([1, 2], [0.5])})], 1, "one: PCA has 2 x and 1 y"),
+        ([Panel("one", "k", "loss", {"PCA": ([1, 2], [0.5])})], 1, "one: PCA has 2 x, 1 y"),
+        ([Panel("one", "k", "loss", LINES, errors={"MDDM": [0.1]})], 1, "MDDM has 2 x, 2 y and 1 errors"),
     ],
 )
 def test_what_cannot_be_drawn_is_named(given, across, message):

@@ -7,7 +7,6 @@ import pytest
 
 from proxembed.reproduce import ssdr_mc
 from proxembed.reproduce.experiment import Request
-from proxembed.reproduce.lines import cell_panels, line_panels
 from proxembed.reproduce.ssdr_mc_claims import LEVEL, claims, curve, near_best, surface
 from proxembed.reproduce.ssdr_mc_entrants import CLIPPED, HARMONIC, LINEAR, PAPER, TUNED, Scored, entrants
 from proxembed.reproduce.ssdr_mc_page import page
@@ -155,10 +154,3 @@ def test_the_progress_ends_at_its_total(data, tmp_path):
     told = []
     ssdr_mc.run(Request(data, tmp_path, quick=True, progress=lambda done, total, text: told.append((done, total))))
     assert told[-1][0] == told[-1][1]
-
-
-def test_figures_escape_names_and_mark_every_value():
-    lines = line_panels("a < b", ("x", "y"), {"one": {"A&B": {1.0: (0.5, 0.1), 2.0: (0.6, 0.0)}}, "two": {}})
-    assert "a &lt; b" in lines and "A&amp;B, 2: 0.600" in lines and lines.count("<polyline") == 1
-    cells = cell_panels("c", ("x", "y"), {"one": ([0.1, 0.2], [0.3], np.array([[0.5], [0.75]]))})
-    assert "0.2, 0.3: 0.750" in cells and ">.75<" in cells and ">.50<" in cells
