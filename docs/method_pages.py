@@ -43,7 +43,7 @@ a declared search range.
 {names}
 ```
 """
-MEMBERS = ("fit", "transform", "fit_transform", "truncate", "explain", "predict", "decision_function")
+MEMBERS = ("fit", "transform", "fit_transform", "truncate", "explain", "predict", "predict_proba", "decision_function")
 
 
 def methods() -> dict[str, type[Embedder]]:

@@ -11,8 +11,9 @@ KEY = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*)\]")
 
 @cache
 def bibliography() -> dict[str, str]:
-    """Every entry of references.bib by its key."""
+    """Every entry of references.bib by its key, without the headings between them."""
     text = files("proxembed").joinpath("references.bib").read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^%.*$", "", text)
     entries = re.split(r"(?m)^(?=@)", text)
     found = (re.match(r"@\w+\{([^,\s]+),", entry) for entry in entries)
     return {m.group(1): entry.strip() for m, entry in zip(found, entries, strict=True) if m}

@@ -198,6 +198,9 @@ def test_order_of_rows_and_form_of_labels_do_not_matter():
     np.testing.assert_array_equal(sparse_y.soft_labels_, one.soft_labels_)
     np.testing.assert_allclose(sparse_rows.soft_labels_, one.soft_labels_, atol=1e-8)
     assert np.abs(fit(Y[:, ::-1]).soft_labels_[:, ::-1] - one.soft_labels_).max() < 1e-8
+    whole, truth = fit(TRUE.astype(float)), fit(TRUE > 0)
+    np.testing.assert_array_equal(truth.reconstruction_.data, whole.reconstruction_.data)
+    np.testing.assert_array_equal(truth.transduction_, whole.transduction_)
 
 
 def test_blocks_do_not_matter(monkeypatch):

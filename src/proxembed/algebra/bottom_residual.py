@@ -16,13 +16,13 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from .bottom import DENSE_UP_TO, RESIDUAL_LIMIT, Bottom, bottom, leading
-from .nonsymmetric import factorised, incomplete, loosely, solve
+from .nonsymmetric import factor_work, factorised, incomplete, loosely, solve
 from .symmetric import fix_signs, orthonormal_columns, top
 
 SOLVERS = ("auto", "dense", "factor", "lobpcg", "lanczos")
 LOBPCG_STEPS, STALLED = 40, 10  # steps at most, and those in which the residual must halve
-FACTOR_UP_TO = 2500  # rows: measured, where a factor takes as long as LOBPCG
-FACTOR_AFTER_ALL = 6000  # rows up to which a factor is taken where LOBPCG misses its goal
+HELPS = 0.5  # of a right side, what a loose solve that is worth its time leaves at most; it is 0.001 or 1
+FACTOR_PER_ROW = 4e6  # multiplications, measured, of a factor that takes as long as LOBPCG
 
 
 def bottom_residual(W: sparse.csr_array, k: int, *, solver: str = "auto") -> Bottom:
@@ -39,11 +39,11 @@ def bottom_residual(W: sparse.csr_array, k: int, *, solver: str = "auto") -> Bot
     n = W.shape[0]
     A = sparse.csr_array(sparse.eye_array(n) - W)
     M = sparse.csr_array(A.T @ A)
-    null, roots = null_vectors(W)
+    null, roots = null_vectors(W, k + 1)
     zeros = null[:, 1 : k + 1]
-    if null.shape[1] > 1:
+    if len(roots) > 1:
         warnings.warn(
-            f"The neighbour graph has {null.shape[1]} connected components that no edge leaves; the vectors that tell "
+            f"The neighbour graph has {len(roots)} connected components that no edge leaves; the vectors that tell "
             "them apart have eigenvalue 0 and come first in the embedding. Use more neighbours.",
             UserWarning,
             stacklevel=3,
@@ -52,13 +52,9 @@ def bottom_residual(W: sparse.csr_array, k: int, *, solver: str = "auto") -> Bot
     if wanted <= 0:
         return Bottom(fix_signs(zeros), np.zeros(zeros.shape[1]), "none", 0.0)
     norm = float(np.max(abs(M).sum(axis=1)))
-    if solver == "auto":
-        routes = ["dense"] if n <= DENSE_UP_TO else ["factor"] if n <= FACTOR_UP_TO else ["lobpcg"]
-        routes += ["factor"] * (FACTOR_UP_TO < n <= FACTOR_AFTER_ALL)
-    else:
-        routes = [solver]
+    routes = _routes(A) if solver == "auto" else [solver]
     for solver in routes:
-        Z, w, residual = _ritz(M, null, _by(solver, A, M, null, roots, wanted))
+        Z, w, residual = _ritz(M, null, _by(solver, A, M, null, roots, wanted, solver == routes[-1]))
         if residual <= RESIDUAL_LIMIT * norm:
             break
     if residual > RESIDUAL_LIMIT * norm:
@@ -72,21 +68,32 @@ def bottom_residual(W: sparse.csr_array, k: int, *, solver: str = "auto") -> Bot
     return Bottom(fix_signs(np.hstack([zeros, Z])), np.concatenate([np.zeros(zeros.shape[1]), w]), solver, residual)
 
 
-def _by(solver: str, A, M, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
+def _routes(A: sparse.csr_array) -> list[str]:
+    """The routes in the order of their estimated cost; a factor that fits in memory after all where LOBPCG fails."""
+    n = A.shape[0]
+    if n <= DENSE_UP_TO:
+        return ["dense"]
+    work = factor_work(A)
+    if work <= FACTOR_PER_ROW * n:
+        return ["factor"]
+    return ["lobpcg", *["factor"] * bool(np.isfinite(work))]
+
+
+def _by(solver: str, A, M, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
     if solver == "factor":
         return _by_factor(A, null, roots, k)
     if solver == "lobpcg":
-        return _by_lobpcg(A, M, null, roots, k)
+        return _by_lobpcg(A, M, null, roots, k, last)
     return bottom(M, sparse.csr_array(null), k, solver=solver, gap=2).Z
 
 
-def null_vectors(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal vectors with Wv = v, the constant one first: one for each closed strong component of the graph of W;
-    and the row of each component that most rows are rebuilt from.
+def null_vectors(W: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal vectors with Wv = v, the constant one first: one for each closed strong component of the graph of W,
+    ``most`` of them at most; and the row of each component that most rows are rebuilt from.
 
     Each is 1 on its component and 0 on the other closed ones; a row on the way has the share that its neighbours give.
 
-    >>> null, roots = null_vectors(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> null, roots = null_vectors(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]), 2)
     >>> null.round(3).tolist(), roots.tolist()
     ([[0.707], [0.707]], [0])
     """
@@ -106,12 +113,12 @@ def null_vectors(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     place = np.full(count, -1)
     place[closed] = np.arange(len(closed))
     own = place[label]
-    H = np.where(own[:, None] == np.arange(len(closed)), 1.0, 0.0)
+    H = np.where(own[:, None] == np.arange(min(len(closed), most) - 1), 1.0, 0.0)
     way, home = np.flatnonzero(own < 0), np.flatnonzero(own >= 0)
     if len(way):
         A = sparse.csr_array(sparse.eye_array(len(way)) - W[way][:, way])
         H[way] = solve(A, W[way][:, home] @ H[home]).Z
-    return orthonormal_columns(np.column_stack([np.ones(n), H[:, :-1]])), roots
+    return orthonormal_columns(np.column_stack([np.ones(n), H])), roots
 
 
 def _ritz(M, null: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -144,11 +151,12 @@ def _by_factor(A, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     return leading(product, n, k)[1]
 
 
-def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
+def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
     """LOBPCG off the null space with A and A' (without the roots) solved loosely on one incomplete factor.
 
     The space of the last vectors, their preconditioned residuals and the last steps is made orthonormal before its Ritz
-    vectors are taken: the plain recurrence breaks down where these are nearly dependent, as here they soon are.
+    vectors are taken: the plain recurrence breaks down where these are nearly dependent, as here they soon are. Where
+    the loose solves lead nowhere and this is not the last route, it ends at its start.
     """
     n = A.shape[0]
     rest = np.setdiff1d(np.arange(n), roots)
@@ -164,6 +172,10 @@ def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     b = max(k, min(k + 4, (n - null.shape[1]) // 3))
     Z, P = np.random.default_rng(0).standard_normal((n, b)), np.empty((n, 0))
     Z, w, _ = _ritz(M, null, Z)
+    if not last:
+        B = Z[rest, :1]
+        if np.linalg.norm(inner @ loosely(inner, B, incomplete_factor) - B) > HELPS * np.linalg.norm(B):
+            return Z[:, :k]
     least = np.inf
     for step in range(LOBPCG_STEPS):
         R = M @ Z - Z * w

@@ -117,11 +117,22 @@ def _short(A) -> sparse.csr_array:
     return sparse.csr_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
 
 
+def estimated_fill(A: sparse.csr_array) -> tuple[float, float]:
+    """Multiplications for a factor of A, its pattern taken as symmetric, and the entries of one half of the factor.
+
+    >>> estimated_fill(sparse.csr_array(np.eye(3)))
+    (3.0, 4.5)
+    """
+    n = A.shape[0]
+    count, label = connected_components(A, directed=False)
+    work, entries, _ = fill(A, sparse.csr_array((np.ones(n), (np.arange(n), label)), shape=(n, count)))
+    return work, entries
+
+
 def _costs(A: sparse.csr_array, shifts: np.ndarray) -> tuple[float, float]:
     """Estimates for all columns: of the factorisations (inf where one would not fit), and of one step of cg."""
     n, c = A.shape[0], len(shifts)
-    count, label = connected_components(A, directed=False)
-    work, entries, _ = fill(A, sparse.csr_array((np.ones(n), (np.arange(n), label)), shape=(n, count)))
+    work, entries = estimated_fill(A)
     direct = len(np.unique(shifts)) * (PER_MULTIPLICATION * work + PER_ROW * n) + 2 * entries * c
     step = c * (PER_ENTRY * A.nnz + PER_VECTOR_ENTRY * n)
     return (np.inf if ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES else direct), step

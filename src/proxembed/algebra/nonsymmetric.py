@@ -16,12 +16,17 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from .harmonic import conjugate_steps, shifted_solves
+from .bottom import ENTRY_BYTES
+from .guard import MAX_DENSE_BYTES
+from .harmonic import conjugate_steps, estimated_fill, shifted_solves
 from .parallel import in_threads
 
 SOLVERS = ("auto", "factor", "bicgstab", "ilu")
-FACTOR_UP_TO = 600  # rows: measured, where a factor takes as long as the steps of bicgstab
-FACTOR_AFTER_ALL = 10_000  # rows up to which a factor fits in memory, were it half full
+FACTOR_UP_TO = 600  # rows: a factor costs next to nothing
+FACTOR_AFTER_ALL = 10_000  # rows up to which the factor of A'A fits in memory, were it half full
+# Multiplications of a factor, measured, that take as long as a step of bicgstab for a row and column; steps of an easy
+# system; multiplications that take as long as the set-up of ilu.
+PER_STEP, EASY_STEPS, LONG = 600.0, 10, 1e11
 TOLERANCE = 1e-9  # of each column's residual
 ACCEPTED = 1e-6
 RIDGE = 1e-8
@@ -42,12 +47,15 @@ class Solved:
     residual: float
 
 
-def solve(A: sparse.csr_array, B: np.ndarray, *, start: np.ndarray | None = None, solver: str = "auto") -> Solved:
+def solve(
+    A: sparse.csr_array, B: np.ndarray, *, start: np.ndarray | None = None, solver: str = "auto", first: str = ""
+) -> Solved:
     """Z with A Z = B.
 
-    A : (n, n) CSR. B : (n, c). start : (n, c), where iterations begin. solver : "auto" takes a factor for few rows,
-    else bicgstab, and goes on to the next route where a residual stays above 1e-6 of the right-hand side; warns
-    (ConvergenceWarning) where none gets there.
+    A : (n, n) CSR. B : (n, c). start : (n, c), where iterations begin. solver : "auto" takes a factor where it is
+    estimated to cost no more than some steps of bicgstab, else bicgstab for as many steps as a factor would pay for,
+    and goes on to the next route where a residual stays above 1e-6 of the right-hand side; warns (ConvergenceWarning)
+    where none gets there. first : a route that "auto" begins with, such as the one that solved a system like this.
 
     >>> found = solve(sparse.csr_array([[1.0, -0.5], [0.0, 1.0]]), np.array([[0.0], [2.0]]))
     >>> found.Z.ravel().tolist(), found.solver
@@ -58,20 +66,41 @@ def solve(A: sparse.csr_array, B: np.ndarray, *, start: np.ndarray | None = None
     if n == 0:
         return Solved(np.zeros(B.shape), "none", 0, 0.0)
     start = np.zeros(B.shape) if start is None else np.asarray(start, dtype=np.float64)
-    if solver == "auto":
-        routes = ["factor"] if n <= FACTOR_UP_TO else ["bicgstab", "ilu"]
-        routes += ["factor"] * (FACTOR_UP_TO < n <= FACTOR_AFTER_ALL) + ["normal"]
-    else:
-        routes = [solver]
+    routes, limit = _routes(A, B.shape[1], first) if solver == "auto" else ([solver], STEPS)
     best = Solved(start, routes[0], 0, np.inf)
     for route in routes:
-        Z, steps = ROUTES[route](A, B, start)
+        Z, steps = ROUTES[route](A, B, start, limit)
         found = Solved(Z, route, steps, _residual(A, B, Z))
         best = found if not found.residual >= best.residual else best
         if best.residual <= ACCEPTED:
             return best
     _tell(best, n)
     return best
+
+
+def _routes(A: sparse.csr_array, c: int, first: str) -> tuple[list[str], int]:
+    """The routes in the order of their estimated cost for c columns, and the steps of bicgstab at most."""
+    n = A.shape[0]
+    work = factor_work(A)
+    step = PER_STEP * n * max(c, 1)
+    limit = int(min(STEPS, EASY_STEPS + 2 * work / step))
+    if n <= FACTOR_UP_TO or work <= EASY_STEPS * step:
+        routes = ["factor", "normal"]
+    elif work <= LONG:
+        routes = ["bicgstab", "factor", "ilu", "normal"]
+    else:
+        routes = ["bicgstab", "ilu", *["factor"] * bool(np.isfinite(work)), "normal"]
+    return list(dict.fromkeys([first, *routes] if first in ROUTES else routes)), limit
+
+
+def factor_work(A: sparse.csr_array) -> float:
+    """The multiplications that a factor of A is estimated to take; infinite where it would not fit in memory.
+
+    >>> factor_work(sparse.csr_array([[1.0, 0.5], [0.0, 1.0]]))
+    2.0
+    """
+    work, entries = estimated_fill(sparse.csr_array(abs(A) + abs(A.T)))
+    return np.inf if ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES else work
 
 
 def _tell(found: Solved, n: int) -> None:
@@ -91,7 +120,7 @@ def _residual(A, B: np.ndarray, Z: np.ndarray) -> float:
     return float(np.max(np.linalg.norm(B - A @ Z, axis=0) / np.where(size > 0, size, 1.0), initial=0.0))
 
 
-def _factor(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
+def _factor(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     try:
         return factorised(A).solve(np.ascontiguousarray(B)), 1
     except RuntimeError as failure:
@@ -145,7 +174,7 @@ def incomplete(A: sparse.csr_array, dropped: float = DROPPED) -> Incomplete | No
         return None
 
 
-def _ilu(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
+def _ilu(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """GMRES(50) from an incomplete factor; the steps are those of the longest column."""
     factor = incomplete(A, DROPPED / 10)
     if factor is None:
@@ -175,7 +204,7 @@ def _ilu(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
     return Z, most
 
 
-def _normal(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
+def _normal(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """Least squares with a small ridge: there is a solution, whatever A is."""
     A = sparse.csr_array(A)
     found = normal_solve(A, np.full(A.shape[1], RIDGE), np.asarray(A.T @ B), start=start)
@@ -251,7 +280,7 @@ def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.n
     return Z, steps
 
 
-def _bicgstab(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
+def _bicgstab(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """Every column, in blocks shared out among threads; runs begin again from where the last one led, and without the
     factor where it led nowhere."""
     A = sparse.csr_array(A)
@@ -263,25 +292,25 @@ def _bicgstab(A, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
         for block in range(part.start, part.stop):
             some = slice(block * COLUMNS, (block + 1) * COLUMNS)
             if factor is not None:
-                out[:, some], steps[block] = _block(A, B[:, some], out[:, some], factor)
-            out[:, some], more = _block(A, B[:, some], out[:, some])
+                out[:, some], steps[block] = _block(A, B[:, some], out[:, some], limit, factor)
+            out[:, some], more = _block(A, B[:, some], out[:, some], limit)
             steps[block] += more
 
     in_threads(work, blocks, 1)
     return out, int(steps.max())
 
 
-def _block(A, B: np.ndarray, start: np.ndarray, factor: Incomplete | None = None) -> tuple[np.ndarray, int]:
+def _block(A, B: np.ndarray, start: np.ndarray, limit: int, factor: Incomplete | None = None) -> tuple[np.ndarray, int]:
     Z, steps = np.array(start), 0
     size = np.linalg.norm(B, axis=0)
     Z[:, size == 0] = 0.0
     for _ in range(RESTARTS):
         R = B - A @ Z
         open_ = np.flatnonzero(np.linalg.norm(R, axis=0) > TOLERANCE * size)
-        if len(open_) == 0 or steps >= STEPS:
+        if len(open_) == 0 or steps >= limit:
             break
         goal = TOLERANCE * size[open_] / 2
-        more, taken = _run(A, np.ascontiguousarray(R[:, open_]), goal, STEPS - steps, factor)
+        more, taken = _run(A, np.ascontiguousarray(R[:, open_]), goal, limit - steps, factor)
         Z[:, open_] += more
         steps += taken
     return Z, steps

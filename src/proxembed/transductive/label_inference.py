@@ -27,9 +27,11 @@ class Inference:
     strength: float = 1.0
     solver: str = "auto"
 
-    def soft(self, W, known: np.ndarray, Y: np.ndarray, unreached: np.ndarray, start: np.ndarray) -> Solved:
+    def soft(
+        self, W, known: np.ndarray, Y: np.ndarray, unreached: np.ndarray, start: np.ndarray, first: str = ""
+    ) -> Solved:
         """F (n x c) from W (CSR), the mask of known cells (n x c), their labels, the cells without a path to a known
-        one, which take the share of the label among known cells, and a start (n x c)."""
+        one, which take the share of the label among known cells, a start (n x c) and the route to try first."""
         A = sparse.csr_array(sparse.eye_array(W.shape[0]) - W)
         out = np.where(known, Y, 0.0)
         solvers, steps, residual = [], 0, 0.0
@@ -38,13 +40,14 @@ class Inference:
             if lost.any():
                 out[np.ix_(lost, columns)] = Y[some][:, columns].mean(axis=0)
             fixed = lost | some if self.prior == "hard" else lost
-            found = self._free(A, some, fixed, Y[:, columns], out[:, columns], start[:, columns])
+            found = self._free(A, some, fixed, Y[:, columns], out[:, columns], start[:, columns], first)
             out[np.ix_(~fixed, columns)] = found.Z
             solvers.append(found.solver)
+            first = found.solver
             steps, residual = max(steps, found.steps), max(residual, found.residual)
         return Solved(out, "+".join(dict.fromkeys(solvers)), steps, residual)
 
-    def _free(self, A, known: np.ndarray, fixed: np.ndarray, Y, F: np.ndarray, start: np.ndarray) -> Solved:
+    def _free(self, A, known: np.ndarray, fixed: np.ndarray, Y, F: np.ndarray, start: np.ndarray, first: str) -> Solved:
         """Labels of the rows that are not fixed, from those in F of the others; the columns share their known rows."""
         free, rest = np.flatnonzero(~fixed), np.flatnonzero(fixed)
         b = np.zeros(len(free))
@@ -56,7 +59,7 @@ class Inference:
             return normal_solve(own, b, rhs - own.T @ (A[:, rest] @ F[rest]), start=start[free])
         rows = A[free]
         M = sparse.csr_array(rows[:, free] + sparse.diags_array(b))
-        return solve(M, rhs - rows[:, rest] @ F[rest], start=start[free], solver=self.solver)
+        return solve(M, rhs - rows[:, rest] @ F[rest], start=start[free], solver=self.solver, first=first)
 
 
 def column_groups(*masks: np.ndarray) -> list[np.ndarray]:

@@ -21,7 +21,10 @@ from .reach import neighbour_pattern, reaches
 
 @dataclass(frozen=True)
 class Outcome:
-    """Labels (n x c of bool) and the soft labels they come from, W, how the run ended and one record a pass."""
+    """Labels (n x c of bool), the soft labels they come from, W, how the run ended and one record a pass.
+
+    The soft labels come from W, but for a cycle, whose W is that of the labels.
+    """
 
     labels: np.ndarray
     soft: np.ndarray
@@ -32,7 +35,8 @@ class Outcome:
 
 @dataclass
 class Alternation:
-    """``decide`` maps soft labels to labels (n x c of bool); ``start`` is "features" or "zero"."""
+    """``decide`` maps soft labels to labels (n x c of bool); ``start`` is "features" or "zero"; ``gains``: a label once
+    found stays."""
 
     weights: LocalWeights
     known: np.ndarray
@@ -42,9 +46,10 @@ class Alternation:
     max_changes: int = 5
     max_iter: int = 50
     start: str = "features"
-    monotone: bool = False
+    gains: bool = False
     balance: bool = False
     trace: list[dict] = field(default_factory=list)
+    route: str = ""
 
     def run(self) -> Outcome:
         """Passes until at most ``max_changes`` cells change, a cycle, or ``max_iter``; two at least."""
@@ -52,6 +57,8 @@ class Alternation:
         states: list[np.ndarray] = []
         seen: dict[bytes, int] = {}
         status = "max_iter"
+        if self.balance and self.start == "zero":
+            self._balance(F)
         for number in range(1, self.max_iter + 1):
             began = time.perf_counter()
             before = F
@@ -60,7 +67,7 @@ class Alternation:
                 soft, told = self._soft(F, soft)
             F = self.decided(soft, F)
             changed = int(np.count_nonzero(F != before))
-            if number == 1 and self.balance:
+            if number == 1 and self.balance and self.start == "features":
                 self._balance(F)
             self.trace.append(self._record(F, soft, changed, told, began))
             if number > 1 and changed <= self.max_changes:
@@ -77,7 +84,7 @@ class Alternation:
     def decided(self, soft: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Labels from soft labels: known cells keep theirs but for prior="masked", which fits them too."""
         F = self.decide(soft)
-        if self.monotone or self.inference.prior == "paper":
+        if self.gains:
             F |= before & ~self.known
         return F if self.inference.prior == "masked" else np.where(self.known, self.Y, F)
 
@@ -90,7 +97,8 @@ class Alternation:
         if self.inference.prior == "paper":
             given = given | (F & ~self.known)
         unreached = self._unreached()
-        found = self.inference.soft(self._matrix(), self.known, given.astype(np.float64), unreached, start)
+        found = self.inference.soft(self._matrix(), self.known, given.astype(np.float64), unreached, start, self.route)
+        self.route = found.solver.rpartition("+")[2]
         told = {"solver": found.solver, "residual": found.residual, "unreached": int(np.count_nonzero(unreached))}
         return found.Z, told
 
@@ -123,14 +131,15 @@ class Alternation:
             "feature_cost": features,
             "label_cost": labels,
             "residual": told["residual"],
-            "largest": float(np.abs(soft).max(initial=0.0)),
+            "largest": float(np.abs(soft[~self.known]).max(initial=0.0)),
             "unreached": told["unreached"],
             "solver": told["solver"],
             "seconds": time.perf_counter() - began,
         }
 
     def _least(self, cycle: list[np.ndarray], soft: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The labels of a cycle of smallest cost, with weights made from them, and the soft labels they came from."""
+        """The labels of a cycle of smallest cost and the soft labels they came from; leaves the weights made from
+        these labels."""
         members = [self._unpacked(bits) for bits in cycle]
         costs = []
         for F in members:
@@ -139,7 +148,9 @@ class Alternation:
         best = int(np.argmin(costs))
         before = members[best - 1]
         self.weights.update(before)
-        return members[best], self._soft(before, soft)[0]
+        soft, _ = self._soft(before, soft)
+        self.weights.update(members[best])
+        return members[best], soft
 
     def _unpacked(self, bits: np.ndarray) -> np.ndarray:
         n, c = self.known.shape

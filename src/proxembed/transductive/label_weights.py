@@ -128,8 +128,9 @@ class LocalWeights:
         return float((1.0 - self.blend.alpha) * parts.sum())
 
     def scale_labels(self, scale: float) -> None:
-        """Take the Gram matrices of labels times ``scale`` from now on."""
+        """Take the Gram matrices of labels times ``scale`` from now on, in the weights of every row."""
         self.blend = replace(self.blend, scale=scale)
+        self.labels, self.solved = None, 0
 
     def mean_traces(self, F: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
         """The mean traces of P over all rows, and of Q over some."""

@@ -23,16 +23,19 @@ from ..params import integers, log, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows
 from ..seen import SeenRows
-from .decision import cut_at_half, distributions
+from .decision import agreeing, cut_at_half, distributions
 from .label_inference import OBJECTIVES, PRIORS, Inference
 from .label_iteration import Alternation, Outcome
 from .label_weights import KINDS, Blend, LocalWeights, new_weights
 from .reach import neighbour_pattern, reaches
 
+CUT = 0.5
 PRESETS = {"paper": (1e-3, "signed"), "recommended": (0.05, "clip")}
 FOLDS = 5
 LARGE = 5.0  # soft labels beyond this tell of a graph whose weights nearly cancel
 CUTS = (0.01, 0.99)
+SLACK = 1e-8  # soft labels that differ by less are equal: solvers leave so much
+AGREED = float(np.finfo(np.float64).tiny)
 
 
 class SSDRMC(LabelClassifier, Neighborly):
@@ -50,11 +53,11 @@ class SSDRMC(LabelClassifier, Neighborly):
     eigenvalues_ : (k,) array, ascending.
     transduction_ : labels of the fitted rows, in the form of y.
     soft_labels_ : (n, c) array, F before the threshold; known labels as given (prior="hard") or as fitted.
-    reconstruction_ : (n, n) CSR, W, the weights that the soft labels come from.
+    reconstruction_ : (n, n) CSR, W, the weights that the soft labels come from; after a cycle those of its labels.
     cuts_ : (c,) array, the thresholds.
     status_ : "converged", "cycle" (labels came back; those of least cost are kept) or "max_iter".
-    trace_ : list of dict, for each pass: changed cells, both costs, residual, largest soft label, cells without a path
-        to a known one, solver, seconds.
+    trace_ : list of dict, for each pass: changed cells, both costs, residual, largest soft label of an unknown cell,
+        cells without a path to a known one, solver, seconds.
     n_iter_ : int, passes.
     solver_, eigen_solver_ : the routes of the last soft labels and of the embedding.
     classes_ : (c,) array.
@@ -63,8 +66,9 @@ class SSDRMC(LabelClassifier, Neighborly):
     Raises
     ------
     ValueError
-        For bad X or y, n_components above n - 1, a label_threshold of another length than the labels, and rows
-        without a path to a labelled one under unreachable="raise".
+        For bad X or y, labelled rows that all have the same labels, n_components above n - 1, a label_threshold of
+        another length than the labels, monotone=True for one class a row (as y of one column is), and rows without a
+        path to a labelled one under unreachable="raise".
 
     Examples
     --------
@@ -102,7 +106,8 @@ class SSDRMC(LabelClassifier, Neighborly):
     )
     reg: float | None = param(
         default=None,
-        above=0,
+        low=1e-12,
+        high=1e6,
         choices=(None,),
         search=log(1e-4, 1e-1),
         doc="xi, ridge of the local systems in units of their mean diagonal; None: by preset.",
@@ -122,9 +127,11 @@ class SSDRMC(LabelClassifier, Neighborly):
         default="hard",
         choices=PRIORS,
         doc="Known labels hold (hard), or have weight prior_strength (masked); paper: unknown ones count as 0 with the "
-        "same weight, and labels found are added.",
+        "same weight, and labels found are added and stay (one class a row: those of the last pass).",
     )
-    prior_strength: float = param(default=1.0, above=0, search=log(0.1, 10.0), doc="beta of masked and paper.")
+    prior_strength: float = param(
+        default=1.0, low=1e-12, high=1e12, search=log(0.1, 10.0), doc="beta of masked and paper."
+    )
     preset: str = param(
         default="paper", choices=tuple(PRESETS), doc="paper: reg 1e-3, signed; recommended: reg 0.05, clip."
     )
@@ -138,14 +145,14 @@ class SSDRMC(LabelClassifier, Neighborly):
         default="anchor",
         choices=("anchor", "prior", "raise"),
         doc="Rows without a path to a labelled one: the last neighbour becomes the nearest labelled row; soft labels "
-        "are the labels' shares; or an error.",
+        "are the labels' shares; or an error. Paths that weights of 0 cut later give shares in each case (trace_).",
     )
     balance: str = param(
         default="none",
         choices=("none", "trace"),
         doc="trace: labels weighed to the size of the features, so that alpha has no unit.",
     )
-    monotone: bool = param(default=False, kind=bool, doc="A label once found stays.")
+    monotone: bool = param(default=False, kind=bool, doc="A label once found stays; not for one class a row.")
     min_labels: int = param(
         default=0, low=0, high=1, integer=True, doc="1: a row without a label gets its largest soft label."
     )
@@ -158,8 +165,9 @@ class SSDRMC(LabelClassifier, Neighborly):
     def fit(self, X, y=None):
         """Find the labels of all rows and the embedding.
 
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
-        self. Raises ValueError with the argument, what is allowed and the remedy.
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown; one
+        column is one class a row, for which H does not count. Returns self. Raises ValueError with the argument, what
+        is allowed and the remedy.
         """
         with self._learning():
             self._learn(self._rows(X, y))
@@ -171,6 +179,11 @@ class SSDRMC(LabelClassifier, Neighborly):
             raise ValueError(
                 f"{type(self).__name__}: n_components={self.n_components} is more than the {rows.n - 1} components of "
                 f"{rows.n} rows. Use n_components <= {rows.n - 1}."
+            )
+        if self.monotone and labels.form == "classes":
+            raise ValueError(
+                f"{type(self).__name__}: monotone=True is not allowed with one class a row, as labels that stay would "
+                "come to be several. Use monotone=False, or 0/1 labels in two or more columns."
             )
         guard_dense((rows.n, labels.c), "The soft labels of all rows and labels")
         Y = labels.Y.toarray() > 0
@@ -201,7 +214,7 @@ class SSDRMC(LabelClassifier, Neighborly):
             max_changes=int(self.max_label_changes),
             max_iter=int(self.max_iter),
             start=self.init,
-            monotone=bool(self.monotone),
+            gains=bool(self.monotone) or (self.prior == "paper" and self._form != "classes"),
             balance=self.balance == "trace",
         )
 
@@ -226,10 +239,13 @@ class SSDRMC(LabelClassifier, Neighborly):
 
     def _thresholds(self, labels: LabelMatrix, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """A threshold for each label."""
-        H = self.label_threshold
+        H, every = self.label_threshold, len(labels.classes_)
         if isinstance(H, str):
-            return np.full(labels.c, self._tuned(local, known, Y))
-        H, every = np.asarray(H, dtype=np.float64), len(labels.classes_)
+            return np.full(labels.c, CUT if self._form == "classes" else self._tuned(local, known, Y))
+        try:
+            H = np.asarray(H, dtype=np.float64)
+        except (TypeError, ValueError):
+            H = np.full(1 + every, np.nan)  # refused below
         if H.ndim == 0:
             return np.full(labels.c, float(H))
         if H.shape != (every,) or not np.all((H > 0) & (H < 1)):
@@ -250,18 +266,20 @@ class SSDRMC(LabelClassifier, Neighborly):
         held_out = full[next(iter(label_folds(FOLDS, Y[full])))[1]]
         some = np.array(known)
         some[held_out] = False
-        self._cuts = np.full(Y.shape[1], 0.5)
+        self._cuts = np.full(Y.shape[1], CUT)
         trial = self._alternation(local, some, Y)
         trial.max_iter = 1
         soft = trial.run().soft[held_out]
+        local.scale_labels(1.0)
         return float(np.clip(tune_thresholds(soft, Y[held_out]).global_cut, *CUTS))
 
     def _decide(self, soft: np.ndarray) -> np.ndarray:
         """Labels (bool) of soft labels: at or above the threshold, or the largest of a row for one class a row."""
-        largest = np.arange(soft.shape[1]) == soft.argmax(axis=1)[:, None]
+        near = soft >= soft.max(axis=1, keepdims=True) - SLACK
+        largest = np.arange(soft.shape[1]) == near.argmax(axis=1)[:, None]
         if self._form == "classes":
             return largest
-        F = soft >= self._cuts
+        F = soft >= self._cuts - SLACK
         if self.min_labels:
             F |= largest & ~F.any(axis=1, keepdims=True)
         return F
@@ -297,14 +315,13 @@ class SSDRMC(LabelClassifier, Neighborly):
         self.cuts_ = np.full(len(self.classes_), self._cuts.mean())
         self.cuts_[slice(None) if labels.kept is None else labels.kept] = self._cuts
         self.soft_labels_ = labels.expand(found.soft)
-        self.transduction_ = self._decoded(found.labels, found.soft)
+        self.transduction_ = self._decoded(found.labels)
         self.eigenvalues_, self.embedding_ = Z.eigenvalues, Z.Z
 
-    def _decoded(self, F: np.ndarray, soft: np.ndarray) -> Any:
+    def _decoded(self, F: np.ndarray) -> Any:
         """Labels in the form of y."""
-        if self._form == "classes":
-            return self.classes_[self._labels.expand(soft).argmax(axis=1)]
-        return self._labels.decode(self._labels.expand(F.astype(np.float64)))
+        whole = self._labels.expand(F.astype(np.float64))
+        return self.classes_[whole.argmax(axis=1)] if self._form == "classes" else self._labels.decode(whole)
 
     @property
     def _n_features_out(self) -> int:
@@ -325,7 +342,7 @@ class SSDRMC(LabelClassifier, Neighborly):
 
     def _extended(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same of new rows; in ``refine`` rounds their labels take part in their weights."""
-        K = self._n_neighbors()
+        K = min(int(self.n_neighbors), self.training_.shape[0])
         with one_pool:
             index = nearest(self.training_, K, queries=X, **self._search).index
             w, F = new_weights(self.training_, X, index, self._blended), None
@@ -341,9 +358,6 @@ class SSDRMC(LabelClassifier, Neighborly):
                 w = new_weights(self.training_, X, index, self._blended, F, self._F)
         return F, soft, np.einsum("ij,ijk->ik", w, self.embedding_[index])
 
-    def _n_neighbors(self) -> int:
-        return min(self.n_neighbors, self.training_.shape[0] - 1)
-
     def transform(self, X):
         """The embedding of rows X, (m, d) to (m, k), in X's float type.
 
@@ -354,21 +368,26 @@ class SSDRMC(LabelClassifier, Neighborly):
         return self._placed(X)[2].astype(X.dtype, copy=False)
 
     def _predicted(self, X) -> Any:
-        """The labels of checked rows; those of ``transduction_`` for rows seen in training."""
-        F, soft, _ = self._placed(X)
-        return self._decoded(F, soft)
+        """The labels of checked rows; those of ``transduction_`` for rows seen in training, the first of equal ones."""
+        return self._decoded(self._placed(X)[0])
 
     def predict_proba(self, X) -> np.ndarray:
         """Label probabilities of rows X, (m, c): soft labels with their threshold brought to 0.5, or classes summing
-        to 1."""
-        X = self._checked(X)
-        soft = np.clip(self._labels.expand(self._placed(X)[1]), 0.0, None)
+        to 1. At least 0.5 where the label is predicted, whatever the reason, or the largest of the classes."""
+        F, soft, _ = self._placed(self._checked(X))
+        F, soft = (self._labels.expand(each.astype(np.float64)) for each in (F, soft))
         if self._form == "classes":
-            return distributions(soft, np.ones(len(self.classes_)), self._prior)
-        return cut_at_half(np.minimum(soft, 1.0), self.cuts_, self._n_labelled)
+            p = agreeing(distributions(np.maximum(soft, 0.0), np.ones(len(self.classes_)), self._prior), F)
+            return p / p.sum(axis=1, keepdims=True)
+        p = cut_at_half(np.clip(soft, 0.0, 1.0), self.cuts_, self._n_labelled)
+        return np.where(F > 0, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0.0)))
 
     def _scores(self, X) -> np.ndarray:
-        soft = self._labels.expand(self._placed(X)[1])
+        """Soft labels over their thresholds, above 0 where the label is predicted and below elsewhere."""
+        F, soft, _ = self._placed(X)
+        F, soft = (self._labels.expand(each.astype(np.float64)) for each in (F, soft))
         if self._form != "classes":
-            return soft - self.cuts_
+            scores = soft - self.cuts_
+            return np.where(F > 0, np.maximum(scores, AGREED), np.minimum(scores, -AGREED))
+        soft = agreeing(soft, F)
         return soft @ np.array([[1.0, -1.0], [-1.0, 1.0]]) if len(self.classes_) == 2 else soft

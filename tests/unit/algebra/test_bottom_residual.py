@@ -70,7 +70,7 @@ def test_null_vectors_are_kept_by_the_weights_and_roots_are_the_busiest_rows():
     W = np.zeros((5, 5))
     W[0, 1] = W[1, 0] = W[2, 3] = W[3, 2] = 1.0
     W[4, [0, 2]] = 0.25, 0.75
-    null, roots = null_vectors(sparse.csr_array(W))
+    null, roots = null_vectors(sparse.csr_array(W), 5)
     assert null.shape == (5, 2) and roots.tolist() == [0, 2]
     np.testing.assert_allclose(W @ null, null, atol=1e-12)
     np.testing.assert_allclose(null.T @ null, np.eye(2), atol=1e-12)
@@ -91,3 +91,68 @@ def test_lobpcg_on_signed_weights_of_real_rows(data_folder):
     one, other = (bottom_residual(W, 2, solver=solver) for solver in ("lobpcg", "factor"))
     np.testing.assert_allclose(one.eigenvalues, other.eigenvalues, rtol=1e-6)
     np.testing.assert_allclose(one.Z, other.Z, atol=1e-5)
+
+
+def low_dimensional(kind: str, n: int):
+    """Signed weights of rows in one, two or five dimensions: no incomplete factor helps plain steps there."""
+    rng = np.random.default_rng(0)
+    if kind == "line":
+        X = np.column_stack([np.sort(rng.random(n)), np.zeros(n)])
+    elif kind == "roll":
+        t = 1.5 * np.pi * (1 + 2 * rng.random(n))
+        X = np.column_stack([t * np.cos(t), 21 * rng.random(n), t * np.sin(t)])
+    else:
+        X = rng.standard_normal((n, 5))
+    index = nearest(X, 15).index
+    return reconstruction_matrix(index, reconstruction_weights(X, index, reg=1e-3 / 15), n)
+
+
+@pytest.mark.parametrize(("kind", "n"), [("line", 1200), ("roll", 1200), ("roll", 6500), ("gauss", 900)])
+def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
+    """Past the rows at which a factor fills where dimensions are many; plain steps end far off, at 0.01 and more."""
+    W = low_dimensional(kind, n)
+    found = bottom_residual(W, 2)
+    assert found.solver == "factor" and found.residual <= 1e-12
+    assert found.eigenvalues.max() < 1e-7
+    if n < 2000:
+        w, V = dense(W)
+        np.testing.assert_allclose(found.eigenvalues, w[1:3], atol=1e-13)
+        assert np.linalg.svd(found.Z[:, 1:].T @ V[:, 2:3], compute_uv=False).min() > 0.99
+        with pytest.warns(ConvergenceWarning, match="found by lobpcg with a residual"):
+            assert bottom_residual(W, 2, solver="lobpcg").eigenvalues.max() > 1e3 * found.eigenvalues.max()
+
+
+@pytest.mark.parametrize("helps", [0.5, np.inf])
+def test_where_plain_steps_fail_a_factor_that_fits_is_taken_after_all(monkeypatch, helps):
+    """At once where loose solves lead nowhere, which the last route does not ask; else after the steps."""
+    W, ritz = low_dimensional("gauss", 700), room._ritz
+    calls = []
+    monkeypatch.setattr(room, "_ritz", lambda *given: calls.append(1) or ritz(*given))
+    monkeypatch.setattr(room, "FACTOR_PER_ROW", 0.0)
+    monkeypatch.setattr(room, "HELPS", helps)
+    found = bottom_residual(W, 2)
+    assert found.solver == "factor" and found.residual <= 1e-12
+    assert len(calls) == 3 if helps == 0.5 else len(calls) > 8
+    monkeypatch.setattr(room, "factor_work", lambda A: np.inf)
+    with pytest.warns(ConvergenceWarning, match="found by lobpcg with a residual"):
+        assert bottom_residual(W, 2).solver == "lobpcg"
+
+
+def test_plain_steps_that_succeed_are_kept(monkeypatch):
+    W = weights(900, 30)
+    monkeypatch.setattr(room, "FACTOR_PER_ROW", 0.0)
+    assert bottom_residual(W, 2).solver == "lobpcg"
+
+
+def test_of_many_closed_components_only_some_vectors_are_made():
+    W = sparse.csr_array(sparse.block_diag([np.array([[0.0, 1.0], [1.0, 0.0]])] * 300))
+    null, roots = null_vectors(W, 4)
+    assert null.shape == (600, 4) and len(roots) == 300
+    np.testing.assert_allclose(W @ null, null, atol=1e-12)
+    np.testing.assert_allclose(null.T @ null, np.eye(4), atol=1e-12)
+    whole, _ = null_vectors(W, 300)
+    assert whole.shape == (600, 300)
+    np.testing.assert_allclose(whole[:, :4], null, atol=1e-12)
+    with pytest.warns(UserWarning, match="has 300 connected components"):
+        found = bottom_residual(W, 3)
+    assert found.Z.shape == (600, 3) and not found.eigenvalues.any()

@@ -6,7 +6,16 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra import nonsymmetric, parallel
-from proxembed.algebra.nonsymmetric import SOLVERS, Incomplete, factorised, incomplete, loosely, normal_solve, solve
+from proxembed.algebra.nonsymmetric import (
+    SOLVERS,
+    Incomplete,
+    factor_work,
+    factorised,
+    incomplete,
+    loosely,
+    normal_solve,
+    solve,
+)
 
 
 def system(n=900, c=11, seed=0, signed=True):
@@ -124,3 +133,59 @@ def test_normal_equations(n):
     dense = A.toarray()
     np.testing.assert_allclose((dense.T @ dense + np.diag(b)) @ found.Z, R, rtol=0, atol=1e-6 * np.abs(R).max())
     assert found.solver == ("factor" if n == 60 else "cg") and found.residual <= 1e-8
+
+
+def path(n=3000, c=4):
+    """I - W of rows on a line, each rebuilt from its two neighbours: plain steps take as many as there are rows."""
+    W = sparse.diags_array([np.full(n - 1, 0.5), np.full(n - 1, 0.5)], offsets=[-1, 1])
+    return sparse.csr_array(sparse.eye_array(n) - W), np.random.default_rng(0).standard_normal((n, c))
+
+
+def test_a_system_that_hardly_fills_is_factorised_however_many_rows():
+    A, B = path()
+    assert factor_work(A) < 1e5 < factor_work(system(3000)[0])
+    found = solve(A, B)
+    assert found.solver == "factor" and found.residual <= 1e-8
+
+
+def test_steps_that_a_factor_would_have_paid_for_are_not_exceeded(monkeypatch):
+    A, B = system(1500, 2)
+    routes, limit = nonsymmetric._routes(A, 2, "")
+    assert routes[:2] == ["bicgstab", "factor"] and 60 < limit < nonsymmetric.STEPS
+    given = []
+
+    def fails(A, B, start, limit):
+        given.append(limit)
+        return np.full(B.shape, np.nan), limit
+
+    monkeypatch.setitem(nonsymmetric.ROUTES, "bicgstab", fails)
+    found = solve(A, B)
+    assert found.solver == "factor" and found.residual <= 1e-8 and given == [limit]
+    assert solve(A, B, first="factor").solver == "factor" and given == [limit]
+
+
+def test_the_limit_of_steps_holds(monkeypatch):
+    A, B = path(800)
+    monkeypatch.setattr(nonsymmetric, "incomplete", lambda *given: None)
+    Z, steps = nonsymmetric.ROUTES["bicgstab"](A, B, np.zeros(B.shape), 7)
+    assert np.isfinite(Z).all() and steps == 7
+    assert nonsymmetric.ROUTES["bicgstab"](A, B, np.zeros(B.shape), 90)[1] == 90
+
+
+def test_every_route_is_tried_until_one_solves(monkeypatch):
+    A, B = system()
+    for last in ("bicgstab", "factor", "ilu", "normal"):
+        with monkeypatch.context() as patched:
+            routes = nonsymmetric._routes(A, B.shape[1], "")[0]
+            assert routes == ["bicgstab", "factor", "ilu", "normal"]
+            for route in routes[: routes.index(last)]:
+                patched.setitem(
+                    nonsymmetric.ROUTES, route, lambda A, B, start, limit: (np.full(B.shape, np.nan), limit)
+                )
+            assert solve(A, B).solver == last
+    with monkeypatch.context() as patched:
+        patched.setattr(nonsymmetric, "LONG", 0.0)
+        assert nonsymmetric._routes(A, 1, "")[0] == ["bicgstab", "ilu", "factor", "normal"]
+        patched.setattr(nonsymmetric, "ENTRY_BYTES", np.inf)
+        assert nonsymmetric._routes(A, 1, "")[0] == ["bicgstab", "ilu", "normal"]
+        assert nonsymmetric._routes(A, 1, "ilu")[0][0] == "ilu" != nonsymmetric._routes(A, 1, "none")[0][0]

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from proxembed.algebra import simplex
 from proxembed.algebra.simplex import simplex_weights
 
 REG = 1e-3
@@ -66,3 +67,20 @@ def test_size_does_not_matter_and_no_difference_gives_equal_weights():
     for scale in (1e-150, 1e150):
         np.testing.assert_allclose(simplex_weights(scale * L, REG), simplex_weights(L, REG), rtol=1e-12)
     np.testing.assert_array_equal(simplex_weights(np.zeros((2, 4, 4)), REG), 0.25)
+
+
+def test_exchanges_that_run_in_circles_go_on_one_by_one(monkeypatch):
+    """Among these are some that exchanges of whole sets never solve."""
+    F = np.random.default_rng(0).standard_normal((4000, 6, 2))
+    F += np.random.default_rng(99).choice([0, 0.6, 2.0])
+    L = F @ F.transpose(0, 2, 1)
+    exact = np.array([definite(each) for each in L])
+
+    def worst():
+        w = simplex_weights(L, REG)
+        gradient = np.einsum("ijk,ik->ij", exact, w)
+        return np.max(1 - gradient.min(axis=1) / np.einsum("ij,ij->i", gradient, w))
+
+    assert worst() < 1e-7
+    monkeypatch.setattr(simplex, "TRIALS", 10**6)
+    assert worst() > 1e-3
