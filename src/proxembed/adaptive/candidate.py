@@ -19,6 +19,8 @@ from .ranks import Ranks, rank_matrices
 from .space import Projection, Space, by_features, feature_space, gram_space, relation_features, relation_space
 from .switches import MEASURE_PARAMETERS, Switches
 
+COINCIDE = 1e-10  # spread of a component as a share of the longest row of T times the length of its vector
+
 
 class Cache(Protocol):
     """What the stages ask of a cache."""
@@ -35,7 +37,8 @@ class Embedded:
     """The embedding by one candidate: ``Z`` (n, k_max) and ``Z_val`` (m, k_max), nested in k; or why there is none.
 
     ``repairs`` tells which rules have made the candidate usable, ``failed`` is None or the reason why it is not;
-    ``projection`` places further rows, ``eigenvalues`` are those of the objective.
+    ``projection`` places further rows, ``eigenvalues`` are those of the objective. In the first ``flat`` components all
+    rows of the fit coincide but for rounding: neighbours among them mean nothing.
     """
 
     Z: Any = None
@@ -44,6 +47,7 @@ class Embedded:
     projection: Any = field(default=None, repr=False)
     repairs: tuple[str, ...] = ()
     failed: str | None = None
+    flat: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,10 @@ class Candidate:
         Z_val = matmul(self.space.T_new, P)
         if not (np.isfinite(Z).all() and np.isfinite(Z_val).all()):
             raise ValueError("The embedding holds values that are not finite.")
-        return Embedded(Z, Z_val, w, self.projection(P), tuple(self.repairs))
+        flat = flat_columns(Z, T, P)
+        if flat == Z.shape[1]:
+            raise ValueError("All rows coincide in the embedding, but for rounding.")
+        return Embedded(Z, Z_val, w, self.projection(P), tuple(self.repairs), flat=flat)
 
     @cached_property
     def points(self) -> tuple[points.Preprocessing, points.Rows1, points.Rows1]:
@@ -290,6 +297,17 @@ class Candidate:
         compared = None if relation is None and by_features(rows) else rows
         found = self.space
         return Projection(self.setting.columns, learned, compared, relation, found.state, found.basis, P)
+
+
+def flat_columns(Z: np.ndarray, T: np.ndarray, P: np.ndarray) -> int:
+    """How many of the first columns of Z = T P hold one value, up to the rounding of the product.
+
+    >>> flat_columns(np.array([[1.0, 0.0], [1.0 + 1e-15, 2.0]]), np.eye(2), np.array([[1.0, 0.0], [1.0, 2.0]]))
+    1
+    """
+    reach = np.sqrt(np.einsum("ij,ij->i", T, T).max() * np.einsum("ij,ij->j", P, P))
+    varies = np.ptp(Z, axis=0) > COINCIDE * reach
+    return int(varies.argmax()) if varies.any() else Z.shape[1]
 
 
 def size_of(value: Any) -> int:

@@ -195,6 +195,11 @@ class EmbeddingModel(Embedder):
                 f"n_components={k} is more than the {bound} components that EmbeddingModel has on these data. "
                 f"Use n_components <= {bound}, or None for the natural number."
             )
+        if k <= found.flat:
+            raise ValueError(
+                f"All rows coincide in the first {k} components of these options, but for rounding. Use n_components > "
+                f"{found.flat}, or another objective."
+            )
         self.projection_, self.eigenvalues_ = found.projection.first(k).stored(), found.eigenvalues[:k]
         self.repairs_, self.n_components_ = found.repairs, k
 

@@ -52,6 +52,22 @@ class PairLabels:
         return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
 
 
+def told_apart(labels: LabelMatrix) -> LabelMatrix:
+    """The labels by which pairs of rows are friends or enemies: those that some row has; of a single one that not all
+    rows have, two classes, the rows without it and the rows with it.
+
+    Examples
+    --------
+    >>> told_apart(LabelMatrix.of([{"a"}, set()])).Y.toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    labels = labels.drop_empty()
+    if labels.c != 1 or labels.one_hot:
+        return labels
+    Y = labels.Y.toarray()
+    return LabelMatrix(sp.csc_array(np.hstack([1.0 - Y, Y])), np.arange(2), "indicator")
+
+
 def pair_weights(S: np.ndarray) -> np.ndarray:
     """g(s) = max(s, 0) / max|s|: similarities as weights that are never negative and at most 1.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..labels import LabelMatrix
+from .pairs import told_apart
 from .switches import Switches
 
 DEGREES = (1, 2, 3, 4, 5)
@@ -33,7 +34,8 @@ class Limits:
 
     @classmethod
     def of(cls, labels: LabelMatrix) -> Limits:
-        """From the labels of the rows of a fit; of overlapping classes at most all rows."""
+        """From the labels of the rows of a fit, a single one as two classes; of overlapping ones at most all rows."""
+        labels = told_apart(labels)
         nk = np.sort(labels.nk.astype(int))[::-1]
         return cls(labels.n, int(nk[0]), int(min(nk[:2].sum(), labels.n)))
 

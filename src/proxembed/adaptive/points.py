@@ -69,9 +69,8 @@ class Preprocessing:
     @property
     def nbytes(self) -> int:
         """Bytes of all that was learned."""
-        state = (value for value in vars(self.state).values() if isinstance(value, np.ndarray))
-        held = (*state, self.mean, self.base, self.gram_map)
-        return sum(matrix_bytes(value) for value in held if value is not None)
+        held = (self.mean, self.base, self.gram_map)
+        return state_bytes(self.state) + sum(matrix_bytes(value) for value in held if value is not None)
 
     @classmethod
     def fit(cls, kind: str, X: Matrix) -> Preprocessing:
@@ -159,6 +158,15 @@ def matrix_bytes(X: Matrix) -> int:
     48
     """
     return sum(part.nbytes for part in ((X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)))
+
+
+def state_bytes(state: ScalingState) -> int:
+    """Bytes of what a scaling has learned.
+
+    >>> state_bytes(scaling_fit("center", np.zeros((2, 3))))
+    24
+    """
+    return sum(value.nbytes for value in vars(state).values() if isinstance(value, np.ndarray))
 
 
 def varying(X: Matrix) -> np.ndarray:

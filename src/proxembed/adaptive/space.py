@@ -17,7 +17,7 @@ from ..algebra.matrix import Matrix
 from ..algebra.symmetric import descending
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
 from .measures import Inner, measure
-from .points import Preprocessing, Rows1, inner, inner_products
+from .points import Preprocessing, Rows1, inner, inner_products, state_bytes
 
 RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the largest: (1e-6)^2
 
@@ -34,8 +34,9 @@ class Space:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        return self.T.nbytes + self.T_new.nbytes + self.basis.nbytes
+        """Bytes of the arrays, those of the second preprocessing among them."""
+        state = 0 if self.state is None else state_bytes(self.state)
+        return self.T.nbytes + self.T_new.nbytes + self.basis.nbytes + state
 
 
 def by_features(rows: Rows1) -> bool:

@@ -34,7 +34,7 @@ class Stages:
 
     Parameters
     ----------
-    part : rows, labels and rows to place.
+    part : rows, labels and rows to place. A single label is taken as two classes, rows with it and rows without.
     cache : object with ``get`` and ``put``, or None. Keys are tuples that begin with ``name``.
     name : tuple that tells this part from others in the same cache.
     k_cap : most components.
@@ -68,8 +68,8 @@ class Stages:
         lam_scale: str = "trace",
         label_similarity: str = "dice",
     ):
-        self.labels = part.labels.drop_empty()
-        _check_part(part, self.labels)
+        _check_part(part)
+        self.labels = pairs.told_apart(part.labels)
         _check_choices(undirected=undirected, lam_scale=lam_scale, label_similarity=label_similarity)
         columns = points.varying(part.X)
         new = part.X[:0] if part.X_val is None else part.X_val
@@ -127,7 +127,8 @@ def _value(params: Mapping[str, float], name: str) -> Any:
     return params[name]
 
 
-def _check_part(part: Part, labels: LabelMatrix) -> None:
+def _check_part(part: Part) -> None:
+    labels = part.labels
     if labels.unknown is not None:
         raise ValueError("labels hold unknown cells, for which there is no rule here: take the fully known rows.")
     if labels.n != part.X.shape[0]:
@@ -136,7 +137,7 @@ def _check_part(part: Part, labels: LabelMatrix) -> None:
         raise ValueError(
             f"X_val has {part.X_val.shape[1]} features, X has {part.X.shape[1]}: pass rows with the same columns."
         )
-    if not (labels.nk < labels.n).any():
+    if not ((labels.nk > 0) & (labels.nk < labels.n)).any():
         raise ValueError("labels are the same in every row: rows of at least two classes are needed.")
 
 

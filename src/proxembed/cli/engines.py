@@ -9,7 +9,7 @@ CLASSIFIERS = ("1nn", "flda")
 INNER_FOLDS = 3
 LEADERS = 3
 MANY_ROWS = 2000  # above which one adaptive model alone is compared: its fit grows with the cube of the rows
-EVALUATIONS = 200  # of the adaptive model, where none are asked for
+EVALUATIONS = {"reduced8": 200, "random": 200, "ga": 4000}  # of the adaptive model, where none are asked for
 MOST_ROWS = 10_000  # the adaptive model compares all pairs of rows
 MOST_COMPONENTS = 100
 TRIALS_KEPT = 1000
@@ -117,36 +117,40 @@ def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
     from proxembed.model import scaling_kind, training_labels
     from proxembed.report.adaptive import adaptive_section, best_of_each_model
 
+    from .job import parse_sizes
+
     train = known_rows(train)
     folds = make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed))
-    kind = scaling_kind(train.X)
+    kind, shape = scaling_kind(train.X), (train.Y.shape[1], train.X.shape[1])
     scoring = "accuracy" if train.single_label else "macro-F1"
     searched = DEFC(
         job.strategy,
         job.classifier,
         scoring=scoring,
         cv=folds,
-        max_evals=job.max_trials or EVALUATIONS,
+        max_evals=job.max_trials or EVALUATIONS[job.strategy],
         max_seconds=job.max_seconds,
-        n_components=largest_size(job.sizes, train),
+        n_components=MOST_COMPONENTS if job.sizes is None else max(parse_sizes(job.sizes, *shape)),
         refit="train",
         n_jobs=job.jobs,
         random_state=job.seed,
         progress=progress,
     ).fit(scaling_apply(scaling_fit(kind, train.X), train.X), training_labels(train))
+    n = train.X.shape[0]
+    limits, factor = Limits.of(LabelMatrix.of(training_labels(train))), n / np.mean([len(f.train) for f in folds])
+    best = best_of_each_model(searched.leaderboard_)[: LEADERS if n <= MANY_ROWS else 1]
     section = adaptive_section(
         searched.leaderboard_,
         searched.history_,
         search=job.strategy,
         classifier=job.classifier,
         scoring=scoring,
-        rows=train.X.shape[0],
+        rows=n,
         folds=len(folds),
+        scaling=kind,
+        fitted=params_for_all(best[0], limits, factor),
     )
-    factor = train.X.shape[0] / np.mean([len(fold.train) for fold in folds])
-    limits = Limits.of(LabelMatrix.of(training_labels(train)).drop_empty())
-    count = LEADERS if train.X.shape[0] <= MANY_ROWS else 1
-    leaders = tuple(leader(found, limits, factor) for found in best_of_each_model(searched.leaderboard_)[:count])
+    leaders = tuple(leader(found, limits, factor) for found in best)
     seconds = float(searched.history_[-1]["seconds"])
     return Found(leaders, told_settings(searched.leaderboard_), seconds, searched.interrupted_, section)
 
@@ -163,13 +167,28 @@ def leader(found: dict, limits: Any, factor: float) -> tuple[str, Any]:
     >>> name, model.n_friends, model.n_enemies
     ('DEFC [3,5,0,5,1,2,2,0]', 6, None)
     """
-    from proxembed.adaptive import EmbeddingModel, Switches
-    from proxembed.engine.refit import grown
+    from proxembed.adaptive import EmbeddingModel
     from proxembed.report.adaptive import vector_text
 
-    params: dict[str, Any] = grown(found["params"], Switches.of(found["switches"]), limits, limits, factor)
+    params = params_for_all(found, limits, factor)
     model = EmbeddingModel.from_switches(found["switches"], params, n_components=found["k"])
     return f"DEFC {vector_text(found['switches'])}", model
+
+
+def params_for_all(found: dict, limits: Any, factor: float) -> dict[str, Any]:
+    """The parameters of an evaluation on the folds, for a fit on all rows.
+
+    Examples
+    --------
+    >>> from proxembed.adaptive import Limits
+    >>> from proxembed.cli.engines import params_for_all
+    >>> params_for_all({"switches": (3, 5, 0, 3, 1, 2, 4, 0), "params": {"k_F": 4}}, Limits(40, 20, 40), 1.5)
+    {'k_F': 6}
+    """
+    from proxembed.adaptive import Switches
+    from proxembed.engine.refit import grown
+
+    return grown(found["params"], Switches.of(found["switches"]), limits, limits, factor)
 
 
 def known_rows(train: Any) -> Any:
@@ -193,14 +212,6 @@ def known_rows(train: Any) -> Any:
             "learn from; give a file of fewer rows, or leave --engine out."
         )
     return train.take(known)
-
-
-def largest_size(sizes: str | None, train: Any) -> int:
-    """The most components of a model: those asked for, else as many as features, up to 100."""
-    from .job import parse_sizes
-
-    most = min(MOST_COMPONENTS, train.X.shape[1])
-    return most if sizes is None else max(parse_sizes(sizes, train.Y.shape[1], train.X.shape[1]))
 
 
 def told_settings(leaderboard: list[dict]) -> list[dict]:

@@ -30,7 +30,10 @@ def search(
     ),
     methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; without it all."),
     defc_search: str = typer.Option(
-        None, "--defc-search", help="Of --engine defc: reduced8 (eight models; the default), ga, or random."
+        None,
+        "--defc-search",
+        help="Of --engine defc: reduced8 (eight models; the default), random, or ga, which needs thousands of trials: "
+        "it takes 4,000 where --max-trials gives no number; give it minutes by --max-seconds.",
     ),
     classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), or flda."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),

@@ -44,7 +44,10 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     ----------
     search : {"reduced8", "ga", "random"}, default="reduced8"
         Eight models, whose parameters share the budget; a nested genetic algorithm over all models and their
-        parameters, which spends some thousands of evaluations; or models and parameters at random.
+        parameters; or models and parameters at random. The genetic algorithm needs some thousands of evaluations to
+        search both levels: with 3,750 or more each of 150 models has 25 settings. With fewer there are fewer models
+        (never under 50); below 1,250 a model has fewer settings than one generation of parameters, 4 of them with
+        the default of 200, which are then mere draws.
     classifier : {"1nn", "flda"}, default="1nn"
         Nearest row, or Fisher discriminants.
     scoring : str or None, default=None
@@ -56,7 +59,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         Most candidates; the result is then the same in every run whose seconds suffice. A score of 1 ends the search
         before.
     max_seconds : float or None, default=None
-        No candidate but the first is begun after so many seconds; the last fit is not counted.
+        No candidate but the first is begun after so many seconds; the last fit is not counted. Infinity is None.
     n_components : int or None, default=None
         Most components; None: 100.
     refit : {"all", "train"}, default="all"
@@ -99,7 +102,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     ------
     ValueError
         A parameter out of range, labels that do not differ between rows or training rows of a fold, validation rows
-        without labels or the reverse, or no candidate that works.
+        without labels or the reverse, or without any label that y holds, or no candidate that works.
 
     Examples
     --------
@@ -180,11 +183,23 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         _check_number("max_evals", self.max_evals, Integral, "a whole number of at least 1")
         _check_number("max_seconds", self.max_seconds, Real, "a number above 0")
         _check_number("n_components", self.n_components, Integral, f"a whole number from 1 to {K_CAP}", K_CAP)
-        if self.max_evals is None and self.max_seconds is None and self.search != "ga":
-            raise ValueError("max_evals=None and max_seconds=None would search for ever; give one of them.")
+        if self.max_evals is None and self._seconds is None and self.search != "ga":
+            raise ValueError(f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one.")
+        if not isinstance(self.cache_bytes, Real) or isinstance(self.cache_bytes, bool) or not self.cache_bytes >= 0:
+            raise ValueError(f"cache_bytes={self.cache_bytes!r} must be a number of bytes of at least 0; 0 keeps none.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} must be a number of processes, -1 for one a core, or None for 1.")
+        if isinstance(self.random_state, Integral) and not 0 <= self.random_state < 2**32:
+            raise ValueError(
+                f"random_state={self.random_state!r} must be from 0 to {2**32 - 1}, a RandomState instance or None."
+            )
         if (X_val is None) != (y_val is None):
             given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
             raise ValueError(f"{given} is given without {missing}; validation needs both rows and labels, or neither.")
+
+    @property
+    def _seconds(self) -> float | None:
+        return None if self.max_seconds == math.inf else self.max_seconds
 
     def _rows(self, X, y) -> tuple[Any, LabelMatrix]:
         """Checked rows with known labels that differ."""
@@ -204,13 +219,17 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         X_val, labels_val = known_labels(self, _array(X_val), y_val)
         if sparse.issparse(X) != sparse.issparse(X_val):
             X_val = sparse.csr_array(X_val) if sparse.issparse(X) else X_val.toarray()
-        return X_val, aligned(labels_val, labels)
+        labels_val = aligned(labels_val, labels)
+        if not labels_val.nk[labels.nk > 0].any():
+            raise ValueError(
+                "y_val has no label that y holds in any of its rows, so that every candidate would be equally bad; "
+                "pass validation rows of the classes of y."
+            )
+        return X_val, labels_val
 
     def _searched(self, X, labels: LabelMatrix, further) -> ModelSearch:
         given = isinstance(self.random_state, Integral)
         seed = int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
-        if seed < 0:
-            raise ValueError(f"random_state={self.random_state!r} must be at least 0, a RandomState instance or None.")
         objective = Objective(
             X,
             labels,
@@ -224,7 +243,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             objective,
             seed=seed,
             max_evals=self.max_evals,
-            max_seconds=self.max_seconds,
+            max_seconds=self._seconds,
             n_jobs=self.n_jobs,
             progress=self.progress,
         ).carry_out(SEARCHES[self.search])
@@ -234,7 +253,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
 
     def _folds(self, X, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         cv = self.cv
-        if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
+            raise ValueError(f"cv={cv!r} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
+        if isinstance(cv, Integral):
             cv = StratifiedFolds(int(cv), random_state=seed)
         splits = [(split.train, split.held_out) for split in as_splits(cv, X, labels)]
         for train, _ in splits:
@@ -253,11 +274,11 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             X, labels = joined(X, labels, further)
         params, before = dict(best.params), trained_on(objective)
         if labels.n != before:
-            new = Limits.of(labels.drop_empty())
+            new = Limits.of(labels)
             params = grown(best.params, Switches.of(best.switches), objective.limits, new, labels.n / before)
         model = refitted(best, params, X, labels)
         self._trained = model.transform(X.astype(np.float64, copy=False)), labels
-        self.classifier_ = PrefixClassifier(self.classifier).fit(*self._trained)
+        self.classifier_ = PrefixClassifier(self.classifier, one_label=objective.one_label).fit(*self._trained)
         self.best_estimator_ = model
 
     def _keep(self, found: ModelSearch, best: Evaluation) -> None:
@@ -300,8 +321,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         X, labels = known_labels(self, self._new_rows(X), y)
         Z, labels_trained = self._trained
         truth = aligned(labels, labels_trained)
-        Z_new, name = self._embedded(X), self.classifier_.classifier
-        return float(prefix_scores(name, Z, labels_trained, Z_new, truth, self.scoring_, [Z.shape[1]])[0])
+        rows = Z, labels_trained, self._embedded(X), truth
+        found = self.classifier_
+        return float(prefix_scores(found.classifier, *rows, self.scoring_, [Z.shape[1]], one_label=found.one_label)[0])
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")

@@ -21,6 +21,7 @@ def next_generation(
     cross: Callable[[int, Genome, Genome], Genome],
     mutate: Callable[[Genome], Genome],
     rng: np.random.Generator,
+    same: Callable[[Genome], Hashable] = lambda genome: genome,
 ) -> list[Genome]:
     """The best two, and offspring of parents that have won a tournament of two; 25 in all.  [mu2012defc]
 
@@ -31,6 +32,7 @@ def next_generation(
     cross : from (number of the child, better parent, worse parent) to a child; four fifths of the offspring.
     mutate : from a parent to a child; the others.
     rng : decides the tournaments.
+    same : what two genomes of one individual have in common: the elite are two different ones, where there are two.
 
     Returns
     -------
@@ -52,7 +54,10 @@ def next_generation(
         a, b = winner(), winner()
         return cross(number, b, a) if score(b) > score(a) else cross(number, a, b)
 
-    elite = list(dict.fromkeys(sorted(population, key=lambda genome: -score(genome))))[:ELITE]
+    first: dict[Hashable, Genome] = {}
+    for genome in sorted(population, key=lambda genome: -score(genome)):
+        first.setdefault(same(genome), genome)
+    elite = list(first.values())[:ELITE]
     offspring = POPULATION - len(elite)
     crossed = round(CROSSOVER * offspring)
     return elite + [child(i) if i < crossed else mutate(winner()) for i in range(offspring)]

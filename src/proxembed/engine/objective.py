@@ -68,6 +68,11 @@ class Objective:
     k_cap : most components.
     cache_bytes : limit of the stages kept; 0 keeps none.
 
+    Attributes
+    ----------
+    one_label : whether exactly one label a row is predicted, in every held-out part alike: rows are of one class each,
+        or every row has exactly one label.
+
     Raises
     ------
     ValueError
@@ -101,6 +106,8 @@ class Objective:
         self.X, self.labels, self.classifier, self.k_cap = X, labels, classifier, k_cap
         self.further = tuple(splits) if _is_further(splits) else None
         self.splits = [] if self.further is not None else list(splits)
+        told = [labels] if self.further is None else [labels, self.further[1]]
+        self.one_label = labels.form == "classes" or all(each.one_hot for each in told)
         if self.further is None and not self.splits:
             raise ValueError("splits is empty; give at least one pair of rows trained on and rows held out.")
         self.cache = StageCache(cache_bytes)
@@ -112,7 +119,7 @@ class Objective:
     @property
     def limits(self) -> Limits:
         """How far numbers of neighbours go, on all rows that are not further ones."""
-        return Limits.of(self.labels.drop_empty())
+        return Limits.of(self.labels)
 
     @property
     def cache_stats(self) -> dict[str, int]:
@@ -162,9 +169,9 @@ class Objective:
             if found.failed is not None:
                 failed = found.failed
                 break
-            curves.append(
-                prefix_scores(self.classifier, found.Z, fold.labels, found.Z_val, fold.held_out, self.scoring)
-            )
+            parts = found.Z, fold.labels, found.Z_val, fold.held_out
+            curves.append(prefix_scores(self.classifier, *parts, self.scoring, one_label=self.one_label))
+            curves[-1][: found.flat] = -np.inf
         k, score, by_fold = _best(curves) if failed is None else (None, -np.inf, ())
         values = {name: params[name] for name in switches.numeric()}
         seconds = perf_counter() - start

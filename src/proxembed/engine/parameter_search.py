@@ -36,8 +36,8 @@ class ParameterSearch:
     switches : the model.
     limits : what the parameters may be on these labels.
     rng : draws everything.
-    bounded : whether 8 generations, or 3 without a better score, end the search; else it goes on until nothing new is
-        found.
+    bounded : whether 8 generations after the first population (nine populations in all), or 3 without a better score,
+        end the search; else it goes on until nothing new is found.
 
     Examples
     --------

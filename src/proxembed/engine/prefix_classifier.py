@@ -51,6 +51,8 @@ class PrefixClassifier(LabelClassifier):
     Parameters
     ----------
     classifier : {"1nn", "flda"}, default="1nn"
+    one_label : bool or None, default=None
+        Whether "flda" gives each row exactly one label; None: where each row of the fit has exactly one.
 
     Attributes
     ----------
@@ -71,8 +73,9 @@ class PrefixClassifier(LabelClassifier):
     ['a', 'b']
     """
 
-    def __init__(self, classifier="1nn"):
+    def __init__(self, classifier="1nn", *, one_label=None):
         self.classifier = classifier
+        self.one_label = one_label
 
     def fit(self, X, y):
         """Keep the rows, or find the discriminants and cuts. X: (n, k); y: labels in any form. Returns self."""
@@ -83,11 +86,10 @@ class PrefixClassifier(LabelClassifier):
         if self.classifier == "1nn":
             self._rows, self._Y = X, labels.Y.toarray() > 0
         else:
-            self._discriminants = Discriminants.fit(X, labels)
-            if not labels.one_hot:
+            self._discriminants = Discriminants.fit(X, labels, self.one_label)
+            if not self._discriminants.single:
                 k = X.shape[1]
                 self.thresholds_ = tune_thresholds(next(cross_fitted(X, labels, [k])), labels.Y)
-        self._one_hot = labels.one_hot
         self._remember(labels)
         return self
 
@@ -100,7 +102,7 @@ class PrefixClassifier(LabelClassifier):
         return scores if self.thresholds_ is None else scores - self.thresholds_.cuts
 
     def _predicted(self, X):
-        if self.classifier == "1nn" or not self._one_hot:
+        if self.classifier == "1nn" or not self._discriminants.single:
             return super()._predicted(X)
         X = np.asarray(X, dtype=np.float64)
         return self._labels.decode(next(self._discriminants.classes(X, [X.shape[1]])))

@@ -34,7 +34,12 @@ def default_scoring(labels: LabelMatrix) -> str:
 
 
 def prefix_predictions(
-    classifier: str, Z: np.ndarray, labels: LabelMatrix, Z_val: np.ndarray, sizes: Sequence[int] | None = None
+    classifier: str,
+    Z: np.ndarray,
+    labels: LabelMatrix,
+    Z_val: np.ndarray,
+    sizes: Sequence[int] | None = None,
+    one_label: bool | None = None,
 ) -> Iterator[np.ndarray]:
     """Labels that a classifier predicts from the first k columns, for each k.  [mu2012defc]
 
@@ -45,6 +50,7 @@ def prefix_predictions(
     labels : their labels, all known
     Z_val : (m, k_max) array
     sizes : numbers of columns, ascending; None for 1 to k_max
+    one_label : whether "flda" gives each row exactly one label; None: where each row of the fit has exactly one
 
     Returns
     -------
@@ -66,8 +72,8 @@ def prefix_predictions(
     if classifier == "1nn":
         Y = labels.Y.toarray() > 0
         return (Y[nearest] for nearest in nearest_prefixes(Z, Z_val, sizes))
-    discriminants = Discriminants.fit(Z, labels)
-    if labels.one_hot:
+    discriminants = Discriminants.fit(Z, labels, one_label)
+    if discriminants.single:
         return discriminants.classes(Z_val, sizes)
     own = cross_fitted(Z, labels, sizes)
     return (
@@ -84,6 +90,7 @@ def prefix_scores(
     labels_val: LabelMatrix,
     scoring: str,
     sizes: Sequence[int] | None = None,
+    one_label: bool | None = None,
 ) -> np.ndarray:
     """The measure of the predictions from the first k columns, larger is better, for each k.  [mu2012defc]
 
@@ -97,6 +104,7 @@ def prefix_scores(
     scoring : "accuracy" (rows whose label set is predicted exactly), "macro-F1", "micro-F1", "hamming" (1 - the loss),
         "macro average precision" (of scores; 1-NN scores a label by the nearest row's)
     sizes : numbers of columns, ascending; None for 1 to k_max
+    one_label : as in ``prefix_predictions``
 
     Returns
     -------
@@ -116,10 +124,15 @@ def prefix_scores(
     check_scoring(scoring)
     Y = labels_val.Y.toarray() > 0
     if scoring == RANKING:
-        ranked = _scores(classifier, Z, labels, Z_val, _sizes(Z, sizes))
+        ranked = _scores(classifier, Z, labels, Z_val, _sizes(Z, sizes), one_label)
         return np.array([macro_average_precision(Y, part).value for part in ranked])
+    if scoring == "accuracy" and classifier == "1nn" and labels.one_hot and labels_val.m.max() <= 1:
+        true = np.where(labels_val.m > 0, Y.argmax(axis=1), -1)
+        found = labels.Y.toarray().argmax(axis=1)[nearest_prefixes(Z, Z_val, _sizes(Z, sizes))]
+        return (found == true).mean(axis=1)
     measure = DECISIONS[scoring]
-    return np.array([measure(Y, found) for found in prefix_predictions(classifier, Z, labels, Z_val, sizes)])
+    predicted = prefix_predictions(classifier, Z, labels, Z_val, sizes, one_label)
+    return np.array([measure(Y, found) for found in predicted])
 
 
 def check_scoring(scoring) -> None:
@@ -128,11 +141,18 @@ def check_scoring(scoring) -> None:
         raise ValueError(f"scoring={scoring!r} is not known; choose one of {', '.join(SCORINGS)}.")
 
 
-def _scores(classifier: str, Z: np.ndarray, labels: LabelMatrix, Z_val: np.ndarray, sizes: Sequence[int]) -> Iterator:
+def _scores(
+    classifier: str,
+    Z: np.ndarray,
+    labels: LabelMatrix,
+    Z_val: np.ndarray,
+    sizes: Sequence[int],
+    one_label: bool | None,
+) -> Iterator:
     if classifier == "1nn":
         return (found.astype(np.float64) for found in prefix_predictions(classifier, Z, labels, Z_val, sizes))
     check_classifier(classifier)
-    return Discriminants.fit(Z, labels).scores(Z_val, sizes)
+    return Discriminants.fit(Z, labels, one_label).scores(Z_val, sizes)
 
 
 def _sizes(Z: np.ndarray, sizes: Sequence[int] | None) -> Sequence[int]:

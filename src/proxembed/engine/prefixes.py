@@ -17,6 +17,7 @@ from proxembed.labels import LabelMatrix
 
 NOISE = 1e-12
 BLOCK_ENTRIES = 2**16
+SMALL_ENTRIES = 2**15  # up to here one pass over all columns is faster than one a column
 RIDGE = 1e-6
 
 
@@ -46,6 +47,8 @@ def nearest_prefixes(Z: np.ndarray, Z_new: np.ndarray, sizes: Sequence[int]) -> 
     unit = _unit(Z[:, :last], Z_new[:, :last])
     mean = (Z[:, :last] * unit).mean(axis=0)
     Z, Z_new = Z[:, :last] * unit - mean, Z_new[:, :last] * unit - mean
+    if last * len(Z) * len(Z_new) <= SMALL_ENTRIES:
+        return _nearest_at_once(Z, Z_new, np.asarray(sizes) - 1)
     starts = [0, *sizes[:-1]]
     right = [np.vstack([Z[:, i:k].T, np.square(Z[:, i:k]).sum(axis=1) / 2]) for i, k in zip(starts, sizes, strict=True)]
     found = np.empty((len(sizes), len(Z_new)), dtype=np.intp)
@@ -59,6 +62,14 @@ def nearest_prefixes(Z: np.ndarray, Z_new: np.ndarray, sizes: Sequence[int]) -> 
             add_product(half, 1.0, np.hstack([-new[:, i:k], ones]), right[place])
             found[place, rows] = _first_of_least(half, squares[:, k - 1])
     return found
+
+
+def _nearest_at_once(Z: np.ndarray, Z_new: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The nearest rows by as many columns as stand before each place and at it, from the distances by all columns."""
+    half = np.square(Z_new.T[:, :, None] - Z.T[:, None])
+    half = np.cumsum(half, axis=0, out=half)[places].reshape(-1, len(Z)) / 2
+    squares = np.cumsum(np.square(Z_new.T), axis=0)[places].reshape(-1) / 2
+    return _first_of_least(half, squares).reshape(len(places), -1)
 
 
 def _unit(*parts: np.ndarray) -> float:
@@ -104,8 +115,8 @@ class Discriminants:
     single: bool
 
     @classmethod
-    def fit(cls, Z: np.ndarray, labels: LabelMatrix) -> Discriminants:
-        """From rows and their labels, all known.
+    def fit(cls, Z: np.ndarray, labels: LabelMatrix, one_label: bool | None = None) -> Discriminants:
+        """From rows and their labels, all known; one_label: whether labels are classes, None: where a row has one each.
 
         Examples
         --------
@@ -114,7 +125,7 @@ class Discriminants:
         >>> next(found.scores(np.array([[2.4]]), [1])).round(2)
         array([[ 0.8, -0.8]])
         """
-        return _of_classes(Z, labels) if labels.one_hot else of_labels(Z, labels)
+        return (_of_classes if single_label(labels, one_label) else of_labels)(Z, labels)
 
     def scores(self, Z_new: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
         """Log odds of each label for new rows, (m, c), for each number of columns of ``sizes`` (ascending)."""
@@ -149,6 +160,19 @@ class Discriminants:
             odds = score - top - np.log1p(np.maximum(others - share, 0.0))
             np.put_along_axis(odds, best, np.minimum(-np.log(others), -np.log(np.finfo(float).tiny)), axis=1)
         return np.where(self.fixed, self.prior, odds)
+
+
+def single_label(labels: LabelMatrix, one_label: bool | None) -> bool:
+    """Whether exactly one label a row is to be predicted; None: where each of these rows has exactly one.
+
+    Raises a ValueError where one is asked for and rows have several or none.
+
+    >>> single_label(LabelMatrix.of([0, 1]), None), single_label(LabelMatrix.of([[1, 0], [0, 1]]), False)
+    (True, False)
+    """
+    if one_label and not labels.one_hot:
+        raise ValueError("one_label=True needs rows with exactly one label each; pass such rows, or one_label=None.")
+    return labels.one_hot if one_label is None else bool(one_label)
 
 
 def _root(scatter: np.ndarray, variance: np.ndarray, freedom: float) -> np.ndarray:

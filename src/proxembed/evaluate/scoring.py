@@ -8,6 +8,7 @@ that has learnt from labels, one fitted again on each inner fold.
 import time
 import warnings
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -61,11 +62,14 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
     """Fit one arm for all sizes at once, at the largest size that it can have; True where that is its natural one.
 
     A supervised method whose bound is below the largest size is fitted at its natural number. Of any other one, whose
-    natural number may say little or be no reduction at all, the largest number of components that works is taken.
+    natural number may say little or be no reduction at all, the largest number of components that works is taken. More
+    components than features have those arms alone whose estimator asks for them, by features that it makes itself.
     """
     if arm.estimator is None:
         return part.X, part.X_held_out, False
-    limit = min(max(sizes), part.X.shape[1], part.X.shape[0] - 1)
+    own = arm.estimator.n_components
+    widest = max(part.X.shape[1], own if isinstance(own, Integral) else 0)
+    limit = min(max(sizes), widest, part.X.shape[0] - 1)
     if natural:
         return *_fit_at(arm, None, part), True
     try:

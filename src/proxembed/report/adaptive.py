@@ -18,6 +18,14 @@ STRATEGIES = {
     "random": "random search over all models",
 }
 
+CALL = """from sklearn.pipeline import make_pipeline
+from proxembed import EmbeddingModel, Scaling
+
+model = make_pipeline(
+    Scaling({!r}),
+    EmbeddingModel.from_switches({}, {}, n_components={}),
+)"""
+
 
 def _finite(value: Any) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
@@ -58,7 +66,7 @@ def best_of_each_model(leaderboard: Sequence[dict]) -> list[dict]:
 
 def adaptive_section(
     leaderboard: Sequence[dict], history: Sequence[dict], *, search: str, classifier: str, scoring: str, rows: int,
-    folds: int,
+    folds: int, scaling: str = "none", fitted: dict | None = None,
 ) -> dict:  # fmt: skip
     """The best models of a search over switches, and its convergence.  [mu2012defc]
 
@@ -74,14 +82,18 @@ def adaptive_section(
         How models were drawn, by which classifier and measure they were judged.
     rows, folds : int
         What they were judged on.
+    scaling : str
+        The kind of ``Scaling`` that the features had gone through before the search.
+    fitted : dict or None
+        The parameters of the best for a fit on all these rows; None: as they were on the folds.
 
     Returns
     -------
     dict
-        These facts, ``n_models``, ``n_evaluations`` and ``n_failed``; ``models``: of the ten best the ``switches``,
-        ``words``, ``params``, ``k``, ``score``, ``by_fold``, ``settings`` (evaluations of that model), ``seconds``
-        (of all of these) and ``repairs``; ``history``: lists ``evaluations``, ``seconds`` and ``best``; and
-        ``generations``: lists ``evaluations``, ``best`` and ``mean``.
+        These facts (``fitted`` None without a model), ``n_models``, ``n_evaluations`` and ``n_failed``; ``models``: of
+        the ten best the ``switches``, ``words``, ``params``, ``k``, ``score``, ``by_fold``, ``settings`` (evaluations
+        of that model), ``seconds`` (of all of these) and ``repairs``; ``history``: lists ``evaluations``, ``seconds``
+        and ``best``; and ``generations``: lists ``evaluations``, ``best`` and ``mean``.
 
     Examples
     --------
@@ -105,6 +117,8 @@ def adaptive_section(
         "n_models": len(of_model),
         "n_evaluations": len(leaderboard),
         "n_failed": sum(bool(entry["failed"]) for entry in leaderboard),
+        "scaling": scaling,
+        "fitted": _params(best[0], fitted) if best else None,
         "models": [_model(entry, of_model[tuple(entry["switches"])]) for entry in best],
         "history": _curve(history),
         "generations": _generations(history),
@@ -116,7 +130,7 @@ def _model(entry: dict, evaluations: list[dict]) -> dict:
     return {
         "switches": list(switches.as_tuple()),
         "words": switches.describe(),
-        "params": {name: _number(entry["params"][name]) for name in switches.numeric() if name in entry["params"]},
+        "params": _params(entry),
         "k": int(entry["k"]),
         "score": float(entry["score"]),
         "by_fold": [_finite(value) for value in entry["by_fold"]],
@@ -124,6 +138,12 @@ def _model(entry: dict, evaluations: list[dict]) -> dict:
         "seconds": float(sum(each["seconds"] for each in evaluations)),
         "repairs": [str(repair) for repair in entry["repairs"]],
     }
+
+
+def _params(entry: dict, values: dict | None = None) -> dict:
+    """The parameters of an evaluation, or others of its model, as plain data in the order of the model's."""
+    values = entry["params"] if values is None else values
+    return {name: _number(values[name]) for name in Switches.of(entry["switches"]).numeric() if name in values}
 
 
 def _curve(history: Sequence[dict]) -> dict:
@@ -157,7 +177,8 @@ def parameter_words(params: dict) -> list[str]:
 
 
 def adaptive_view(found: dict | None) -> dict | None:
-    """The section for the page: with words for its facts, and the line of Python that makes the best model."""
+    """The section for the page: with words for its facts, and the Python that makes the best model from the features
+    as they are."""
     if not found or not found["models"]:
         return None
     models = [
@@ -165,7 +186,8 @@ def adaptive_view(found: dict | None) -> dict | None:
         for model in found["models"]
     ]
     best = models[0]
-    call = f"EmbeddingModel.from_switches({best['switches']}, {best['params']}, n_components={best['k']})"
+    params = found.get("fitted") or best["params"]  # records of earlier versions hold no other
+    call = CALL.format(found.get("scaling", "none"), best["switches"], params, best["k"])
     classifier = CLASSIFIERS.get(found["classifier"], found["classifier"])
     strategy = STRATEGIES.get(found["search"], found["search"])
     return {**found, "models": models, "call": call, "classifier": classifier, "strategy": strategy}

@@ -55,3 +55,22 @@ def test_refusals_say_why():
         EmbeddingModel(criterion="pairs", objective="friends").fit(X[:4], [0, 1, 2, 3])
     with pytest.raises(ValueError, match="X is constant"):
         EmbeddingModel().fit(np.ones((6, 2)), [0, 1] * 3)
+
+
+@pytest.mark.parametrize("criterion", ["pairs", "fisher"])
+def test_a_single_label_is_two_classes(criterion):
+    has = (Y == 1).astype(int)
+    model = EmbeddingModel(criterion=criterion, n_components=2)
+    classes = model.fit(X, has).transform(NEW)
+    for y in (sp.csr_array(has[:, None]), sp.csr_array(2 * has[:, None] - 1), [{"a"} if one else set() for one in has]):
+        assert np.array_equal(model.fit(X, y).transform(NEW), classes)
+
+
+def test_further_labels_that_no_row_has_change_nothing_and_all_rows_alike_are_refused():
+    has = (Y == 1).astype(int)
+    model = EmbeddingModel(criterion="pairs", n_components=2)
+    padded = np.column_stack([np.zeros(50, dtype=int), has])
+    assert np.array_equal(model.fit(X, padded).transform(NEW), model.fit(X, has).transform(NEW))
+    for same in (np.ones((50, 1)), np.zeros((50, 1))):
+        with pytest.raises(ValueError, match="the same in every row"):
+            Stages(Part(X, LabelMatrix.of(sp.csr_array(same))))

@@ -44,7 +44,7 @@ def similarities(rng, n):
 
 
 @pytest.mark.parametrize("make", [single, several])
-@pytest.mark.parametrize("c", [2, 3, 5])
+@pytest.mark.parametrize("c", [2, 3, 4, 5])
 @pytest.mark.parametrize("undirected", ["or", "and"])
 def test_every_number_of_neighbours_at_once(make, c, undirected):
     rng = np.random.default_rng(c)

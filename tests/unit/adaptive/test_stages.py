@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits, Part, Stages, Switches, sample
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
@@ -268,3 +269,54 @@ def test_ranks_are_those_of_the_similarities(s, name):
         expected = rank_matrices(S, LabelMatrix.of(y))
         for part in ("friends", "enemies", "neighbors"):
             assert np.array_equal(getattr(ranks, part), getattr(expected, part))
+
+
+@pytest.mark.parametrize("em", [1, 2])
+def test_objectives_of_equal_parameters_share_a_cache_and_differ(em):
+    """Whichever comes first, an objective does not get the solution of another one."""
+    X, y = rows(0, 40, 5)
+    params = {"similarity_sigma": 0.5, "k_F": 4, "k_E": 12, "k_N": 12, "lam": 0.5}
+    part, objectives = (
+        Part(X, LabelMatrix.of(y), X[:8] + 0.1),
+        [Switches(3, 5, 0, 5, em, 2, eo, 0) for eo in (1, 2, 3, 4)],
+    )
+    alone = [Stages(part).embed(switches, params).Z_val for switches in objectives]
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+        shared = Stages(part, Kept())
+        found = {i: shared.embed(objectives[i], params).Z_val for i in order}
+        assert all(np.array_equal(found[i], alone[i]) for i in order)
+    assert not any(np.allclose(alone[i], alone[j]) for i in range(4) for j in range(i))
+
+
+@pytest.mark.parametrize("kind", [0, 2, 3, 5])
+def test_bytes_told_to_the_cache_are_those_of_all_arrays(kind):
+    """The directions of a whitening, n x n, among them."""
+    X, y = rows(0, 50, 4)
+    cache, told = Kept(), {}
+    put = cache.put
+    cache.put = lambda key, value, nbytes: (put(key, value, nbytes), told.update({key: nbytes}))
+    Stages(Part(X, LabelMatrix.of(y), X[:5]), cache).embed(
+        Switches(3, 6, kind, 3, 2, 1, 2, 0), {"relation_sigma": 0.5, "k_N": 9, "lam": 0.5}
+    )
+    spaces = [(key, value) for key, value in cache.items() if key[0] == "space"]
+    assert len(spaces) == 1
+    key, space = spaces[0]
+    state = [value for value in vars(space.state).values() if isinstance(value, np.ndarray)]
+    assert told[key] == sum(each.nbytes for each in (space.T, space.T_new, space.basis, *state))
+    assert any(each.shape[0] == 50 and each.ndim == 2 for each in state) is (kind == 5)
+
+
+def test_rows_that_coincide_but_for_rounding_are_no_embedding():
+    """Unit rows of one feature are two points, both in each class: where friends coincide, so do all rows."""
+    X, y = np.resize([[1.0], [-2.0], [3.0]], (36, 1)), np.arange(36) // 3 % 2
+    vector, params = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"k_N": 35}
+    found = Stages(Part(X, LabelMatrix.of(y)), k_cap=1).embed(vector, params)
+    assert found.failed is not None and "All rows coincide" in found.failed
+    both = Stages(Part(X, LabelMatrix.of(y)), k_cap=2).embed(vector, params)
+    assert both.failed is None and both.flat == 1 and np.ptp(both.Z[:, 0]) < 1e-12 < 1e-3 < np.ptp(both.Z[:, 1])
+    with pytest.raises(ValueError, match="All rows coincide"):
+        EmbeddingModel.from_switches(vector, params, n_components=1).fit(X, y)
+    ordinary = Stages(Part(*DATA["ordinary"][:1], LabelMatrix.of(DATA["ordinary"][1]))).embed(
+        Switches(3, 5, 0, 3, 2, 1, 2, 0), {"k_N": 9, "lam": 0.1}
+    )
+    assert ordinary.flat == 0

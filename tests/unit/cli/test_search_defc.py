@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,11 @@ from proxembed.cli.predict import predict
 from proxembed.cli.report import report
 from proxembed.cli.search import search
 from proxembed.cli.transform import transform
+from proxembed.data import Dataset, banana
 from proxembed.engine import DEFC
+from proxembed.model import embedding_pipeline
 from proxembed.persist import load
+from proxembed.report.adaptive import adaptive_view
 
 APP = typer.Typer(pretty_exceptions_enable=False)
 for verb in (search, report, predict, transform):
@@ -118,8 +122,6 @@ def test_the_search_sees_neither_test_rows_nor_unknown_labels(tmp_path, made, mo
 
 
 def test_groups_stay_whole_in_the_folds_of_the_search(made, monkeypatch):
-    from proxembed.data import Dataset
-
     X, Y = made
     train = Dataset(X=X, Y=Y, label_names=["a", "b", "c"], groups=np.arange(120) // 30)
     job = search_module.Job(None, None, None, None, 8, 2, 0, 0, 1, None, True, "defc")
@@ -179,3 +181,53 @@ def test_neighbours_grow_with_the_rows_and_all_stays_all():
     found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 4, "k_E": 39, "lam": 0.1}, "k": 2}
     _, model = engines.leader(found, Limits(40, 20, 40), 1.5)
     assert (model.n_friends, model.n_enemies, model.lam, model.n_components) == (6, None, 0.1, 2)
+
+
+def job_of(**options):
+    return search_module.Job(None, None, None, None, 8, 2, 0, 0, 1, None, True, "defc", **options)
+
+
+def test_the_python_of_the_page_makes_the_best_model_of_the_search(made):
+    X, Y = made
+    train = Dataset(X=3.0 * X + 1.0, Y=Y, label_names=["a", "b", "c"])
+    found = engines.adaptive_models(job_of(strategy="random"), train, lambda *told: None)
+    names = {}
+    exec(adaptive_view(found.adaptive)["call"], names)
+    pipeline = embedding_pipeline(found.leaders[0][1], train.X, readout=False)
+    fits = [model.fit(train.X, Y).transform(train.X) for model in (names["model"], pipeline)]
+    assert np.array_equal(*fits) and fits[0].shape == (120, found.adaptive["models"][0]["k"])
+    assert found.adaptive["fitted"] != found.adaptive["models"][0]["params"]  # neighbours have grown
+
+
+@pytest.mark.parametrize("strategy", ["reduced8", "ga"])
+def test_the_genetic_algorithm_gets_thousands_of_evaluations_where_none_are_asked_for(made, monkeypatch, strategy):
+    X, Y = made
+    asked = []
+    whole = DEFC.fit
+    monkeypatch.setattr(
+        DEFC, "fit", lambda self, X, y: asked.append(self.max_evals) or whole(self.set_params(max_evals=2), X, y)
+    )
+    job = replace(job_of(strategy=strategy), max_trials=None, max_seconds=60.0)
+    engines.adaptive_models(job, Dataset(X=X, Y=Y, label_names=["a", "b", "c"]), lambda *told: None)
+    assert asked == [{"reduced8": 200, "ga": 4000}[strategy]]
+
+
+def test_two_features_have_models_of_more_components_which_are_compared_at_them(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 2))
+    Y = ((np.floor(2 * X[:, 0]) + np.floor(2 * X[:, 1])) % 2).astype(np.uint8)[:, None]
+    np.savez(tmp_path / "squares.npz", X=X, Y=Y, label_names=["odd"])
+    record = searched(tmp_path / "squares.npz", tmp_path / "out", "--classifier", "flda", "--max-trials", "40")
+    assert max(model["k"] for model in record["adaptive"]["models"]) > 2
+    wide = [entry for entry in record["summary"]["best"] if entry["components"] and entry["components"] > 2]
+    assert wide and not any(entry["rival"] or entry["failures"] for entry in wide)
+
+
+@pytest.mark.parametrize("classifier", ["1nn", "flda"])
+def test_one_column_of_0_and_1_is_a_label_like_any_other(tmp_path, classifier):
+    data = banana(120, 1)
+    table = np.column_stack([data.X, data.Y.toarray()[:, 0] if hasattr(data.Y, "toarray") else data.Y[:, 0]])
+    np.savetxt(tmp_path / "one.csv", table, delimiter=",", header="x,y,label", comments="", fmt=["%.4f", "%.4f", "%d"])
+    record = searched(tmp_path / "one.csv", tmp_path / "out", "--labels", "label", "--classifier", classifier)
+    assert record["adaptive"]["n_failed"] == 0 and record["adaptive"]["models"][0]["score"] > 0.8
+    assert load(tmp_path / "out" / "model.skops").predict(data.X).shape == (120, 1)

@@ -172,3 +172,43 @@ def test_bad_calls_are_errors():
     empty = LabelMatrix.of(["z"]).take([0])
     with pytest.raises(ValueError, match="needs a held-out row with a label"):
         Objective(X, LabelMatrix.of(y.astype(str)), (X[:1], empty), scoring="macro average precision")
+
+
+@pytest.mark.parametrize("classifier", ["1nn", "flda"])
+def test_components_in_which_all_rows_coincide_are_not_counted_as_an_embedding(classifier):
+    X, y = np.resize([[1.0], [-2.0], [3.0]], (36, 1)), np.arange(36) // 3 % 2  # both points hold both classes
+    vector, params, splits = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"k_N": 35}, [(np.arange(30), np.arange(30, 36))]
+    found = Objective(X, LabelMatrix.of(y), splits, classifier=classifier, k_cap=2).evaluate(vector, params)
+    assert found.failed is None and found.k == 2
+
+
+def test_whether_a_row_has_one_label_is_decided_once_for_all_parts():
+    """A part whose training rows happen to have one label each is scored by cuts, as the others are."""
+    X, y = rows()
+    Y = np.eye(3, dtype=int)[y]
+    Y[:20, 2] = 1  # several labels in the first rows alone
+    labels, splits = LabelMatrix.of(Y), [(np.arange(20, 80), np.arange(20)), (np.arange(60), np.arange(60, 80))]
+    objective = Objective(X, labels, splits, classifier="flda", k_cap=4)
+    assert labels.take(splits[0][0]).one_hot and not objective.one_label
+    found = objective.evaluate(MODEL, VALUES)
+    train, out = splits[0]
+    placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=4).embed(MODEL, VALUES)
+    part = labels.take(train), placed.Z_val, labels.take(out), "macro-F1"
+    cut, largest = (prefix_scores("flda", placed.Z, *part, one_label=one)[found.k - 1] for one in (False, True))
+    assert found.by_fold[0] == cut != largest
+    assert Objective(X, LabelMatrix.of(y), splits).one_label
+    assert Objective(X, LabelMatrix.of(np.eye(3, dtype=int)[y]), splits).one_label
+    part = LabelMatrix.of(np.eye(3, dtype=int)[y])
+    assert not Objective(X, part, (X, labels)).one_label and Objective(X, part, (X, part)).one_label
+
+
+def test_one_label_of_rows_with_several_is_refused():
+    labels = LabelMatrix.of([[1, 1], [0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="one_label=True needs rows with exactly one label"):
+        prefix_scores("flda", np.eye(3), labels, np.eye(3), labels, "accuracy", one_label=True)
+
+
+def test_limits_of_a_single_label_are_those_of_two_classes():
+    X, y = rows()
+    one = Objective(X, LabelMatrix.of(sp.csr_array((y == 0)[:, None].astype(int))), halves(80))
+    assert one.limits == Objective(X, LabelMatrix.of(y == 0), halves(80)).limits

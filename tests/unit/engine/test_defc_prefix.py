@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.adaptive import Part, Stages, Switches
 from proxembed.classify import LabelKNN, apply_thresholds, tune_thresholds
+from proxembed.engine import prefixes
 from proxembed.engine.prefix_classifier import PrefixClassifier, cross_fitted
 from proxembed.engine.prefix_scores import SCORINGS, default_scoring, prefix_predictions, prefix_scores
 from proxembed.engine.prefixes import RIDGE, Discriminants, nearest_prefixes
@@ -236,3 +237,23 @@ def test_unknown_names_are_refused():
         prefix_scores("1nn", Z, labels, Z_new, labels_new, "F1")
     with pytest.raises(ValueError, match="classifier='knn'"):
         PrefixClassifier("knn").fit(Z, labels.decode(labels.Y))
+
+
+@pytest.mark.parametrize("sizes", [range(1, 10), [3], [2, 5, 9]])
+def test_small_problems_at_once_are_the_loop(monkeypatch, sizes):
+    Z, _, Z_new, _ = problem(n=30, m=20)
+    copies = np.vstack([Z, Z * (1 + 1e-15), np.round(Z, 1)])
+    at_once = nearest_prefixes(copies, Z_new, sizes)
+    monkeypatch.setattr(prefixes, "SMALL_ENTRIES", 0)
+    monkeypatch.setattr(prefixes, "_nearest_at_once", None)
+    assert np.array_equal(at_once, nearest_prefixes(copies, Z_new, sizes))
+
+
+def test_accuracy_of_all_sizes_at_once_counts_a_row_without_a_known_class_as_missed():
+    Z, labels, Z_new, labels_new = problem()
+    Y = labels_new.Y.toarray()
+    Y[:6] = 0
+    some = LabelMatrix.of(Y.astype(int))
+    found = prefix_scores("1nn", Z, labels, Z_new, some, "accuracy")
+    each = [np.mean((predicted == Y).all(axis=1)) for predicted in prefix_predictions("1nn", Z, labels, Z_new)]
+    assert np.array_equal(found, each) and found.max() <= 34 / 40

@@ -221,3 +221,35 @@ def test_switches_mutate_to_another_option():
     children = np.array([upper._crossed(a, b, rng).as_tuple() for _ in range(400)])
     assert all(set(column) == {x, y} for column, x, y in zip(children.T, a.as_tuple(), b.as_tuple(), strict=True))
     assert np.abs((children == a.as_tuple()).mean(axis=0) - 0.5).max() < 0.1
+
+
+def test_the_elite_are_two_models_not_two_spellings_of_one():
+    spellings = [Switches(0, 0, t, 5, 2, 1, 2, 0) for t in range(4)]  # no relation features: t means nothing
+    other = Switches(3, 5, 0, 5, 2, 1, 2, 0)
+    score = dict.fromkeys(spellings, 0.9) | {other: 0.5}
+    breed = (lambda _, a, b: a, lambda a: a, np.random.default_rng(0))
+    assert next_generation([*spellings, other], score.get, *breed, Switches.canonical)[:2] == [spellings[0], other]
+    assert next_generation([*spellings, other], score.get, *breed)[:2] == spellings[:2]
+    assert len(next_generation(spellings, score.get, *breed, Switches.canonical)) == 25
+
+
+def test_both_elite_places_of_the_upper_search_hold_different_models(monkeypatch):
+    kept = []
+    whole = upper.next_generation
+    monkeypatch.setattr(upper, "next_generation", lambda *given: kept.append(whole(*given)) or kept[-1])
+    for seed in range(4):
+        run(nested_ga, max_evals=600, seed=seed)
+    assert len(kept) > 8 and all(first.canonical() != second.canonical() for first, second, *_ in kept)
+
+
+def test_random_models_are_drawn_uniformly_from_the_distinct_ones():
+    """A draw that is not canonical is drawn again: made canonical, models of many spellings would come more often."""
+    search = run(random_models, max_evals=3000)
+    every = [switches for switches in Switches.all() if switches == switches.canonical()]
+    assert len(every) == 28700
+    for rule in (lambda s: s.r == 0, lambda s: s.o == 0, lambda s: s.p == 2):
+        share = np.mean([rule(switches) for switches in every])
+        canonical = np.mean([rule(switches.canonical()) for switches in Switches.all()])
+        spread = np.sqrt(share * (1 - share) / 3000)
+        found = np.mean([rule(Switches.of(evaluation.switches)) for evaluation in search.evaluations])
+        assert abs(found - share) < 4 * spread < abs(canonical - share) - 4 * spread

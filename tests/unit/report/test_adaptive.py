@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from proxembed import EmbeddingModel
+from proxembed import EmbeddingModel, Scaling
 from proxembed.adaptive import Limits, Switches, sample
 from proxembed.labels import LabelMatrix
 from proxembed.report import adaptive_section, make_record, page_html, proximity_section, read_record
@@ -44,8 +44,9 @@ def made_search(n_models=14, settings=6, seed=0):
     return sorted(board, key=lambda entry: -entry["score"]), history
 
 
-def made_section(**options):
+def made_section(scaling="standard", fitted=None, **options):
     facts = {"search": "ga", "classifier": "1nn", "scoring": "accuracy", "rows": 391, "folds": 3}
+    facts |= {"scaling": scaling, "fitted": fitted}
     return adaptive_section(*made_search(**options), **facts)
 
 
@@ -93,11 +94,21 @@ def test_the_curve_loses_nothing():
 
 
 def test_the_line_of_python_makes_the_best_model():
-    view = adaptive_view(made_section())
-    model = eval(view["call"], {"EmbeddingModel": EmbeddingModel})
     best = made_section()["models"][0]
-    assert list(model.switches().as_tuple()) == best["switches"] and model.n_components == best["k"]
-    assert model._values(model.switches()) == best["params"]
+    for scaling, fitted in (("none", None), ("tfidf", {**best["params"], "lam": 0.25, "k_F": None})):
+        names = {}
+        exec(adaptive_view(made_section(scaling=scaling, fitted=fitted))["call"], names)
+        first, model = names["model"].named_steps.values()
+        assert isinstance(first, Scaling) and first.kind == scaling and isinstance(model, EmbeddingModel)
+        assert list(model.switches().as_tuple()) == best["switches"] and model.n_components == best["k"]
+        shown = {name: value for name, value in (fitted or best["params"]).items() if name in best["params"]}
+        assert model._values(model.switches()) == shown
+
+
+def test_a_record_of_an_earlier_version_still_has_its_page():
+    record = adaptive_record()
+    del record["adaptive"]["scaling"], record["adaptive"]["fitted"]
+    assert "EmbeddingModel.from_switches" in page_html(record)
 
 
 def test_all_is_written_as_a_word_and_no_model_is_no_section():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from proxembed import PCA
+from proxembed import DEFC, PCA
 from proxembed.adaptive.parameters import Domain, Limits
 from proxembed.reproduce.defc_criteria import CRITERIA, FISHER, LOCAL, PAIRS, best_of_criterion, equal_settings
 from proxembed.reproduce.defc_rivals import GA, ORIGINAL, PUBLISHED, REDUCED, RIVALS, Rival, Scale
@@ -146,3 +146,12 @@ def test_fishers_criterion_is_between_less_lambda_times_within_scatter_of_polyno
     Z, expected = (values - values.mean(axis=0) for values in (model.transform(parts.X), R @ vectors))
     gram = expected @ expected.T
     np.testing.assert_allclose(Z @ Z.T, gram, atol=1e-6 * np.abs(gram).max())
+
+
+def test_the_search_is_scored_by_its_fit_on_the_training_part_alone():
+    parts, own = small_parts(), {}
+    for refit in ("train", "all"):
+        model = DEFC("reduced8", "1nn", max_evals=8, n_components=4, refit=refit, random_state=0)
+        model.fit(parts.X, parts.y, parts.X_val, parts.y_val)
+        own[refit] = np.mean(model.predict(parts.X_test) == parts.y_test)
+    assert compete(task(REDUCED))["test"] == own["train"] != own["all"]
