@@ -145,7 +145,7 @@ class SSDRMC(LabelClassifier, Neighborly):
         default="anchor",
         choices=("anchor", "prior", "raise"),
         doc="Rows without a path to a labelled one: the last neighbour becomes the nearest labelled row; soft labels "
-        "are the labels' shares; or an error. Paths that weights of 0 cut later give shares in each case (trace_).",
+        "are the labels' shares; or an error. Paths that weights of 0 cut later give shares in each case (``trace_``).",
     )
     balance: str = param(
         default="none",
