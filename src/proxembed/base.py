@@ -16,12 +16,12 @@ from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .algebra.centred import CentredMatrix
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
+from .algebra.matrix import float_matrix
 from .algebra.parallel import one_pool
 from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
@@ -114,13 +114,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             dtype=(np.float64, np.float32),
             ensure_min_samples=2 if reset else 1,
         )
-        if not sparse.issparse(X):
-            return X
-        X = sparse.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        return float_matrix(X)
 
     def _rows(self, X, y) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -174,7 +168,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
 
     def _check_differ(self, labels: LabelMatrix) -> None:
-        if not np.any((labels.nk > 0) & (labels.nk < labels.n)):
+        if not labels.differ:
             raise ValueError(
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
                 "has the same labels). Pass rows of at least two classes."

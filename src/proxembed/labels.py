@@ -80,6 +80,11 @@ class LabelMatrix:
         """Whether every row has exactly one label."""
         return bool(np.all(self.m == 1))
 
+    @property
+    def differ(self) -> bool:
+        """Whether some label is on in one row and off in another."""
+        return bool(np.any((self.nk > 0) & (self.nk < self.n)))
+
     def take(self, rows) -> LabelMatrix:
         """The labels of some rows (an index or a mask)."""
         unknown = None if self.unknown is None else sparse.csc_array(self.unknown.tocsr()[rows])

@@ -137,7 +137,7 @@ def _check_part(part: Part) -> None:
         raise ValueError(
             f"X_val has {part.X_val.shape[1]} features, X has {part.X.shape[1]}: pass rows with the same columns."
         )
-    if not ((labels.nk > 0) & (labels.nk < labels.n)).any():
+    if not labels.differ:
         raise ValueError("labels are the same in every row: rows of at least two classes are needed.")
 
 

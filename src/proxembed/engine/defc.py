@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from proxembed.adaptive import Limits, Switches
+from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
@@ -206,8 +207,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        X, labels = known_labels(self, _array(X), y)
-        if not _differ(labels):
+        X, labels = known_labels(self, float_matrix(X), y)
+        if not labels.differ:
             raise ValueError(
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only in the "
                 f"{labels.n} rows whose labels are known. Pass rows of at least two classes."
@@ -216,7 +217,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
 
     def _further(self, X_val, y_val, X, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
         X_val = validate_data(self, X_val, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        X_val, labels_val = known_labels(self, _array(X_val), y_val)
+        X_val, labels_val = known_labels(self, float_matrix(X_val), y_val)
         if sparse.issparse(X) != sparse.issparse(X_val):
             X_val = sparse.csr_array(X_val) if sparse.issparse(X) else X_val.toarray()
         labels_val = aligned(labels_val, labels)
@@ -259,7 +260,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             cv = StratifiedFolds(int(cv), random_state=seed)
         splits = [(split.train, split.held_out) for split in as_splits(cv, X, labels)]
         for train, _ in splits:
-            if not _differ(labels.take(train)):
+            if not labels.take(train).differ:
                 smallest = int(labels.nk[labels.nk > 0].min())
                 raise ValueError(
                     f"cv={self.cv!r} leaves training rows of one class only in a fold, since the smallest class has "
@@ -328,7 +329,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return _array(X)
+        return float_matrix(X)
 
     def _embedded(self, X) -> np.ndarray:
         return self.best_estimator_.transform(X.astype(np.float64, copy=False))
@@ -362,21 +363,6 @@ def _plain(found: Evaluation) -> dict[str, Any]:
         "repairs": list(found.repairs),
         "failed": found.failed,
     }
-
-
-def _differ(labels: LabelMatrix) -> bool:
-    return bool(np.any((labels.nk > 0) & (labels.nk < labels.n)))
-
-
-def _array(X):
-    """Checked rows as an array, or as a CSR array without duplicate entries."""
-    if not sparse.issparse(X):
-        return X
-    X = sparse.csr_array(X)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:

@@ -12,15 +12,16 @@ import os
 import signal
 import time
 import uuid
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
+
+from proxembed.evaluate.parallel import ended_quietly
 
 from ..adaptive import Switches, sample
 from ..adaptive.switches import OPTIONS
@@ -206,7 +207,7 @@ class ModelSearch:
         """Evaluate settings of models; the first of all is evaluated however little time there is."""
         least = [int(not self.evaluations and i == 0) for i in range(len(jobs))]
         calls = [(self.objective, job, self._until, few) for job, few in zip(jobs, least, strict=True)]
-        with self._results(calls) as results:
+        with ended_quietly(self._results(calls)) as results:
             for (switches, settings), (done, process, stats) in zip(jobs, results, strict=True):
                 self._caches[process] = stats
                 for number, evaluation, ended in done:
@@ -215,19 +216,11 @@ class ModelSearch:
                         self._searches[switches].tell(settings[number], evaluation.score)
                 self._tell(switches)
 
-    @contextmanager
-    def _results(self, calls: list[tuple]) -> Iterator[Iterator]:
-        """Results in the order of the calls; at the end of the block those under way are given up."""
+    def _results(self, calls: list[tuple]) -> Iterator:
+        """Results in the order of the calls."""
         if self._pool is None:
-            yield (evaluate_job(*call) for call in calls)
-            return
-        results = self._pool(delayed(_task)(self._token, *call) for call in calls)
-        try:
-            yield results
-        finally:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
-                results.close()
+            return (evaluate_job(*call) for call in calls)
+        return self._pool(delayed(_task)(self._token, *call) for call in calls)
 
     def _record(self, evaluation: Evaluation, ended: float) -> None:
         self.evaluations.append(evaluation)

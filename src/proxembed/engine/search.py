@@ -158,7 +158,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
                 f"y has {labels.n}."
             )
         known = labels.take(np.flatnonzero(labels.rows_known))
-        if not np.any((known.nk > 0) & (known.nk < known.n)):
+        if not known.differ:
             raise ValueError(
                 "y holds one class only in the rows whose labels are all known, so that no embedding can serve it; "
                 "pass rows of at least two classes."

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -74,7 +74,8 @@ def _workers(protocol, dataset, splits: list[Split], tasks: list, token: str) ->
     """Run the tasks; those that were under way when a worker died (for want of memory, say) again, one at a time."""
     left = {task[:2]: task for task in tasks}
     try:
-        with _ended(_pool(protocol.n_jobs)(_call(protocol, dataset, splits, task, token) for task in tasks)) as work:
+        calls = (_call(protocol, dataset, splits, task, token) for task in tasks)
+        with ended_quietly(_pool(protocol.n_jobs)(calls)) as work:
             for found in work:
                 del left[found.split, found.arm]
                 yield found
@@ -84,7 +85,7 @@ def _workers(protocol, dataset, splits: list[Split], tasks: list, token: str) ->
 
 
 @contextmanager
-def _ended(work: Iterator[Finished]) -> Iterator[Iterator[Finished]]:
+def ended_quietly(work: Iterator[Any]) -> Iterator[Iterator[Any]]:
     """Tasks that are under way are given up at the end of the block; that some were in vain is no news to anybody."""
     try:
         yield work
@@ -109,7 +110,7 @@ def _call(protocol, dataset, splits: list[Split], task: tuple[int, int, bool], t
 def _alone(protocol, dataset, splits: list[Split], task: tuple[int, int, bool], token: str) -> Finished:
     """One task with the machine to itself; an arm that ends its process here too has failed."""
     try:
-        with _ended(_pool(2)([_call(protocol, dataset, splits, task, token)])) as work:
+        with ended_quietly(_pool(2)([_call(protocol, dataset, splits, task, token)])) as work:
             return next(work)
     except BrokenProcessPool as error:
         part = prepare(dataset, splits[task[0]], protocol.seed)

@@ -1,4 +1,4 @@
-"""What the tests of the verbs share: a small labelled file, and a disk that is full."""
+"""What the tests of the verbs share: small labelled files with and without test rows, and a disk that is full."""
 
 import os
 
@@ -14,6 +14,22 @@ def file(tmp_path):
     Y = (X[:, :3] > 0).astype(np.uint8)
     np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
     return path
+
+
+@pytest.fixture(scope="module")
+def made():
+    """120 rows and their three labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    return X, (X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8)
+
+
+@pytest.fixture
+def unsplit(tmp_path, made):
+    """These in a file that names no test rows."""
+    X, Y = made
+    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
+    return tmp_path / "made.npz"
 
 
 @pytest.fixture

@@ -28,20 +28,6 @@ FILES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def made():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 6))
-    return X, (X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8)
-
-
-@pytest.fixture
-def file(tmp_path, made):
-    X, Y = made
-    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
-    return tmp_path / "made.npz"
-
-
 def program(*words):
     return CliRunner().invoke(APP, [str(word) for word in words])
 
@@ -50,13 +36,13 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_folder_holds_model_rows_evidence_and_page(file, tmp_path, made):
+def test_the_folder_holds_model_rows_evidence_and_page(unsplit, tmp_path, made):
     out = tmp_path / "out"
-    done = program(file, *QUICK, "-o", out)
+    done = program(unsplit, *QUICK, "-o", out)
     assert done.exit_code == 0, done.output
     assert names(out) == FILES
     record = json.loads((out / "results.json").read_text())
-    assert record["kind"] == "search" and record["data_hash"] == file_hash(file)
+    assert record["kind"] == "search" and record["data_hash"] == file_hash(unsplit)
     assert record["summary"]["fold_sizes"]["test"] == {"train": 90, "held_out": 30}
     assert len(record["search"]["trials"]) == 4 and record["diagnosis"]["n_shuffles"] == 19
     assert [panel["title"] for panel in record["map"]["panels"]][0] == "PCA"
@@ -72,8 +58,8 @@ def test_the_folder_holds_model_rows_evidence_and_page(file, tmp_path, made):
     assert "<b>two" not in (out / "index.html").read_text()
 
 
-def test_the_chosen_model_is_the_best_method_of_the_folds(file, tmp_path):
-    done = program(file, *QUICK, "--json", "-o", tmp_path / "out")
+def test_the_chosen_model_is_the_best_method_of_the_folds(unsplit, tmp_path):
+    done = program(unsplit, *QUICK, "--json", "-o", tmp_path / "out")
     summary = json.loads(done.stdout)
     best = next(entry for entry in summary["best"] if not entry["rival"])
     record = json.loads((tmp_path / "out" / "results.json").read_text())
@@ -81,10 +67,10 @@ def test_the_chosen_model_is_the_best_method_of_the_folds(file, tmp_path):
     assert record["search"]["chosen"]["n_components"] == best["components"]
 
 
-def test_it_repeats(file, tmp_path):
+def test_it_repeats(unsplit, tmp_path):
     rows = []
     for name in "ab":
-        program(file, *QUICK, "--seed", "3", "-o", tmp_path / name)
+        program(unsplit, *QUICK, "--seed", "3", "-o", tmp_path / name)
         record = json.loads((tmp_path / name / "results.json").read_text())
         rows.append([{**row, "seconds": 0} for row in record["rows"]])
     assert rows[0] == rows[1]
@@ -101,8 +87,8 @@ def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):
     assert set(load(tmp_path / "out" / "model.skops").predict(X)) <= {"0", "1", "2", "3"}
 
 
-def test_without_shuffles_there_is_no_diagnosis(file, tmp_path):
-    done = program(file, *QUICK[:-1], "0", "-o", tmp_path / "out")
+def test_without_shuffles_there_is_no_diagnosis(unsplit, tmp_path):
+    done = program(unsplit, *QUICK[:-1], "0", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None
 
@@ -111,7 +97,7 @@ def stop(*arguments, **options):
     raise KeyboardInterrupt
 
 
-def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch):
+def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
     from proxembed.engine import halving
 
     whole, calls = halving.run_trial, []
@@ -121,13 +107,13 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch)
         return whole(*arguments) if len(calls) < 6 else stop()
 
     monkeypatch.setattr(halving, "run_trial", stopped)
-    done = program(file, *QUICK, "-o", tmp_path / "out")
+    done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far" in done.stderr
     assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops"]
     assert load(tmp_path / "out" / "model.skops").predict(np.zeros((1, 6))).shape == (1, 3)
 
 
-def test_ctrl_c_in_the_comparison_keeps_the_folds_done(file, tmp_path, monkeypatch):
+def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkeypatch):
     whole = protocol.run
 
     def stopped(rules, dataset, progress):
@@ -139,15 +125,15 @@ def test_ctrl_c_in_the_comparison_keeps_the_folds_done(file, tmp_path, monkeypat
         return whole(rules, dataset, tell)
 
     monkeypatch.setattr(protocol, "run", stopped)
-    done = program(file, *QUICK, "-o", tmp_path / "out")
+    done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the results in" in done.stderr
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["summary"]["interrupted"] and record["diagnosis"] is None and names(tmp_path / "out") == FILES
 
 
-def test_ctrl_c_in_the_diagnosis_keeps_all_else(file, tmp_path, monkeypatch):
+def test_ctrl_c_in_the_diagnosis_keeps_all_else(unsplit, tmp_path, monkeypatch):
     monkeypatch.setattr(search_module, "diagnosed", stop)
-    done = program(file, *QUICK, "-o", tmp_path / "out")
+    done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and names(tmp_path / "out") == FILES
     assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None
 
@@ -162,32 +148,32 @@ def test_ctrl_c_in_the_diagnosis_keeps_all_else(file, tmp_path, monkeypatch):
         (["--shuffles", "18"], "--shuffles 18 cannot tell a find from chance"),
     ],
 )
-def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, message):
-    done = program(file, *QUICK, "-o", tmp_path / "out", *options)
+def test_bad_options_end_with_one_line_and_code_2(unsplit, tmp_path, options, message):
+    done = program(unsplit, *QUICK, "-o", tmp_path / "out", *options)
     assert done.exit_code == 2 and done.stdout == "" and message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_is_a_file_is_refused_before_the_work(file, tmp_path, monkeypatch):
+def test_a_folder_that_is_a_file_is_refused_before_the_work(unsplit, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
     monkeypatch.setattr(search_module, "searching", None)
-    done = program(file, *QUICK, "-o", tmp_path / "taken")
+    done = program(unsplit, *QUICK, "-o", tmp_path / "taken")
     assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
 
 
-def test_a_full_disk_leaves_the_earlier_folder_whole(file, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_earlier_folder_whole(unsplit, tmp_path, monkeypatch):
     from proxembed.cli import outputs
 
     out = tmp_path / "out"
-    assert program(file, *QUICK, "-o", out).exit_code == 0
+    assert program(unsplit, *QUICK, "-o", out).exit_code == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
 
     def full(*arguments, **options):
         raise OSError(28, "No space left on device", "index.html")
 
     monkeypatch.setattr(outputs, "page_html", full)
-    done = program(file, *QUICK, "--seed", "1", "-o", out)
+    done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
     assert done.exit_code == 2 and "No space left on device" in done.stderr
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 

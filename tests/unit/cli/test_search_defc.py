@@ -28,20 +28,6 @@ for verb in (search, report, predict, transform):
 QUICK = ["--engine", "defc", "--max-trials", "8", "--folds", "2", "--shuffles", "0"]
 
 
-@pytest.fixture(scope="module")
-def made():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 6))
-    return X, (X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8)
-
-
-@pytest.fixture
-def file(tmp_path, made):
-    X, Y = made
-    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
-    return tmp_path / "made.npz"
-
-
 def program(*words):
     return CliRunner().invoke(APP, [str(word) for word in words])
 
@@ -52,9 +38,9 @@ def searched(file, out, *options):
     return json.loads((out / "results.json").read_text())
 
 
-def test_the_folder_tells_of_the_models_and_holds_the_best(file, tmp_path, made):
+def test_the_folder_tells_of_the_models_and_holds_the_best(unsplit, tmp_path, made):
     out = tmp_path / "out"
-    record = searched(file, out, "--shuffles", "19")
+    record = searched(unsplit, out, "--shuffles", "19")
     found, chosen = record["adaptive"], record["search"]["chosen"]
     assert (found["search"], found["classifier"], found["scoring"]) == ("reduced8", "1nn", "macro-F1")
     assert (found["n_models"], found["n_evaluations"], found["rows"], found["folds"]) == (8, 8, 90, 3)
@@ -70,33 +56,33 @@ def test_the_folder_tells_of_the_models_and_holds_the_best(file, tmp_path, made)
     assert 'id="models"' in page and "Proximity before and after" in page and "<b>two" not in page
 
 
-def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(file, tmp_path, made, monkeypatch):
+def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(unsplit, tmp_path, made, monkeypatch):
     out = tmp_path / "out"
-    searched(file, out)
+    searched(unsplit, out)
     page = (out / "index.html").read_bytes()
     monkeypatch.setattr(engines, "adaptive_models", None)
     assert program("report", out).exit_code == 0 and (out / "index.html").read_bytes() == page
-    done = program("transform", out / "model.skops", file, "-o", tmp_path / "z.npz")
+    done = program("transform", out / "model.skops", unsplit, "-o", tmp_path / "z.npz")
     assert done.exit_code == 0, done.output
     assert np.array_equal(np.load(tmp_path / "z.npz")["Z"], np.load(out / "embedding.npz")["Z"])
-    done = program("predict", out / "model.skops", file, "-o", tmp_path / "y.csv")
+    done = program("predict", out / "model.skops", unsplit, "-o", tmp_path / "y.csv")
     assert done.exit_code == 0, done.output
     given = np.loadtxt(tmp_path / "y.csv", delimiter=",", skiprows=1)
     assert np.mean(given == made[1]) > 0.75
 
 
-def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(file, tmp_path):
-    record = searched(file, tmp_path / "a", "--defc-search", "random", "--classifier", "flda")
+def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(unsplit, tmp_path):
+    record = searched(unsplit, tmp_path / "a", "--defc-search", "random", "--classifier", "flda")
     found = record["adaptive"]
     assert (found["search"], found["classifier"]) == ("random", "flda")
     assert {model["k"] for model in found["models"][:3]} <= {*record["summary"]["protocol"]["sizes"]}
-    record = searched(file, tmp_path / "b", "-k", "1,2")
+    record = searched(unsplit, tmp_path / "b", "-k", "1,2")
     assert record["summary"]["protocol"]["sizes"] == [1, 2]
     assert max(model["k"] for model in record["adaptive"]["models"]) <= 2
 
 
-def test_it_repeats(file, tmp_path):
-    rows = [[{**row, "seconds": 0} for row in searched(file, tmp_path / name)["rows"]] for name in "ab"]
+def test_it_repeats(unsplit, tmp_path):
+    rows = [[{**row, "seconds": 0} for row in searched(unsplit, tmp_path / name)["rows"]] for name in "ab"]
     assert rows[0] == rows[1]
 
 
@@ -135,7 +121,7 @@ def test_groups_stay_whole_in_the_folds_of_the_search(made, monkeypatch):
     assert calls and all(trial["scores"] or trial["failure"] for trial in found.trials)
 
 
-def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch):
+def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
     from proxembed.engine.objective import Objective
 
     whole, calls = Objective.evaluate, []
@@ -147,7 +133,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch)
         return whole(self, *given)
 
     monkeypatch.setattr(Objective, "evaluate", stopped)
-    done = program("search", file, *QUICK, "-o", tmp_path / "out")
+    done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far (DEFC [3," in done.stderr, done.output
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["embedding.npz", "model.md", "model.skops"]
 
@@ -165,15 +151,15 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(file, tmp_path, monkeypatch)
         (["--engine", "defc", "--methods", "opls"], "--methods opls names methods, but --engine defc makes its own"),
     ],
 )
-def test_options_that_do_not_fit_end_with_one_line_and_code_2(file, tmp_path, options, message):
-    done = program("search", file, *options, "-o", tmp_path / "out")
+def test_options_that_do_not_fit_end_with_one_line_and_code_2(unsplit, tmp_path, options, message):
+    done = program("search", unsplit, *options, "-o", tmp_path / "out")
     assert done.exit_code == 2 and done.stdout == "" and message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and not (tmp_path / "out").exists()
 
 
-def test_too_many_rows_are_refused_before_the_search(file, tmp_path, monkeypatch):
+def test_too_many_rows_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "MOST_ROWS", 89)
-    done = program("search", file, *QUICK, "-o", tmp_path / "out")
+    done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 2 and "at most 89 of them, and there are 90 to learn from" in done.stderr
 
 

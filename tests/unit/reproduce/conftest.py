@@ -1,4 +1,6 @@
-"""A folder of small data sets, and a stage of the paper's experiment made of one."""
+"""A folder of small data sets, a stage of the paper's experiment made of one, and the test that what is done stays."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -17,3 +19,19 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def stage(folder):
     return reuters_ten(folder, seed=0)
+
+
+@pytest.fixture
+def done_once(monkeypatch):
+    """Call it with an experiment, its request and record: what is done is done again only where that is forced."""
+
+    def check(experiment, request, record):
+        def again(*arguments):
+            raise RuntimeError("run again")
+
+        monkeypatch.setattr(experiment, "compete", again)
+        assert experiment.run(request)["parts"] == record["parts"]
+        with pytest.raises(RuntimeError, match="run again"):
+            experiment.run(replace(request, force=True))
+
+    return check

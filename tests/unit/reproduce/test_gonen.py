@@ -37,7 +37,7 @@ def named(rows, name):
     return next(fit for fit in fits_of("emotions", rows.Y.shape[1], SMALL) if fit.name == name)
 
 
-def test_a_run_leaves_claims_figures_and_a_record_and_is_not_repeated(folder, tmp_path, small, monkeypatch):
+def test_a_run_leaves_claims_figures_and_a_record_and_is_not_repeated(folder, tmp_path, small, done_once):
     record = gonen.run(request(folder, tmp_path))
     assert list(record["parts"]) == ["emotions", "emotions, bound"]
     assert not [entry for entries in record["parts"].values() for entry in entries if entry["failure"]]
@@ -47,14 +47,7 @@ def test_a_run_leaves_claims_figures_and_a_record_and_is_not_repeated(folder, tm
     assert f"svd {fit['scores']['Hamming loss']:.4f}" in page and "A quick run" in page and "## Failures" not in page
     for name in ("dimensions.svg", "bounds.svg"):
         assert ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg") and name in page
-
-    def again(*arguments):
-        raise RuntimeError("run again")
-
-    monkeypatch.setattr(gonen, "compete", again)
-    assert gonen.run(request(folder, tmp_path))["parts"] == record["parts"]
-    with pytest.raises(RuntimeError, match="run again"):
-        gonen.run(request(folder, tmp_path, force=True))
+    done_once(gonen, request(folder, tmp_path), record)
 
 
 def test_two_processes_find_what_one_finds(folder, tmp_path, small):
