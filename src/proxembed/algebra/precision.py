@@ -216,7 +216,7 @@ def ridge_with_level(X: CentredMatrix, T: np.ndarray, lam: float, rows: np.ndarr
     """Coefficients (d, c) and level (c,) of min ||XW + 1b' - T||^2 + lam (||W||^2 + ||b||^2) over some rows.
 
     ``rows`` holds their numbers; T is zero in all others. From X'X, X'1 and X'T, or from XX' where the rows are fewer;
-    X is not copied.
+    X is copied only there, and only where some rows are left out.
     """
     n, d = X.shape
     whole = len(rows) == n

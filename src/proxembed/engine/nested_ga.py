@@ -20,11 +20,10 @@ def nested_ga(search: ModelSearch) -> None:
     """The search of models by a genetic algorithm over the eight switches, 25 a generation.  [mu2012defc]
 
     The fitness of a model is the best score that the search of its parameters has found; the elite are two different
-    models. Switches are crossed gene by
-    gene and mutate to another option. A model that is bred again goes on with its parameters, with half the budget. The
-    search ends with 150 distinct models, or after 5 generations without a better score. A bound on evaluations is
-    shared among the models that are still to come: as many as can have 25 settings each, but 50 at least, so that
-    models are bred from models.
+    models. Switches are crossed gene by gene and mutate to another option. A model that is bred again goes on with its
+    parameters, with half the budget. The search ends with 150 distinct models, or after 5 generations without a better
+    score. A bound on evaluations is shared among the models that are still to come: as many as can have 25 settings
+    each, but 50 at least, so that models are bred from models.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Data of the DEFC experiment in random training, validation and test parts, sizes as in the paper.  [mu2012defc]
 
 Three sets of the paper, and a Swiss roll of our own: its noise of 2 lets one nearest neighbour of 400 rows be right in
-84 % of the cases, as it is on the roll of the paper, whose formula is not given.
+some 84.5 % of the cases, as it is on the roll of the paper, whose formula is not given.
 """
 
 from __future__ import annotations

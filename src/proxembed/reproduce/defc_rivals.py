@@ -65,7 +65,7 @@ class Scale:
 class Rival:
     """An existing method: the range of each parameter, by the names of the estimator, and the estimator itself.
 
-    A parameter whose name ends in ``tau`` is searched as a multiple of the median squared distance.
+    The parameter ``tau`` is searched as a multiple of the median squared distance.
 
     Examples
     --------
