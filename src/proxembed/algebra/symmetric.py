@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg.lapack import dpocon, dsyevd, dsygst
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .blas import matmul
@@ -51,10 +52,12 @@ def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.
 
     With B = LL' those of L^-1 A L^-T. Raises a LinAlgError where B is not positive definite to working precision.
     """
-    L = linalg.cholesky(B.T, lower=True, check_finite=False)
+    L, refused = dpotrf(B.T, lower=1, clean=0)
+    if refused:
+        raise linalg.LinAlgError(f"The leading {refused} x {refused} part of B is not positive definite.")
     M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
     w, U = top(M.T, min(k, len(A)))
-    return w, linalg.solve_triangular(L, U, lower=True, trans="T", check_finite=False)
+    return w, dtrsm(1.0, L, U, lower=1, trans_a=1)
 
 
 def lanczos(
