@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .blas import matmul
 
+NotDefinite = linalg.LinAlgError  # what a Cholesky factorisation raises
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
@@ -44,7 +45,7 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues of (A, B), descending, and their B-orthonormal vectors.
 
-    With B = LL' those of L^-1 A L^-T. Raises a LinAlgError where B is not positive definite to working precision.
+    With B = LL' those of L^-1 A L^-T. Raises NotDefinite where B is not positive definite to working precision.
     """
     L = linalg.cholesky(B.T, lower=True, check_finite=False)
     M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
