@@ -286,6 +286,24 @@ def test_one_hot_sets_are_classes(criterion, objective, monkeypatch):
     assert np.array_equal(single.Z, several.Z) and np.array_equal(single.Z_val, several.Z_val)
 
 
+def test_enemies_of_the_other_class_alone():
+    """M_A of the k_E nearest rows of every other class, which rows inside their class have as well."""
+    vector, values = [0, 0, 0, 5, 1, 1, 3, 0], {"similarity_sigma": 1.0, "k_E": 2}
+    found = embed(vector, values, enemy_pool="other")
+    A = np.zeros((N, N))
+    d2 = ((X[:, None] - X) ** 2).sum(axis=2)
+    for i in range(N):
+        for u in set(y) - {y[i]}:
+            A[i, sorted(np.flatnonzero(y == u), key=lambda j: d2[i, j])[:2]] = 1.0
+    A = np.maximum(A, A.T)
+    w, P = top(X.T @ (np.diag(A.sum(axis=1)) - A) @ X)
+    assert np.allclose(found.eigenvalues[:3], w, rtol=IDENTITY)
+    assert gram_distance(found.Z[:, :3], X @ P) < IDENTITY
+    assert gram_distance(embed(vector, values).Z[:, :3], X @ P) > 1e-2
+    both = [embed(vector, values | {"k_E": None}, enemy_pool=pool).Z for pool in ("pair", "other")]
+    assert np.array_equal(*both)
+
+
 def test_several_labels_weigh_friends_by_their_sets():
     Y = (RNG.random((N, C)) < 0.4).astype(int)
     labels = LabelMatrix.of(Y)

@@ -2,8 +2,9 @@
 
 from .candidate import Embedded
 from .embedding_model import EmbeddingModel
+from .options import PairOptions
 from .parameters import Limits, domain, sample
 from .stages import Part, Stages
 from .switches import Switches
 
-__all__ = ["Embedded", "EmbeddingModel", "Limits", "Part", "Stages", "Switches", "domain", "sample"]
+__all__ = ["Embedded", "EmbeddingModel", "Limits", "PairOptions", "Part", "Stages", "Switches", "domain", "sample"]

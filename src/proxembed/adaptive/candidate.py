@@ -15,6 +15,7 @@ from ..direct import lead_signs
 from ..labels import LabelMatrix
 from . import criteria, pairs, points
 from .measures import Inner, has_own_order, measure, median_distance, nearness
+from .options import PairOptions
 from .ranks import Ranks, rank_matrices
 from .space import Projection, Space, by_features, feature_space, gram_space, relation_features, relation_space
 from .switches import MEASURE_PARAMETERS, Switches
@@ -62,8 +63,12 @@ class Setting:
     cache: Cache | None
     name: tuple
     k_cap: int
-    undirected: str
-    lam_scale: str
+    options: PairOptions
+
+    @property
+    def lam_scale(self) -> str:
+        """The unit of lam."""
+        return self.options.lam_scale
 
     def kept(self, key: tuple, make: Callable[[], Any]) -> Any:
         """The value of the cache, or a new one that is put there."""
@@ -187,9 +192,9 @@ class Candidate:
         """Rank matrices of the similarities; the same for every sigma and tau."""
 
         def make():
-            kind = self.options["similarity"]
+            kind, options = self.options["similarity"], self.setting.options
             S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
-            return rank_matrices(S, self.setting.labels, self.setting.undirected)
+            return rank_matrices(S, self.setting.labels, options.undirected, options.enemy_pool)
 
         return self.setting.kept(("ranks", *self.order_key), make)
 

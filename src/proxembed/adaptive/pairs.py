@@ -17,7 +17,6 @@ from ..labels import LabelMatrix
 from .ranks import NEVER, Ranks
 
 DENSE_FROM = 0.05
-LABEL_SIMILARITIES = ("dice", "jaccard", "constant")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed import EmbeddingModel
-from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, sample
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
@@ -211,8 +211,11 @@ def test_bad_calls_are_errors():
         Stages(Part(X[:-1], labels))
     with pytest.raises(ValueError, match="X_val has 2 features"):
         Stages(Part(X, labels, X[:, :2]))
-    with pytest.raises(ValueError, match="lam_scale='unit'"):
-        Stages(Part(X, labels), lam_scale="unit")
+    for option in vars(PairOptions()):
+        with pytest.raises(ValueError, match=f"{option}='unit'"):
+            Stages(Part(X, labels), **{option: "unit"})
+    with pytest.raises(TypeError, match="'lam_unit'"):
+        Stages(Part(X, labels), lam_unit="raw")
     unknown = LabelMatrix.of(np.where(np.arange(len(y)) < 2, np.nan, y))
     with pytest.raises(ValueError, match="unknown"):
         Stages(Part(X, unknown))
