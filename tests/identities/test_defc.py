@@ -304,6 +304,43 @@ def test_enemies_of_the_other_class_alone():
     assert np.array_equal(*both)
 
 
+@pytest.mark.parametrize("objective", [1, 2, 3, 4])
+@pytest.mark.parametrize("criterion", [1, 2])
+def test_raw_weights_above_zero_are_a_unit_of_the_weights(criterion, objective):
+    """Gaussian weights are shares of the largest one, 1, already; polynomial ones of even degree have another unit."""
+    values = {"similarity_sigma": 0.7, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.3}
+    gaussian, polynomial = ([3, 0, 0, s, criterion, 2, objective, 0] for s in (5, 2))
+    assert np.array_equal(embed(gaussian, values, g_raw=True).Z, embed(gaussian, values).Z)
+    raw, shares = embed(polynomial, values, g_raw=True), embed(polynomial, values)
+    G = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    unit = np.square(1 + G @ G.T).max()
+    scale = 1.0 if objective == 2 else unit
+    assert unit > 10 and np.allclose(raw.eigenvalues[:3], scale * shares.eigenvalues[:3], rtol=1e-8)
+    raw, shares = (found.Z[:, :3] / np.linalg.norm(found.Z[:, :3], axis=0) for found in (raw, shares))
+    assert np.abs(raw - shares).max() < 1e-6
+
+
+@pytest.mark.parametrize("criterion", [1, 2])
+def test_raw_weights_below_zero_are_taken_as_they_are(criterion):
+    """(17) with dot products as weights, by sums over pairs."""
+    values = {"k_F": 5, "k_E": 20, "k_N": 25, "lam": 0.3}
+    found = embed([2, 0, 0, 1, criterion, 2, 1, 0], values, g_raw=True, lam_scale="raw")
+    Xc = X - X.mean(axis=0)
+    S = Xc @ Xc.T
+    ranks, weights = rank_matrices(S, LABELS), adaptive_pairs.PairLabels(LABELS)
+    if criterion == 1:
+        A, B = S * (ranks.enemies <= 20), S * (ranks.friends <= 5)
+    else:
+        A, B = (W * S * (ranks.neighbors <= 25) for W in (weights.between, weights.within))
+    assert (A < 0).any() and (S[ranks.enemies <= 20] < 0).any()
+    M = sum((A[i, j] - 0.3 * B[i, j]) * np.outer(Xc[i] - Xc[j], Xc[i] - Xc[j]) / 2 for i in range(N) for j in range(N))
+    w, P = top(M)
+    assert np.allclose(found.eigenvalues[:3], w, rtol=0, atol=IDENTITY * np.abs(w).max())
+    assert gram_distance(found.Z[:, :3], Xc @ P) < IDENTITY
+    clipped = embed([2, 0, 0, 1, criterion, 2, 1, 0], values)
+    assert gram_distance(clipped.Z[:, :3], Xc @ P) > 1e-2
+
+
 def test_several_labels_weigh_friends_by_their_sets():
     Y = (RNG.random((N, C)) < 0.4).astype(int)
     labels = LabelMatrix.of(Y)

@@ -201,7 +201,9 @@ class Candidate:
     @cached_property
     def weights(self) -> np.ndarray | None:
         """g(s) of all pairs; None where it is 1."""
-        return pairs.pair_weights(self.similarity) if self.options["pair_weights"] == "similarity" else None
+        if self.options["pair_weights"] == "constant":
+            return None
+        return pairs.pair_weights(self.similarity, self.setting.options.g_raw)
 
     def pair_key(self, part: str, number: str) -> tuple:
         """What tells one matrix of pairs from another: a part of the objective and its number of neighbours."""
@@ -271,10 +273,19 @@ class Candidate:
         if apart and not M_A.any():
             raise ValueError("No pair of different classes has a weight: there are no enemies.")
         if together and not np.trace(M_B) > 0:
-            if self.options["objective"] != "difference":
-                raise ValueError("No pair of the same class has a weight: there are no friends.")
-            self.repairs.append("no friends: enemies only")
+            self.check_friends(M_B)
         return M_A, M_B
+
+    def check_friends(self, M_B: np.ndarray) -> None:
+        """Repair or refusal where friends weigh nothing, or less than that."""
+        objective = self.options["objective"]
+        if M_B.any():
+            if objective == "ratio" or (objective == "difference" and self.setting.lam_scale == "trace"):
+                raise ValueError("The similarities of friends are below 0 on the whole: weigh pairs with g_raw=False.")
+        elif objective != "difference":
+            raise ValueError("No pair of the same class has a weight: there are no friends.")
+        else:
+            self.repairs.append("no friends: enemies only")
 
     def solved(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Stage 5: eigenvalues and eigenvectors in row-space coordinates, k of them."""

@@ -133,6 +133,11 @@ class EmbeddingModel(Embedder):
         choices=CHOICES["enemy_pool"],
         doc="Whether enemies are among the nearest rows of a row's own and one other class, or of the other alone.",
     )
+    g_raw: bool = param(
+        default=False,
+        kind=bool,
+        doc="Whether similarities weigh pairs as they are, or as shares of the largest one, 0 where they are negative.",
+    )
     label_similarity: str = param(
         default="dice", choices=CHOICES["label_similarity"], doc="Weight of friends by their label sets."
     )

@@ -8,6 +8,7 @@ from typing import Any
 CHOICES = {
     "undirected": ("or", "and"),
     "enemy_pool": ("pair", "other"),
+    "g_raw": (False, True),
     "lam_scale": ("trace", "raw"),
     "label_similarity": ("dice", "jaccard", "constant"),
 }
@@ -22,6 +23,8 @@ class PairOptions:
     undirected : "or" | "and", whether one row or both must list the other.
     enemy_pool : "pair" | "other", whether the enemies of a row in another class are among its nearest rows of both
         classes (so that rows inside their class have none for a small k_E), or are its nearest of the other class.
+    g_raw : whether a similarity as weight of a pair is taken as it is, below 0 and of any size as well; else as
+        max(s, 0) / max|s|. The ratio takes what is then negative in M_B as 0.
     lam_scale : "trace" | "raw", the unit of lam.
     label_similarity : "dice" | "jaccard" | "constant", weight of friends with several labels.
 
@@ -40,6 +43,7 @@ class PairOptions:
 
     undirected: str = "or"
     enemy_pool: str = "pair"
+    g_raw: bool = False
     lam_scale: str = "trace"
     label_similarity: str = "dice"
 

@@ -70,7 +70,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
         the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on
         all rows.
-    undirected, enemy_pool, lam_scale, label_similarity : str
+    undirected, enemy_pool, g_raw, lam_scale, label_similarity : str or bool
         Of every candidate, as in ``EmbeddingModel``.
     cache_bytes : int, default=2**30
         Memory for stages that candidates share, in each process; 0 keeps none.
@@ -137,6 +137,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         refit="all",
         undirected="or",
         enemy_pool="pair",
+        g_raw=False,
         lam_scale="trace",
         label_similarity="dice",
         cache_bytes=MAX_BYTES,
@@ -155,6 +156,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.refit = refit
         self.undirected = undirected
         self.enemy_pool = enemy_pool
+        self.g_raw = g_raw
         self.lam_scale = lam_scale
         self.label_similarity = label_similarity
         self.cache_bytes = cache_bytes

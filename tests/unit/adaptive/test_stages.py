@@ -13,7 +13,7 @@ from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
 
 EVERY = list(Switches.all())
-UNWEIGHTED = re.compile("No pair of .* has a weight: there are no (enemies|friends)")
+UNWEIGHTED = re.compile("No pair of .* has a weight: there are no (enemies|friends)|friends are below 0 on the whole")
 # Whitened rows of more features than rows are equally far apart, at a negative cosine; one centred feature has
 # cosines +1 and -1 alone: where classes differ by these signs, no pair of two classes has a weight g(s) = max(s, 0).
 FAILING = {"wide and sparse": 6, "one feature": 15}
@@ -84,6 +84,24 @@ def test_random_candidates_build(name):
         assert np.isfinite(found.Z).all() and np.isfinite(found.Z_val).all()
         assert found.Z.shape[1] == found.Z_val.shape[1] == len(found.eigenvalues) <= 6
     assert failed <= FAILING.get(name, 0)
+
+
+@pytest.mark.parametrize("name", ["degenerate", "several labels"])
+@pytest.mark.parametrize("option", [{"g_raw": True}, {"enemy_pool": "other"}], ids=str)
+def test_random_candidates_build_with_further_options(name, option):
+    X, y = DATA[name]
+    rng = np.random.default_rng(7)
+    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
+    limits = Limits.of(stages.labels)
+    failed = 0
+    for number in rng.choice(len(EVERY), 120, replace=False):
+        found = stages.embed(EVERY[number], sample(EVERY[number], limits, rng))
+        if found.failed is not None:
+            assert UNWEIGHTED.search(found.failed), (EVERY[number], found.failed)
+            failed += 1
+            continue
+        assert np.isfinite(found.Z).all() and np.isfinite(found.Z_val).all()
+    assert failed <= (6 if option.get("g_raw") else 0)
 
 
 @pytest.mark.parametrize("name", ["ordinary", "wide and sparse", "several labels"])
@@ -165,6 +183,22 @@ def test_no_enemies_doubles_k_e_and_says_so():
     assert found.failed is None and "k_E = 6 instead" in found.repairs[0]
     assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": 6}).repairs == ()
     assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": None}).repairs == ()
+
+
+def test_similarities_as_they_are_can_make_friends_repel_each_other():
+    """Friends of opposite directions: dot products below 0, and M_B with them."""
+    X = np.array([[5.0, 0.1], [-5.0, 0.2], [0.1, 4.0], [0.3, -4.0]])
+    stages = [
+        Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])), g_raw=True, lam_scale=scale, k_cap=2)
+        for scale in ("trace", "raw")
+    ]
+    values = {"k_F": 1, "k_E": None, "lam": 1.0}
+    for stage, objective, fails in [(0, 1, True), (1, 1, False), (0, 2, True), (1, 2, True), (0, 4, False)]:
+        found = stages[stage].embed(Switches(0, 0, 0, 1, 1, 2, objective, 0), values)
+        assert (found.failed is not None) is fails and found.repairs == ()
+        assert not fails or "below 0 on the whole: weigh pairs with g_raw=False" in found.failed
+    clipped = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])))
+    assert "no friends" in clipped.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), values).failed
 
 
 def test_no_friends_and_what_needs_them():
