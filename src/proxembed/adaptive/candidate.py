@@ -14,6 +14,7 @@ from ..algebra.matrix import Matrix
 from ..direct import lead_signs
 from ..labels import LabelMatrix
 from . import criteria, pairs, points
+from .copies import Copies
 from .measures import Inner, has_own_order, measure, median_distance, nearness
 from .options import PairOptions
 from .ranks import Ranks, rank_matrices
@@ -60,6 +61,7 @@ class Setting:
     columns: np.ndarray
     labels: LabelMatrix
     pairs: pairs.PairLabels
+    copies: Copies | None
     cache: Cache | None
     name: tuple
     k_cap: int
@@ -194,16 +196,25 @@ class Candidate:
         def make():
             kind, options = self.options["similarity"], self.setting.options
             S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
+            if self.setting.copies is not None:
+                return self.setting.copies.ranks(S, options)
             return rank_matrices(S, self.setting.labels, options.undirected, options.enemy_pool)
 
         return self.setting.kept(("ranks", *self.order_key), make)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
-        """g(s) of all pairs; None where it is 1."""
+        """g(s) of all pairs, of copies where these are counted; None where it is 1."""
         if self.options["pair_weights"] == "constant":
             return None
-        return pairs.pair_weights(self.similarity, self.setting.options.g_raw)
+        weights = pairs.pair_weights(self.similarity, self.setting.options.g_raw)
+        return weights if self.setting.copies is None else self.setting.copies.spread(weights)
+
+    def scatter(self, W: np.ndarray) -> np.ndarray:
+        """T'L(W)T of weights of pairs, of copies where these are counted."""
+        return pairs.laplacian_product(
+            self.space.T, W if self.setting.copies is None else self.setting.copies.collapse(W)
+        )
 
     def pair_key(self, part: str, number: str) -> tuple:
         """What tells one matrix of pairs from another: a part of the objective and its number of neighbours."""
@@ -224,7 +235,7 @@ class Candidate:
 
         def make():
             B = pairs.friend_matrix(self.ranks, self.values["k_F"], self.weights, self.setting.pairs)
-            return pairs.laplacian_product(self.space.T, B)
+            return self.scatter(B)
 
         return self.setting.kept(self.keys[1], make)
 
@@ -234,7 +245,7 @@ class Candidate:
 
         def make():
             A, used = pairs.enemy_matrix(self.ranks, self.values["k_E"], self.weights)
-            return pairs.laplacian_product(self.space.T, A), used
+            return self.scatter(A), used
 
         return self.setting.kept(self.keys[0], make)
 
@@ -242,18 +253,17 @@ class Candidate:
     def global_fisher(self) -> bool:
         """Whether local Fisher weights are those of all pairs alike, for which no similarity is needed."""
         k = self.values["k_N"]
-        return (k is None or k >= self.n - 1) and self.options["pair_weights"] == "constant"
+        return (k is None or k >= self.setting.pairs.labels.n - 1) and self.options["pair_weights"] == "constant"
 
     @cached_property
     def fisher(self) -> tuple[np.ndarray, np.ndarray]:
         """M_A and M_B of local Fisher weights."""
-        T = self.space.T
 
         def make():
             if self.global_fisher:
-                return pairs.global_fisher(T, self.setting.labels)
+                return pairs.global_fisher(self.space.T, self.setting.labels)
             A, B = pairs.fisher_matrices(self.ranks, self.values["k_N"], self.weights, self.setting.pairs)
-            return pairs.laplacian_product(T, A), pairs.laplacian_product(T, B)
+            return self.scatter(A), self.scatter(B)
 
         return self.setting.kept(self.keys[0], make)
 

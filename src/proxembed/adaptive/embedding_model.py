@@ -138,8 +138,15 @@ class EmbeddingModel(Embedder):
         kind=bool,
         doc="Whether similarities weigh pairs as they are, or as shares of the largest one, 0 where they are negative.",
     )
+    multilabel: str = param(
+        default="sets",
+        choices=CHOICES["multilabel"],
+        doc="Rows of several labels are paired by their label sets, or as copies, one for each label (MESD).",
+    )
     label_similarity: str = param(
-        default="dice", choices=CHOICES["label_similarity"], doc="Weight of friends by their label sets."
+        default="dice",
+        choices=CHOICES["label_similarity"],
+        doc='Weight of friends by their label sets, where multilabel="sets".',
     )
 
     @classmethod

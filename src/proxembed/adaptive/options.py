@@ -9,6 +9,7 @@ CHOICES = {
     "undirected": ("or", "and"),
     "enemy_pool": ("pair", "other"),
     "g_raw": (False, True),
+    "multilabel": ("sets", "mesd"),
     "lam_scale": ("trace", "raw"),
     "label_similarity": ("dice", "jaccard", "constant"),
 }
@@ -26,7 +27,13 @@ class PairOptions:
     g_raw : whether a similarity as weight of a pair is taken as it is, below 0 and of any size as well; else as
         max(s, 0) / max|s|. The ratio takes what is then negative in M_B as 0.
     lam_scale : "trace" | "raw", the unit of lam.
-    label_similarity : "dice" | "jaccard" | "constant", weight of friends with several labels.
+    multilabel : "sets" | "mesd", how rows of several labels are paired. By their label sets: friends share a label,
+        enemies share none, and either count once. Or as copies of the row, one for each label [mu2012mesd]: each copy
+        has friends of its label and enemies of every other, and two rows weigh as many pairs of copies as are related.
+        Lists then hold copies, each in a place of its own, none of the row itself and none of rows without labels;
+        equally near ones come in the order of rows, then of labels. Two rows may so be friends by one label and
+        enemies by others. With one label a row both are the same.
+    label_similarity : "dice" | "jaccard" | "constant", weight of friends by their label sets; of "sets" alone.
 
     Raises
     ------
@@ -44,6 +51,7 @@ class PairOptions:
     undirected: str = "or"
     enemy_pool: str = "pair"
     g_raw: bool = False
+    multilabel: str = "sets"
     lam_scale: str = "trace"
     label_similarity: str = "dice"
 

@@ -14,6 +14,7 @@ from ..algebra.matrix import Matrix
 from ..labels import LabelMatrix
 from . import pairs, points
 from .candidate import Cache, Candidate, Embedded, Setting
+from .copies import copies_of
 from .options import PairOptions
 from .switches import Switches
 
@@ -59,6 +60,7 @@ class Stages:
     def __init__(self, part: Part, cache: Cache | None = None, *, name: tuple = (), k_cap: int = K_CAP, **options: Any):
         _check_part(part)
         self.labels, chosen = pairs.told_apart(part.labels), PairOptions(**options)
+        copies = copies_of(self.labels, chosen)
         columns = points.varying(part.X)
         new = part.X[:0] if part.X_val is None else part.X_val
         self._dropped = part.X.shape[1] - len(columns)
@@ -67,7 +69,8 @@ class Stages:
             points.float64(new)[:, columns],
             columns,
             self.labels,
-            pairs.PairLabels(self.labels, chosen.label_similarity),
+            pairs.PairLabels(self.labels if copies is None else copies.labels, chosen.label_similarity),
+            copies,
             cache,
             tuple(name),
             k_cap,

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from proxembed.adaptive import Limits, PairOptions, Switches
+from proxembed.adaptive import PairOptions, Switches
 from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
@@ -70,7 +70,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
         the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on
         all rows.
-    undirected, enemy_pool, g_raw, lam_scale, label_similarity : str or bool
+    undirected, enemy_pool, g_raw, multilabel, lam_scale, label_similarity : str or bool
         Of every candidate, as in ``EmbeddingModel``.
     cache_bytes : int, default=2**30
         Memory for stages that candidates share, in each process; 0 keeps none.
@@ -138,6 +138,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         undirected="or",
         enemy_pool="pair",
         g_raw=False,
+        multilabel="sets",
         lam_scale="trace",
         label_similarity="dice",
         cache_bytes=MAX_BYTES,
@@ -157,6 +158,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.undirected = undirected
         self.enemy_pool = enemy_pool
         self.g_raw = g_raw
+        self.multilabel = multilabel
         self.lam_scale = lam_scale
         self.label_similarity = label_similarity
         self.cache_bytes = cache_bytes
@@ -297,7 +299,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             X, labels = joined(X, labels, further)
         params, before = dict(best.params), trained_on(objective)
         if labels.n != before:
-            new = Limits.of(labels)
+            new = objective.limits_of(labels)
             params = grown(best.params, Switches.of(best.switches), objective.limits, new, labels.n / before)
         model = refitted(best, params, X, labels, **objective.options)
         self._trained = model.transform(X.astype(np.float64, copy=False)), labels

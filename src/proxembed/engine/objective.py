@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.adaptive import Limits, Part, Stages, Switches
+from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of
 from proxembed.algebra.matrix import Matrix
 from proxembed.labels import LabelMatrix
 
@@ -124,7 +124,11 @@ class Objective:
     @property
     def limits(self) -> Limits:
         """How far numbers of neighbours go, on all rows that are not further ones."""
-        return Limits.of(self.labels)
+        return self.limits_of(self.labels)
+
+    def limits_of(self, labels: LabelMatrix) -> Limits:
+        """How far numbers of neighbours go, on rows of these labels."""
+        return limits_of(labels, PairOptions(**self.options))
 
     @property
     def cache_stats(self) -> dict[str, int]:

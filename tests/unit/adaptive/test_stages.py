@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed import EmbeddingModel
-from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, sample
+from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of, sample
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
@@ -87,12 +87,12 @@ def test_random_candidates_build(name):
 
 
 @pytest.mark.parametrize("name", ["degenerate", "several labels"])
-@pytest.mark.parametrize("option", [{"g_raw": True}, {"enemy_pool": "other"}], ids=str)
+@pytest.mark.parametrize("option", [{"g_raw": True}, {"enemy_pool": "other"}, {"multilabel": "mesd"}], ids=str)
 def test_random_candidates_build_with_further_options(name, option):
     X, y = DATA[name]
     rng = np.random.default_rng(7)
     stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
-    limits = Limits.of(stages.labels)
+    limits = limits_of(stages.labels, PairOptions(**option))
     failed = 0
     for number in rng.choice(len(EVERY), 120, replace=False):
         found = stages.embed(EVERY[number], sample(EVERY[number], limits, rng))

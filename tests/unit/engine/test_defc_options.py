@@ -16,7 +16,14 @@ X = Y @ RNG.normal(size=(4, 5)) + 0.7 * RNG.normal(size=(90, 5))
 TRAIN, OUT = np.arange(60), np.arange(60, 90)
 MODEL = Switches(2, 5, 0, 1, 1, 2, 1, 0)
 VALUES = {"k_F": 4, "k_E": 18, "lam": 0.1}
-OTHER = {"undirected": "and", "enemy_pool": "other", "g_raw": True, "lam_scale": "raw", "label_similarity": "constant"}
+OTHER = {
+    "undirected": "and",
+    "enemy_pool": "other",
+    "g_raw": True,
+    "multilabel": "mesd",
+    "lam_scale": "raw",
+    "label_similarity": "constant",
+}
 
 
 def test_every_option_has_another_value_here():
