@@ -155,12 +155,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.n_components = n_components
         self.all_k = all_k
         self.refit = refit
-        self.undirected = undirected
-        self.enemy_pool = enemy_pool
-        self.g_raw = g_raw
-        self.multilabel = multilabel
-        self.lam_scale = lam_scale
-        self.label_similarity = label_similarity
+        self.undirected, self.enemy_pool, self.g_raw = undirected, enemy_pool, g_raw
+        self.multilabel, self.label_similarity, self.lam_scale = multilabel, label_similarity, lam_scale
         self.cache_bytes = cache_bytes
         self.n_jobs = n_jobs
         self.random_state = random_state

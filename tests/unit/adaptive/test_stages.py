@@ -13,7 +13,9 @@ from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
 
 EVERY = list(Switches.all())
-UNWEIGHTED = re.compile("No pair of .* has a weight: there are no (enemies|friends)|friends are below 0 on the whole")
+UNWEIGHTED = re.compile(
+    "No pair of .* has a weight: there are no (enemies|friends)|friends are below 0 on the whole|not positive"
+)
 # Whitened rows of more features than rows are equally far apart, at a negative cosine; one centred feature has
 # cosines +1 and -1 alone: where classes differ by these signs, no pair of two classes has a weight g(s) = max(s, 0).
 FAILING = {"wide and sparse": 6, "one feature": 15}
@@ -199,6 +201,17 @@ def test_similarities_as_they_are_can_make_friends_repel_each_other():
         assert not fails or "below 0 on the whole: weigh pairs with g_raw=False" in found.failed
     clipped = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])))
     assert "no friends" in clipped.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), values).failed
+
+
+def test_similarities_as_they_are_can_ask_for_a_larger_lam():
+    """About M_B = diag(810, -64): one class along each axis, the second of opposite directions."""
+    stages = Stages(Part(np.array([[10.0, 0], [1, 0], [0.1, 2], [0.1, -2]]), LabelMatrix.of([0, 0, 1, 1])), g_raw=True)
+    embedded = [
+        stages.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {"k_F": 1, "k_E": None, "lam": lam}) for lam in (1.0, 1e-2, 1e-6)
+    ]
+    assert embedded[0].failed is None and embedded[0].repairs == ()
+    assert embedded[1].failed is None and "M_B + lam I was not positive definite: 100 times" in embedded[1].repairs[0]
+    assert "M_B + lam I is not positive definite" in embedded[2].failed
 
 
 def test_no_friends_and_what_needs_them():
