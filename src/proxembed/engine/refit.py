@@ -54,13 +54,16 @@ def joined(X, labels: LabelMatrix, further: tuple[Any, LabelMatrix]) -> tuple[An
     return stack([X, X_val]), replace(labels, Y=Y)
 
 
-def refitted(best: Evaluation, params: dict[str, Any], X, labels: LabelMatrix) -> EmbeddingModel:
-    """The best candidate on these rows, with its number of components, or as many as it has here."""
-    model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k)
+def refitted(best: Evaluation, params: dict[str, Any], X, labels: LabelMatrix, **options: Any) -> EmbeddingModel:
+    """The best candidate on these rows, with its number of components, or as many as it has here.
+
+    ``options`` are those of ``PairOptions`` with which it was found.
+    """
+    model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k, **options)
     try:
         return model.fit(X, labels)
     except ValueError as error:
-        found = Stages(Part(X, labels)).embed(model.switches(), params)
+        found = Stages(Part(X, labels), **options).embed(model.switches(), params)
         if found.failed is not None:
             raise ValueError(
                 f"the best candidate, {list(best.switches)}, cannot be fitted on all {labels.n} rows: {found.failed} "
