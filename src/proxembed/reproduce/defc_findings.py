@@ -31,7 +31,7 @@ def conclusions(parts: Mapping[str, list[dict]]) -> dict:
     dict
         ``tables`` (part -> method -> means over the draws), ``against`` (part -> each of DEFC's searches -> the other
         methods, paired over the draws), ``criteria`` (set -> the two forms against Fisher's criterion), ``permuted``
-        (part -> test score less chance) and ``failures``.
+        (part -> test score less chance) and ``chosen`` (part -> switches and k of the genetic search's best).
     """
     made: dict[str, Any] = {"tables": {}, "against": {}, "criteria": {}, "permuted": {}, "chosen": {}}
     for part, entries in parts.items():
@@ -48,8 +48,6 @@ def conclusions(parts: Mapping[str, list[dict]]) -> dict:
         made["permuted"][part] = above_chance(entries)
         best = [entry for entry in entries if entry["method"] == GA and entry["chosen"]]
         made["chosen"][part] = [{"switches": each["chosen"]["switches"], "k": each["k"]} for each in best]
-    failed = [(part, entry) for part, entries in parts.items() for entry in entries if entry["failure"]]
-    made["failures"] = [{"part": part, "entrant": e["entrant"], "reason": e["failure"]} for part, e in failed]
     return made
 
 

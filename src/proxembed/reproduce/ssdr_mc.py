@@ -112,9 +112,9 @@ class _Run:
 
     def _at(self, share: float) -> list[tuple[Alternated | Scored, float | str]]:
         """The entrants at a share of labelled rows, each with its cut."""
-        cuts = [self.plan.cut, *([TUNED] if share in self.plan.tuned_shares else [])]
+        cuts: list[float | str] = [self.plan.cut, *([TUNED] if share in self.plan.tuned_shares else [])]
         wanted = [(each, cut) for cut in cuts for each in self.entrants]
-        return [*wanted, *[(clipped(), self.plan.cut)] * (share == self.plan.grid_share)]
+        return [*wanted, (clipped(), self.plan.cut)] if share == self.plan.grid_share else wanted
 
     def _split(self, name: str) -> None:
         """The published training rows labelled, the test rows not."""
