@@ -280,13 +280,14 @@ class Candidate:
             lam = criteria.effective_lam(objective, self.values["lam"], M_A, M_B, scale)
 
         def make():
-            if objective != "ratio":
-                return criteria.solve_plain(objective, M_A, M_B, lam, k)
-            f, E = self.setting.kept(("constraint", self.keys[1]), lambda: criteria.constraint_spectrum(M_B))
-            EAE = self.setting.kept(("rotated", *self.keys), lambda: criteria.rotated(M_A, E))
-            return criteria.solve_ratio(EAE, f, E, lam, k)
+            if objective == "ratio":
+                return criteria.solve_ratio(M_A, M_B, lam, k)
+            return *criteria.solve_plain(objective, M_A, M_B, lam, k), 0
 
-        return self.setting.kept(("solution", *self.keys, objective, self.values.get("lam")), make)
+        w, P, raised = self.setting.kept(("solution", *self.keys, objective, self.values.get("lam")), make)
+        if raised:
+            self.repairs.append(f"M_B + lam I was not positive definite: {10**raised:,} times the lam")
+        return w, P
 
     def projection(self, P: np.ndarray) -> Projection:
         """The way of new rows through all stages."""

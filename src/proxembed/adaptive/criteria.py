@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.blas import matmul
-from ..algebra.symmetric import descending, orthonormal_columns, top
+from ..algebra.symmetric import orthonormal_columns, top, top_of_pencil
 
 NEVER_SINGULAR = 1e-12
+MOST_RAISES = 5
 
 
 def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, scale: str) -> float:
@@ -34,22 +34,25 @@ def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, 
     return lam * abs(float(np.trace(M_A))) / b if b > 0 else 0.0
 
 
-def constraint_spectrum(M_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """f and E with M_B = E diag(f) E', f at least 0: one rotation for all lam of (18)."""
-    f, E = descending(M_B)
-    return np.maximum(f, 0.0), np.ascontiguousarray(E)
+def solve_ratio(M_A: np.ndarray, M_B: np.ndarray, lam: float, k: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """The k largest eigenvalues of (M_A, M_B + lam I), their vectors with P'(M_B + lam I)P = I, and how often lam was
+    taken tenfold, up to five times, because the constraint was not positive definite to working precision.
 
-
-def rotated(M_A: np.ndarray, E: np.ndarray) -> np.ndarray:
-    """E'M_A E, once for all lam of (18)."""
-    return matmul(E.T, matmul(M_A, E))
-
-
-def solve_ratio(EAE: np.ndarray, f: np.ndarray, E: np.ndarray, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of (M_A, M_B + lam I) and their vectors, P'(M_B + lam I)P = I; from E'M_A E."""
-    half = 1.0 / np.sqrt(f + (lam + NEVER_SINGULAR * f.sum() / len(f)))
-    w, Q = top(half[:, None] * EAE * half, k)
-    return w, matmul(E, half[:, None] * Q)
+    Examples
+    --------
+    >>> w, P, raised = solve_ratio(np.diag([1.0, 6.0]), np.diag([0.0, 1.0]), 0.5, 1)
+    >>> w.round(6).tolist(), np.abs(P).round(2).tolist(), raised
+    ([4.0], [[0.0], [0.82]], 0)
+    """
+    lam += NEVER_SINGULAR * float(np.trace(M_B)) / len(M_B)
+    for raised in range(MOST_RAISES + 1):
+        constraint = M_B.copy()
+        constraint[np.diag_indices_from(constraint)] += lam * 10.0**raised
+        try:
+            return *top_of_pencil(M_A, constraint, k), raised
+        except np.linalg.LinAlgError:
+            continue
+    raise ValueError(f"M_B + lam I is not positive definite, even with {10**MOST_RAISES:,} times the lam of {lam:.3g}.")
 
 
 def solve_plain(objective: str, M_A: Any, M_B: Any, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg.lapack import dpocon
+from scipy.linalg.lapack import dpocon, dsygst
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .blas import matmul
@@ -42,10 +42,14 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of (A, B), B positive definite, descending, and their B-orthonormal vectors."""
-    r = len(A)
-    w, V = linalg.eigh(A.T, B.T, subset_by_index=(max(r - k, 0), r - 1), check_finite=False)
-    return w[::-1], V[:, ::-1]
+    """The k largest eigenvalues of (A, B), descending, and their B-orthonormal vectors.
+
+    With B = LL' those of L^-1 A L^-T. Raises a LinAlgError where B is not positive definite to working precision.
+    """
+    L = linalg.cholesky(B.T, lower=True, check_finite=False)
+    M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
+    w, U = top(M.T, min(k, len(A)))
+    return w, linalg.solve_triangular(L, U, lower=True, trans="T", check_finite=False)
 
 
 def lanczos(

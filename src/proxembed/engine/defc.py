@@ -37,7 +37,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     """Adaptive data embedding for classification: search the six stages of ``EmbeddingModel`` for those that serve a
     classifier best.  [mu2012defc]
 
-    Each candidate is fitted on training rows and judged on held-out ones, for every number of components at once. The
+    Each candidate is fitted on training rows and judged on held-out ones, for many numbers of components at once. The
     best one is fitted again, on all rows. Its score in the search is that of a winner among many: judge it on rows that
     the search has not seen.
 
@@ -63,6 +63,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         No candidate but the first is begun after so many seconds; the last fit is not counted. Infinity is None.
     n_components : int or None, default=None
         Most components; None: 100.
+    all_k : bool, default=False
+        Whether "1nn" is scored for every number of components; else for each up to 16, four an octave beyond, and the
+        largest. "flda" is scored for every one.
     refit : {"all", "train"}, default="all"
         Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
         the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on
@@ -128,6 +131,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         max_evals=200,
         max_seconds=None,
         n_components=None,
+        all_k=False,
         refit="all",
         cache_bytes=MAX_BYTES,
         n_jobs=1,
@@ -141,6 +145,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.max_evals = max_evals
         self.max_seconds = max_seconds
         self.n_components = n_components
+        self.all_k = all_k
         self.refit = refit
         self.cache_bytes = cache_bytes
         self.n_jobs = n_jobs
@@ -188,6 +193,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             raise ValueError(f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one.")
         if not isinstance(self.cache_bytes, Real) or isinstance(self.cache_bytes, bool) or not self.cache_bytes >= 0:
             raise ValueError(f"cache_bytes={self.cache_bytes!r} must be a number of bytes of at least 0; 0 keeps none.")
+        if not isinstance(self.all_k, bool | np.bool_):
+            raise ValueError(f"all_k={self.all_k!r} must be True or False.")
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
             raise ValueError(f"n_jobs={self.n_jobs!r} must be a number of processes, -1 for one a core, or None for 1.")
         if isinstance(self.random_state, Integral) and not 0 <= self.random_state < 2**32:
@@ -238,6 +245,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             classifier=self.classifier,
             scoring=self.scoring,
             k_cap=K_CAP if self.n_components is None else int(self.n_components),
+            all_k=self.all_k,
             cache_bytes=self.cache_bytes,
         )
         found = ModelSearch(

@@ -19,7 +19,7 @@ from proxembed.algebra.matrix import Matrix
 from proxembed.labels import LabelMatrix
 
 from .prefix_classifier import check_classifier
-from .prefix_scores import RANKING, check_scoring, default_scoring, prefix_scores
+from .prefix_scores import RANKING, check_scoring, default_scoring, prefix_scores, searched_sizes
 from .stage_cache import MAX_BYTES, StageCache
 
 EQUAL = 1e-12
@@ -66,6 +66,7 @@ class Objective:
     classifier : "1nn" | "flda"
     scoring : a measure of ``prefix_scores``; None for accuracy with one class a row, else macro-F1.
     k_cap : most components.
+    all_k : whether every number of components is scored, not only those of ``searched_sizes``.
     cache_bytes : limit of the stages kept; 0 keeps none.
 
     Attributes
@@ -98,12 +99,13 @@ class Objective:
         classifier: str = "1nn",
         scoring: str | None = None,
         k_cap: int = 100,
+        all_k: bool = False,
         cache_bytes: int = MAX_BYTES,
     ):
         check_classifier(classifier)
         self.scoring = default_scoring(labels) if scoring is None else scoring
         check_scoring(self.scoring)
-        self.X, self.labels, self.classifier, self.k_cap = X, labels, classifier, k_cap
+        self.X, self.labels, self.classifier, self.k_cap, self.all_k = X, labels, classifier, k_cap, all_k
         self.further = tuple(splits) if _is_further(splits) else None
         self.splits = [] if self.further is not None else list(splits)
         told = [labels] if self.further is None else [labels, self.further[1]]
@@ -162,7 +164,8 @@ class Objective:
         """
         start = perf_counter()
         switches = Switches.of(switches).canonical()
-        curves, repairs, failed = [], [], None
+        curves: list[dict[int, float]] = []
+        repairs, failed = [], None
         for fold in self._folds:
             found = fold.stages.embed(switches, params)
             repairs += [repair for repair in found.repairs if repair not in repairs]
@@ -170,21 +173,25 @@ class Objective:
                 failed = found.failed
                 break
             parts = found.Z, fold.labels, found.Z_val, fold.held_out
-            curves.append(prefix_scores(self.classifier, *parts, self.scoring, one_label=self.one_label))
-            curves[-1][: found.flat] = -np.inf
+            k_max = found.Z.shape[1]
+            sizes = list(range(1, k_max + 1)) if self.all_k else searched_sizes(self.classifier, k_max)
+            scores = prefix_scores(self.classifier, *parts, self.scoring, sizes, self.one_label)
+            scores[np.asarray(sizes) <= found.flat] = -np.inf
+            curves.append(dict(zip(sizes, scores.tolist(), strict=True)))
         k, score, by_fold = _best(curves) if failed is None else (None, -np.inf, ())
         values = {name: params[name] for name in switches.numeric()}
         seconds = perf_counter() - start
         return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
 
 
-def _best(curves: list[np.ndarray]) -> tuple[int, float, tuple[float, ...]]:
-    """The number of components with the best mean over the parts, the smallest of equal ones."""
-    width = min(map(len, curves))
-    each = np.array([curve[:width] for curve in curves])
+def _best(curves: Sequence[Mapping[int, float]]) -> tuple[int, float, tuple[float, ...]]:
+    """The number of components with the best mean over the parts, of those that all have; the smallest of equal
+    ones."""
+    sizes = sorted(set.intersection(*map(set, curves)))
+    each = np.array([[curve[k] for k in sizes] for curve in curves])
     mean = each.mean(axis=0)
-    k = int((mean >= mean.max() - EQUAL).argmax())
-    return k + 1, float(mean[k]), tuple(each[:, k].tolist())
+    best = int((mean >= mean.max() - EQUAL).argmax())
+    return sizes[best], float(mean[best]), tuple(each[:, best].tolist())
 
 
 def _is_further(splits: Any) -> bool:

@@ -22,6 +22,7 @@ DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "hamming": lambda Y, found: 1.0 - hamming_loss(Y, found),
 }
 SCORINGS = (*DECISIONS, RANKING)
+EVERY_TO, PER_OCTAVE = 16, 4
 
 
 def default_scoring(labels: LabelMatrix) -> str:
@@ -31,6 +32,22 @@ def default_scoring(labels: LabelMatrix) -> str:
     ('accuracy', 'macro-F1')
     """
     return "accuracy" if labels.form == "classes" else "macro-F1"
+
+
+def searched_sizes(classifier: str, k_max: int) -> list[int]:
+    """The numbers of components at which a search looks, ascending: all of them with Fisher discriminants, which cost
+    next to nothing; with nearest rows all up to 16, then four an octave, and the last.  [mu2012defc]
+
+    Examples
+    --------
+    >>> searched_sizes("1nn", 40)[14:], len(searched_sizes("flda", 40))
+    ([15, 16, 19, 23, 27, 32, 38, 40], 40)
+    """
+    if classifier != "1nn":
+        return list(range(1, k_max + 1))
+    octaves = int(PER_OCTAVE * np.log2(max(k_max, EVERY_TO) / EVERY_TO))
+    beyond = [round(EVERY_TO * 2.0 ** (step / PER_OCTAVE)) for step in range(1, octaves + 1)]
+    return sorted({*range(1, min(k_max, EVERY_TO) + 1), *(k for k in beyond if k < k_max), k_max})
 
 
 def prefix_predictions(

@@ -85,7 +85,7 @@ def _first_of_least(half: np.ndarray, squares: np.ndarray) -> np.ndarray:
     least = half[own, near]
     limit = least + NOISE * (squares + least)
     half[own, near] = np.inf
-    tied = np.flatnonzero(half.min(axis=1) <= limit)
+    tied = np.flatnonzero(half[own, half.argmin(axis=1)] <= limit)
     half[own, near] = least
     if len(tied):
         near[tied] = (half[tied] <= limit[tied, None]).argmax(axis=1)

@@ -231,17 +231,17 @@ MODELS = {
     "polynomial": [2, 5, 0, 2, 1, 2, 2, 0],
 }
 SETTING = {"similarity_sigma": 1.0, "similarity_tau": 0.5, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.1}
-PAIRS = {"similarity", "friends", "enemies", "constraint", "rotated", "solution"}
+PAIRS = {"similarity", "friends", "enemies", "solution"}
 REMADE = [
     ("friends and enemies", "lam", {"solution"}),
-    ("friends and enemies", "k_E", {"enemies", "rotated", "solution"}),
-    ("friends and enemies", "k_F", {"friends", "constraint", "rotated", "solution"}),
+    ("friends and enemies", "k_E", {"enemies", "solution"}),
+    ("friends and enemies", "k_F", {"friends", "solution"}),
     ("friends and enemies", "similarity_sigma", PAIRS),
     ("constant weights", "similarity_sigma", set()),
-    ("constant weights", "k_E", {"enemies", "rotated", "solution"}),
+    ("constant weights", "k_E", {"enemies", "solution"}),
     ("local Fisher", "lam", {"solution"}),
-    ("local Fisher", "k_N", {"fisher", "constraint", "rotated", "solution"}),
-    ("local Fisher", "similarity_tau", {"similarity", "fisher", "constraint", "rotated", "solution"}),
+    ("local Fisher", "k_N", {"fisher", "solution"}),
+    ("local Fisher", "similarity_tau", {"similarity", "fisher", "solution"}),
     ("polynomial", "similarity_p", PAIRS | {"ranks"}),
 ]
 

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def halves(n, parts=3):
 def test_the_score_is_the_best_mean_over_the_parts(classifier):
     X, y = rows()
     labels, splits = LabelMatrix.of(y), halves(80)
-    found = Objective(X, labels, splits, classifier=classifier, k_cap=20).evaluate(MODEL, VALUES)
+    found = Objective(X, labels, splits, classifier=classifier, k_cap=20, all_k=True).evaluate(MODEL, VALUES)
     curves = []
     for train, out in splits:
         placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=20).embed(MODEL, VALUES)
@@ -44,10 +45,27 @@ def test_the_score_is_the_best_mean_over_the_parts(classifier):
 
 
 def test_equal_scores_go_to_the_fewest_components():
-    parts = [np.array([0.0, 0.3, 0.1]), np.array([0.2, 0.2, 0.2]), np.array([0.0, 0.1, 0.3, 0.9])]
-    means = np.array([part[:3] for part in parts]).mean(axis=0)
+    parts = [{1: 0.0, 2: 0.3, 4: 0.1}, {1: 0.2, 2: 0.2, 4: 0.2}, {1: 0.0, 2: 0.1, 4: 0.3, 5: 0.9}]
+    means = np.array([[part[k] for k in (1, 2, 4)] for part in parts]).mean(axis=0)
     assert means[1] < means[2] < means[1] + 1e-15  # equal but for rounding
     assert _best(parts) == (2, means[1], (0.3, 0.2, 0.1))
+    assert _best([{1: 0.1, 4: 0.4}, {1: 0.2, 3: 0.9, 4: 0.3}])[0] == 4
+
+
+@pytest.mark.parametrize("all_k", [False, True])
+def test_nearest_rows_are_scored_on_a_grid_of_components_unless_all_are_asked_for(all_k):
+    X, y = rows()
+    labels, (train, out) = LabelMatrix.of(y), halves(80)[0]
+    sizes, asked = list(range(1, 41)), []
+
+    def scored(*given):
+        asked.append(given[6])
+        return np.array([float(k == 18) + float(k == 23) / 2 for k in given[6]])
+
+    with mock.patch("proxembed.engine.objective.prefix_scores", scored):
+        found = Objective(X, labels, [(train, out)], k_cap=40, all_k=all_k).evaluate(MODEL, VALUES)
+    assert asked == [sizes if all_k else [*sizes[:16], 19, 23, 27, 32, 38, 40]]
+    assert (found.k, found.score) == ((18, 1.0) if all_k else (23, 0.5))
 
 
 def test_further_rows_are_scored_like_held_out_ones():
