@@ -8,18 +8,21 @@ fewer seconds by the cache and 1.6 times by a second worker, with the same leade
 """
 
 import time
+from functools import cache
 
-from measure import arguments, chosen, fix_threads, median_seconds, show, within
+from measure import arguments, at_least, chosen, fix_threads, median_seconds, show, within
 
 PARTS = ("candidate", "reduced", "ga", "cache", "workers")
 TRAIN, VALIDATION = {False: 500, True: 60}, {False: 1230, True: 80}
 TERMS = {False: 69_593, True: 2000}
 LENGTH = 60.0  # terms a document: none of the searches finds a perfect score, which would end it
-CANDIDATE, REDUCED, GA, CACHE, WORKERS = 0.6, 300.0, 600.0, 4.0, 1.6
+CANDIDATE_SECONDS, REDUCED_SECONDS, GA_SECONDS = 0.6, 300.0, 600.0
+CACHE_RATIO, WORKERS_RATIO = 4.0, 1.6
 EVALUATIONS = {False: {"reduced": 1600, "ga": 4000, "cache": 400, "workers": 400}, True: dict.fromkeys(PARTS, 40)}
 DRAWN = {False: 24, True: 4}
 
 
+@cache
 def documents(quick: bool):
     """Training rows and classes, validation rows and classes."""
     from proxembed.data import zipf_counts
@@ -35,13 +38,12 @@ def candidates(quick: bool) -> list:
     import numpy as np
 
     from proxembed.adaptive import Limits, Switches, sample
-    from proxembed.engine.model_search import REDUCED as MODELS
-    from proxembed.engine.model_search import random_genome
+    from proxembed.engine.model_search import REDUCED, random_genome
     from proxembed.labels import LabelMatrix
 
     rng, limits = np.random.default_rng(0), Limits.of(LabelMatrix.of(documents(quick)[1]))
     drawn = [random_genome(rng).canonical() for _ in range(DRAWN[quick])]
-    return [(Switches.of(switches), sample(switches, limits, rng)) for switches in (*MODELS, *drawn)]
+    return [(Switches.of(switches), sample(switches, limits, rng)) for switches in (*REDUCED, *drawn)]
 
 
 def one_candidate(quick: bool, repeats: int) -> None:
@@ -60,7 +62,7 @@ def one_candidate(quick: bool, repeats: int) -> None:
             spent.append((seconds, " ".join(map(str, switches.as_tuple())), found.failed or f"k = {found.k}"))
         spent.sort()
         for words, (seconds, switches, told) in (("median", spent[len(spent) // 2]), ("slowest", spent[-1])):
-            lines.append([classifier, words, switches, seconds, within(seconds, CANDIDATE), told])
+            lines.append([classifier, words, switches, seconds, within(seconds, CANDIDATE_SECONDS), told])
     columns = ["classifier", f"of {len(spent)}", "switches", "seconds", "limit", "found"]
     show("One uncached candidate with all k, one core", columns, lines)
 
@@ -98,7 +100,7 @@ def compared(quick: bool, part: str, title: str, sides: dict[str, dict], least: 
     found = {words: search(quick, "reduced8", part, **options) for words, options in sides.items()}
     (slow, one), (fast, other) = found.values()
     same = without_seconds(one.leaderboard_) == without_seconds(other.leaderboard_)
-    verdict = f"{'at least' if slow / fast >= least else 'UNDER'} {least:g}"
+    verdict = at_least(slow / fast, least)
     line = [one.n_evaluations_, slow, fast, slow / fast, verdict, "same" if same else "DIFFERENT"]
     show(title, ["evaluations", *(f"{words}, s" for words in found), "ratio", "limit", "leaderboards"], [line])
 
@@ -116,15 +118,15 @@ def main() -> None:
     if "candidate" in parts:
         one_candidate(quick, 1 if quick else given.repeats)
     if "reduced" in parts:
-        whole_search(quick, "reduced8", "reduced", REDUCED)
+        whole_search(quick, "reduced8", "reduced", REDUCED_SECONDS)
     if "ga" in parts:
-        whole_search(quick, "ga", "ga", GA)
+        whole_search(quick, "ga", "ga", GA_SECONDS)
     if "cache" in parts:
         sides = {"off": {"n_jobs": 1, "cache_bytes": 0}, "on": {"n_jobs": 1}}
-        compared(quick, "cache", "Cache off and on, one worker", sides, CACHE)
+        compared(quick, "cache", "Cache off and on, one worker", sides, CACHE_RATIO)
     if "workers" in parts:
         sides = {"one worker": {"n_jobs": 1}, "two": {"n_jobs": 2}}
-        compared(quick, "workers", "One worker and two", sides, WORKERS)
+        compared(quick, "workers", "One worker and two", sides, WORKERS_RATIO)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from .nested_ga import nested_ga
 from .objective import Evaluation, Objective, aligned
 from .prefix_classifier import PrefixClassifier, check_classifier
 from .prefix_scores import check_scoring, prefix_scores
-from .refit import grown, joined, refitted, trained_on
+from .refit import carried_over, joined, refitted, trained_on
 from .stage_cache import MAX_BYTES
 
 SEARCHES = {"reduced8": reduced8, "ga": nested_ga, "random": random_models}
@@ -293,11 +293,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         X, labels = objective.X, objective.labels
         if further is not None and self.refit == "all":
             X, labels = joined(X, labels, further)
-        params, before = dict(best.params), trained_on(objective)
-        if labels.n != before:
-            new = objective.limits_of(labels)
-            params = grown(best.params, Switches.of(best.switches), objective.limits, new, labels.n / before)
-        model = refitted(best, params, X, labels, **objective.options)
+        rows, options = trained_on(objective), objective.options
+        params = carried_over(best.params, best.switches, objective.labels, rows, labels, **options)
+        model = refitted(best, params, X, labels, **options)
         self._trained = model.transform(X.astype(np.float64, copy=False)), labels
         self.classifier_ = PrefixClassifier(self.classifier, one_label=objective.one_label).fit(*self._trained)
         self.best_estimator_ = model
