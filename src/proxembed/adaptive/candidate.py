@@ -39,17 +39,22 @@ class Embedded:
     """The embedding by one candidate: ``Z`` (n, k_max) and ``Z_val`` (m, k_max), nested in k; or why there is none.
 
     ``repairs`` tells which rules have made the candidate usable, ``failed`` is None or the reason why it is not;
-    ``projection`` places further rows, ``eigenvalues`` are those of the objective. In the first ``flat`` components all
-    rows of the fit coincide but for rounding: neighbours among them mean nothing.
+    ``eigenvalues`` are those of the objective. In the first ``flat`` components all rows of the fit coincide but for
+    rounding: neighbours among them mean nothing.
     """
 
     Z: Any = None
     Z_val: Any = None
     eigenvalues: Any = None
-    projection: Any = field(default=None, repr=False)
+    place: Callable[[], Projection] | None = field(default=None, repr=False)
     repairs: tuple[str, ...] = ()
     failed: str | None = None
     flat: int = 0
+
+    @cached_property
+    def projection(self) -> Projection | None:
+        """What places further rows, made when it is asked for: a search of candidates needs none."""
+        return None if self.place is None else self.place()
 
 
 @dataclass(frozen=True)
@@ -110,16 +115,16 @@ class Candidate:
         w, P = self.solved(min(T.shape[1], self.setting.k_cap, self.n - 1))
         if self.switches.o and self.options["objective"] == "ratio":
             P = criteria.orthonormal(P)
-        Z = matmul(T, P)
+        Z, Z_val = matmul(T, P), matmul(self.space.T_new, P)
         signs = lead_signs(Z)
-        Z, P = Z * signs, P * signs
-        Z_val = matmul(self.space.T_new, P)
+        Z *= signs
+        Z_val *= signs
         if not (np.isfinite(Z).all() and np.isfinite(Z_val).all()):
             raise ValueError("The embedding holds values that are not finite.")
-        flat = flat_columns(Z, T, P)
+        flat = flat_columns(Z, self.space.reach, P)
         if flat == Z.shape[1]:
             raise ValueError("All rows coincide in the embedding, but for rounding.")
-        return Embedded(Z, Z_val, w, self.projection(P), tuple(self.repairs), flat=flat)
+        return Embedded(Z, Z_val, w, lambda: self.projection(P * signs), tuple(self.repairs), flat=flat)
 
     @cached_property
     def points(self) -> tuple[points.Preprocessing, points.Rows1, points.Rows1]:
@@ -177,17 +182,13 @@ class Candidate:
 
     @cached_property
     def similarity(self) -> np.ndarray:
-        """Stage 4: similarities of the preprocessed rows, n x n."""
-
-        def make():
-            kind, value = self.measure("similarity")
-            own = self.inner[0]
-            S = measure(kind, own, own.G.mean(axis=1), value)
-            if not np.isfinite(S).all():
-                raise ValueError(f"The similarities ({kind}) are not finite: the features are too large for them.")
-            return S
-
-        return self.setting.kept(("similarity", *self.similarity_key), make)
+        """Stage 4: similarities of the preprocessed rows, n x n; kept as the ranks and weights that they give."""
+        kind, value = self.measure("similarity")
+        own = self.inner[0]
+        S = measure(kind, own, own.level, value)
+        if not np.isfinite(S).all():
+            raise ValueError(f"The similarities ({kind}) are not finite: the features are too large for them.")
+        return S
 
     @cached_property
     def ranks(self) -> Ranks:
@@ -207,8 +208,11 @@ class Candidate:
         """g(s) of all pairs, of copies where these are counted; None where it is 1."""
         if self.options["pair_weights"] == "constant":
             return None
-        weights = pairs.pair_weights(self.similarity, self.setting.options.g_raw)
-        return weights if self.setting.copies is None else self.setting.copies.spread(weights)
+        setting = self.setting
+        weights = setting.kept(
+            ("weights", *self.similarity_key), lambda: pairs.pair_weights(self.similarity, setting.options.g_raw)
+        )
+        return weights if setting.copies is None else setting.copies.spread(weights)
 
     def scatter(self, W: np.ndarray) -> np.ndarray:
         """T'L(W)T of weights of pairs, of copies where these are counted."""
@@ -320,21 +324,23 @@ class Candidate:
         learned, rows, _ = self.points
         relation = None
         if self.switches.r:
-            relation = (*self.measure("relation"), self.relation[2], self.inner[0].G.mean(axis=1))
+            relation = (*self.measure("relation"), self.relation[2], self.inner[0].level)
         compared = None if relation is None and by_features(rows) else rows
         found = self.space
         return Projection(self.setting.columns, learned, compared, relation, found.state, found.basis, P)
 
 
-def flat_columns(Z: np.ndarray, T: np.ndarray, P: np.ndarray) -> int:
-    """How many of the first columns of Z = T P hold one value, up to the rounding of the product.
+def flat_columns(Z: np.ndarray, reach: float, P: np.ndarray) -> int:
+    """How many of the first columns of Z = T P hold one value, up to the rounding of the product; the longest row of T
+    has the length ``reach``.
 
-    >>> flat_columns(np.array([[1.0, 0.0], [1.0 + 1e-15, 2.0]]), np.eye(2), np.array([[1.0, 0.0], [1.0, 2.0]]))
+    >>> flat_columns(np.array([[1.0, 0.0], [1.0 + 1e-15, 2.0]]), 1.0, np.array([[1.0, 0.0], [1.0, 2.0]]))
     1
     """
-    reach = np.sqrt(np.einsum("ij,ij->i", T, T).max() * np.einsum("ij,ij->j", P, P))
-    varies = np.ptp(Z, axis=0) > COINCIDE * reach
-    return int(varies.argmax()) if varies.any() else Z.shape[1]
+    for j, (column, vector) in enumerate(zip(Z.T, P.T, strict=True)):
+        if np.ptp(column) > COINCIDE * reach * np.sqrt(vector @ vector):
+            return j
+    return Z.shape[1]
 
 
 def size_of(value: Any) -> int:

@@ -7,6 +7,7 @@ centred without being formed, and rows of very many features, are measured like 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,11 @@ class Inner:
     mean_b: np.ndarray
     d: int
     d2: np.ndarray
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """The mean inner product of each row with those of the fit, (m,)."""
+        return self.G.mean(axis=1)
 
     @property
     def nbytes(self) -> int:
@@ -153,7 +159,7 @@ def _centred(squares: np.ndarray, mean: np.ndarray, d: int) -> np.ndarray:
 def _centred_cosine(rows: Inner, level: np.ndarray) -> np.ndarray:
     """The cosine of rows less the mean of the rows of the fit."""
     height = float(level.mean())
-    own = rows.G.mean(axis=1)
+    own = rows.level
     G = rows.G - own[:, None] - level + height
     a, b = rows.a - 2 * own + height, rows.b - 2 * level + height
     left, right = (np.sqrt(np.where(v > CONSTANT_ROW * w, v, 0.0)) for v, w in ((a, rows.a), (b, rows.b)))

@@ -7,6 +7,7 @@ is a problem of size r whatever the number of features.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ class Space:
     T_new: np.ndarray
     basis: np.ndarray
     state: ScalingState | None = None
+
+    @cached_property
+    def reach(self) -> float:
+        """The length of the longest row of T."""
+        return float(np.sqrt(np.einsum("ij,ij->i", self.T, self.T).max()))
 
     @property
     def nbytes(self) -> int:
@@ -69,8 +75,7 @@ def relation_features(
     kind: str, pairs: Inner, pairs_new: Inner, value: float | None
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """R and R_q, and the number both were divided by: the largest value of the polynomial, else 1."""
-    level = pairs.G.mean(axis=1)
-    R, R_new = measure(kind, pairs, level, value), measure(kind, pairs_new, level, value)
+    R, R_new = measure(kind, pairs, pairs.level, value), measure(kind, pairs_new, pairs.level, value)
     scale = float(np.abs(R).max()) if kind == "polynomial" else 1.0
     if not (np.isfinite(R).all() and np.isfinite(R_new).all()):
         raise ValueError(f"The relation features ({kind}) are not finite: the features are too large for this measure.")

@@ -7,7 +7,7 @@ another number: ``canonical()`` gives the number that stands for all of these, a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -104,7 +104,9 @@ class Switches:
         >>> Switches.of([3, 5, 0, 5, 2, 2, 2, 0]).options()["relation"]
         'euclidean'
         """
-        values = list(vector.as_tuple() if isinstance(vector, Switches) else vector)
+        if isinstance(vector, Switches):
+            return vector
+        values = list(vector)
         if len(values) != len(OPTIONS):
             raise ValueError(
                 f"switches has {len(values)} entries; eight are needed, in the order {', '.join(OPTIONS)}."
@@ -131,7 +133,7 @@ class Switches:
 
     def as_tuple(self) -> tuple[int, ...]:
         """The eight integers."""
-        return astuple(self)
+        return self.p, self.r, self.t, self.s, self.em, self.g, self.eo, self.o
 
     def options(self) -> dict[str, Any]:
         """The names of the options."""

@@ -281,7 +281,7 @@ MODELS = {
     "polynomial": [2, 5, 0, 2, 1, 2, 2, 0],
 }
 SETTING = {"similarity_sigma": 1.0, "similarity_tau": 0.5, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.1}
-PAIRS = {"similarity", "friends", "enemies", "solution"}
+PAIRS = {"weights", "friends", "enemies", "solution"}
 REMADE = [
     ("friends and enemies", "lam", {"solution"}),
     ("friends and enemies", "k_E", {"enemies", "solution"}),
@@ -291,7 +291,7 @@ REMADE = [
     ("constant weights", "k_E", {"enemies", "solution"}),
     ("local Fisher", "lam", {"solution"}),
     ("local Fisher", "k_N", {"fisher", "solution"}),
-    ("local Fisher", "similarity_tau", {"similarity", "fisher", "solution"}),
+    ("local Fisher", "similarity_tau", {"weights", "fisher", "solution"}),
     ("polynomial", "similarity_p", PAIRS | {"ranks"}),
 ]
 
@@ -314,7 +314,7 @@ def test_ranks_are_those_of_the_similarities(s, name):
     for value in (0.3, 4.0):
         cache = Kept()
         Stages(Part(X, LabelMatrix.of(y)), cache).embed(Switches(3, 5, 0, s, 1, 2, 3, 0), SETTING | {name: value})
-        S = next(found for key, found in cache.items() if key[0] == "similarity")
+        S = next(found for key, found in cache.items() if key[0] == "weights")  # S over its largest
         ranks = next(found for key, found in cache.items() if key[0] == "ranks")
         expected = rank_matrices(S, LabelMatrix.of(y))
         for part in ("friends", "enemies", "neighbors"):
