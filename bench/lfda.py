@@ -3,7 +3,7 @@
 import resource
 
 from contenders import data_file
-from measure import arguments, fix_threads, median_seconds, show, within
+from measure import arguments, at_least, fix_threads, median_seconds, show, within
 
 FASTER, SLOWER, MEMORY = 5.0, 1.5, 2.0
 CLASSES = (2, 5, 10, 20)
@@ -69,7 +69,7 @@ def against_metric_learn(quick: bool, repeats: int) -> None:
         line = [classes, ours, "metric-learn is not installed", "", ""]
         if Rival is not None:
             theirs, _ = median_seconds(lambda X=X, y=y: Rival(n_components=10, k=K).fit(X, y), repeats)
-            line[2:] = [theirs, theirs / ours, "within 5" if theirs / ours >= FASTER else "UNDER 5"]
+            line[2:] = [theirs, theirs / ours, at_least(theirs / ours, FASTER)]
         lines.append(line)
     show(f"LFDA of {n} x {d}, median of {repeats}", ["classes", "ours, s", "metric-learn, s", "times", "limit"], lines)
 

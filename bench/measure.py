@@ -82,6 +82,11 @@ def within(value: float, limit: float | None) -> str:
     return f"{'within' if value <= limit else 'OVER'} {limit:g}"
 
 
+def at_least(value: float, limit: float) -> str:
+    """A least value in words."""
+    return f"{'at least' if value >= limit else 'UNDER'} {limit:g}"
+
+
 def show(title: str, columns: list[str], rows: list[list[Any]]) -> None:
     """Print a plain text table."""
     cells = [[f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from contenders import data_file
-from measure import arguments, fix_threads, show, within
+from measure import arguments, at_least, fix_threads, show, within
 
 CARDINALITIES = (1, 2, 4, 8)
 CLASSES = 16
@@ -112,7 +112,7 @@ def memory_against_duplication(quick: bool) -> None:
     lines = []
     for labels in CARDINALITIES:
         ours, theirs = peak_of_search("MESD", n, d, labels), peak_of_search("duplicated", n, d, labels)
-        verdict = "" if labels != 4 else f"{'at least' if theirs >= MEMORY_SHARE * ours else 'UNDER'} {MEMORY_SHARE:g}"
+        verdict = "" if labels != 4 else at_least(theirs / ours, MEMORY_SHARE)
         lines.append([labels, ours / 2**20, theirs / 2**20, theirs / ours, verdict])
     title = f"peak of the search of {K} enemies a copy, {n} x {d}, each in a fresh process"
     show(title, ["labels a row", "MESD, MB", "duplicated, MB", "times less", "limit"], lines)

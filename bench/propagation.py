@@ -8,7 +8,7 @@ must give the same scores to 1e-8 and take at least 50 times as long.
 import resource
 import time
 
-from measure import arguments, chosen, fix_threads, median_seconds, show, within
+from measure import arguments, at_least, chosen, fix_threads, median_seconds, show, within
 from tmc2007 import read_data
 
 LIMIT, FASTER, SAME = 30.0, 50.0, 1e-8
@@ -92,7 +92,7 @@ def against_dense(name: str, X, y, known, repeats: int) -> list:
     dense = time.perf_counter() - start
     error = float(np.abs(found.Z - expected).max() / np.abs(expected).max())
     ratio = dense / seconds
-    verdicts = [f"{'at least' if ratio >= FASTER else 'UNDER'} {FASTER:g}", within(error, SAME)]
+    verdicts = [at_least(ratio, FASTER), within(error, SAME)]
     if len(X) < SMALL:
         verdicts[0] = ""
     return [name, dense, seconds, ratio, verdicts[0], error, verdicts[1], found.solver, found.steps]

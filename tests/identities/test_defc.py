@@ -286,6 +286,61 @@ def test_one_hot_sets_are_classes(criterion, objective, monkeypatch):
     assert np.array_equal(single.Z, several.Z) and np.array_equal(single.Z_val, several.Z_val)
 
 
+def test_enemies_of_the_other_class_alone():
+    """M_A of the k_E nearest rows of every other class, which rows inside their class have as well."""
+    vector, values = [0, 0, 0, 5, 1, 1, 3, 0], {"similarity_sigma": 1.0, "k_E": 2}
+    found = embed(vector, values, enemy_pool="other")
+    A = np.zeros((N, N))
+    d2 = ((X[:, None] - X) ** 2).sum(axis=2)
+    for i in range(N):
+        for u in set(y) - {y[i]}:
+            A[i, sorted(np.flatnonzero(y == u), key=lambda j: d2[i, j])[:2]] = 1.0
+    A = np.maximum(A, A.T)
+    w, P = top(X.T @ (np.diag(A.sum(axis=1)) - A) @ X)
+    assert np.allclose(found.eigenvalues[:3], w, rtol=IDENTITY)
+    assert gram_distance(found.Z[:, :3], X @ P) < IDENTITY
+    assert gram_distance(embed(vector, values).Z[:, :3], X @ P) > 1e-2
+    both = [embed(vector, values | {"k_E": None}, enemy_pool=pool).Z for pool in ("pair", "other")]
+    assert np.array_equal(*both)
+
+
+@pytest.mark.parametrize("objective", [1, 2, 3, 4])
+@pytest.mark.parametrize("criterion", [1, 2])
+def test_raw_weights_above_zero_are_a_unit_of_the_weights(criterion, objective):
+    """Gaussian weights are shares of the largest one, 1, already; polynomial ones of even degree have another unit."""
+    values = {"similarity_sigma": 0.7, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.3}
+    gaussian, polynomial = ([3, 0, 0, s, criterion, 2, objective, 0] for s in (5, 2))
+    assert np.array_equal(embed(gaussian, values, g_raw=True).Z, embed(gaussian, values).Z)
+    raw, shares = embed(polynomial, values, g_raw=True), embed(polynomial, values)
+    G = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    unit = np.square(1 + G @ G.T).max()
+    scale = 1.0 if objective == 2 else unit
+    assert unit > 10 and np.allclose(raw.eigenvalues[:3], scale * shares.eigenvalues[:3], rtol=1e-8)
+    raw, shares = (found.Z[:, :3] / np.linalg.norm(found.Z[:, :3], axis=0) for found in (raw, shares))
+    assert np.abs(raw - shares).max() < 1e-6
+
+
+@pytest.mark.parametrize("criterion", [1, 2])
+def test_raw_weights_below_zero_are_taken_as_they_are(criterion):
+    """(17) with dot products as weights, by sums over pairs."""
+    values = {"k_F": 5, "k_E": 20, "k_N": 25, "lam": 0.3}
+    found = embed([2, 0, 0, 1, criterion, 2, 1, 0], values, g_raw=True, lam_scale="raw")
+    Xc = X - X.mean(axis=0)
+    S = Xc @ Xc.T
+    ranks, weights = rank_matrices(S, LABELS), adaptive_pairs.PairLabels(LABELS)
+    if criterion == 1:
+        A, B = S * (ranks.enemies <= 20), S * (ranks.friends <= 5)
+    else:
+        A, B = (W * S * (ranks.neighbors <= 25) for W in (weights.between, weights.within))
+    assert (A < 0).any() and (S[ranks.enemies <= 20] < 0).any()
+    M = sum((A[i, j] - 0.3 * B[i, j]) * np.outer(Xc[i] - Xc[j], Xc[i] - Xc[j]) / 2 for i in range(N) for j in range(N))
+    w, P = top(M)
+    assert np.allclose(found.eigenvalues[:3], w, rtol=0, atol=IDENTITY * np.abs(w).max())
+    assert gram_distance(found.Z[:, :3], Xc @ P) < IDENTITY
+    clipped = embed([2, 0, 0, 1, criterion, 2, 1, 0], values)
+    assert gram_distance(clipped.Z[:, :3], Xc @ P) > 1e-2
+
+
 def test_several_labels_weigh_friends_by_their_sets():
     Y = (RNG.random((N, C)) < 0.4).astype(int)
     labels = LabelMatrix.of(Y)

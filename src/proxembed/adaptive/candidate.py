@@ -14,7 +14,9 @@ from ..algebra.matrix import Matrix
 from ..direct import lead_signs
 from ..labels import LabelMatrix
 from . import criteria, pairs, points
+from .copies import Copies
 from .measures import Inner, has_own_order, measure, median_distance, nearness
+from .options import PairOptions
 from .ranks import Ranks, rank_matrices
 from .space import Projection, Space, by_features, feature_space, gram_space, relation_features, relation_space
 from .switches import MEASURE_PARAMETERS, Switches
@@ -64,11 +66,16 @@ class Setting:
     columns: np.ndarray
     labels: LabelMatrix
     pairs: pairs.PairLabels
+    copies: Copies | None
     cache: Cache | None
     name: tuple
     k_cap: int
-    undirected: str
-    lam_scale: str
+    options: PairOptions
+
+    @property
+    def lam_scale(self) -> str:
+        """The unit of lam."""
+        return self.options.lam_scale
 
     def kept(self, key: tuple, make: Callable[[], Any]) -> Any:
         """The value of the cache, or a new one that is put there."""
@@ -188,18 +195,30 @@ class Candidate:
         """Rank matrices of the similarities; the same for every sigma and tau."""
 
         def make():
-            kind = self.options["similarity"]
+            kind, options = self.options["similarity"], self.setting.options
             S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
-            return rank_matrices(S, self.setting.labels, self.setting.undirected)
+            if self.setting.copies is not None:
+                return self.setting.copies.ranks(S, options)
+            return rank_matrices(S, self.setting.labels, options.undirected, options.enemy_pool)
 
         return self.setting.kept(("ranks", *self.order_key), make)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
-        """g(s) of all pairs; None where it is 1."""
+        """g(s) of all pairs, of copies where these are counted; None where it is 1."""
         if self.options["pair_weights"] == "constant":
             return None
-        return self.setting.kept(("weights", *self.similarity_key), lambda: pairs.pair_weights(self.similarity))
+        setting = self.setting
+        weights = setting.kept(
+            ("weights", *self.similarity_key), lambda: pairs.pair_weights(self.similarity, setting.options.g_raw)
+        )
+        return weights if setting.copies is None else setting.copies.spread(weights)
+
+    def scatter(self, W: np.ndarray) -> np.ndarray:
+        """T'L(W)T of weights of pairs, of copies where these are counted."""
+        return pairs.laplacian_product(
+            self.space.T, W if self.setting.copies is None else self.setting.copies.collapse(W)
+        )
 
     def pair_key(self, part: str, number: str) -> tuple:
         """What tells one matrix of pairs from another: a part of the objective and its number of neighbours."""
@@ -220,7 +239,7 @@ class Candidate:
 
         def make():
             B = pairs.friend_matrix(self.ranks, self.values["k_F"], self.weights, self.setting.pairs)
-            return pairs.laplacian_product(self.space.T, B)
+            return self.scatter(B)
 
         return self.setting.kept(self.keys[1], make)
 
@@ -230,7 +249,7 @@ class Candidate:
 
         def make():
             A, used = pairs.enemy_matrix(self.ranks, self.values["k_E"], self.weights)
-            return pairs.laplacian_product(self.space.T, A), used
+            return self.scatter(A), used
 
         return self.setting.kept(self.keys[0], make)
 
@@ -238,18 +257,17 @@ class Candidate:
     def global_fisher(self) -> bool:
         """Whether local Fisher weights are those of all pairs alike, for which no similarity is needed."""
         k = self.values["k_N"]
-        return (k is None or k >= self.n - 1) and self.options["pair_weights"] == "constant"
+        return (k is None or k >= self.setting.pairs.labels.n - 1) and self.options["pair_weights"] == "constant"
 
     @cached_property
     def fisher(self) -> tuple[np.ndarray, np.ndarray]:
         """M_A and M_B of local Fisher weights."""
-        T = self.space.T
 
         def make():
             if self.global_fisher:
-                return pairs.global_fisher(T, self.setting.labels)
+                return pairs.global_fisher(self.space.T, self.setting.labels)
             A, B = pairs.fisher_matrices(self.ranks, self.values["k_N"], self.weights, self.setting.pairs)
-            return pairs.laplacian_product(T, A), pairs.laplacian_product(T, B)
+            return self.scatter(A), self.scatter(B)
 
         return self.setting.kept(self.keys[0], make)
 
@@ -269,10 +287,19 @@ class Candidate:
         if apart and not M_A.any():
             raise ValueError("No pair of different classes has a weight: there are no enemies.")
         if together and not np.trace(M_B) > 0:
-            if self.options["objective"] != "difference":
-                raise ValueError("No pair of the same class has a weight: there are no friends.")
-            self.repairs.append("no friends: enemies only")
+            self.check_friends(M_B)
         return M_A, M_B
+
+    def check_friends(self, M_B: np.ndarray) -> None:
+        """Repair or refusal where friends weigh nothing, or less than that."""
+        objective = self.options["objective"]
+        if M_B.any():
+            if objective == "ratio" or (objective == "difference" and self.setting.lam_scale == "trace"):
+                raise ValueError("The similarities of friends are below 0 on the whole: weigh pairs with g_raw=False.")
+        elif objective != "difference":
+            raise ValueError("No pair of the same class has a weight: there are no friends.")
+        else:
+            self.repairs.append("no friends: enemies only")
 
     def solved(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Stage 5: eigenvalues and eigenvectors in row-space coordinates, k of them."""

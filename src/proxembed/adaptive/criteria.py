@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.symmetric import orthonormal_columns, top, top_of_pencil
+from ..algebra.symmetric import NotDefinite, orthonormal_columns, top, top_of_pencil
 
 NEVER_SINGULAR = 1e-12
 MOST_RAISES = 5
@@ -50,7 +50,7 @@ def solve_ratio(M_A: np.ndarray, M_B: np.ndarray, lam: float, k: int) -> tuple[n
         constraint[np.diag_indices_from(constraint)] += lam * 10.0**raised
         try:
             return *top_of_pencil(M_A, constraint, k), raised
-        except np.linalg.LinAlgError:
+        except NotDefinite:
             continue
     raise ValueError(f"M_B + lam I is not positive definite, even with {10**MOST_RAISES:,} times the lam of {lam:.3g}.")
 

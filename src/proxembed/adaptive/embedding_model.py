@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import Embedder, natural_components
 from ..params import integers, log, param
 from .candidate import Embedded
+from .options import CHOICES, PairOptions
 from .points import float64
 from .space import Projection
 from .stages import Part, Stages
@@ -110,7 +111,7 @@ class EmbeddingModel(Embedder):
         low=1,
         integer=True,
         choices=(None,),
-        doc="Nearest rows k_E of its own and one other class among which a row has enemies." + ALL_DOC,
+        doc="Nearest rows k_E, of its own and one other class by default, among which a row has enemies." + ALL_DOC,
     )
     n_neighbors: int | None = param(
         default=None, low=1, integer=True, choices=(None,), doc="Neighbours k_N for local Fisher weights." + ALL_DOC
@@ -122,11 +123,30 @@ class EmbeddingModel(Embedder):
         doc="Weight of the friends (difference) or ridge of the constraint (ratio).",
     )
     lam_scale: str = param(
-        default="trace", choices=("trace", "raw"), doc="Unit of lam: the balance of the traces, or 1."
+        default="trace", choices=CHOICES["lam_scale"], doc="Unit of lam: the balance of the traces, or 1."
     )
-    undirected: str = param(default="or", choices=("or", "and"), doc="Whether one row or both must be near the other.")
+    undirected: str = param(
+        default="or", choices=CHOICES["undirected"], doc="Whether one row or both must be near the other."
+    )
+    enemy_pool: str = param(
+        default="pair",
+        choices=CHOICES["enemy_pool"],
+        doc="Whether enemies are among the nearest rows of a row's own and one other class, or of the other alone.",
+    )
+    g_raw: bool = param(
+        default=False,
+        kind=bool,
+        doc="Whether similarities weigh pairs as they are, or as shares of the largest one, 0 where they are negative.",
+    )
+    multilabel: str = param(
+        default="sets",
+        choices=CHOICES["multilabel"],
+        doc="Rows of several labels are paired by their label sets, or as copies, one for each label (MESD).",
+    )
     label_similarity: str = param(
-        default="dice", choices=("dice", "jaccard", "constant"), doc="Weight of friends by their label sets."
+        default="dice",
+        choices=CHOICES["label_similarity"],
+        doc='Weight of friends by their label sets, where multilabel="sets".',
     )
 
     @classmethod
@@ -168,12 +188,7 @@ class EmbeddingModel(Embedder):
         with self._learning():
             rows = self._rows(X, y)
             switches = self.switches()
-            stages = Stages(
-                Part(rows.X, rows.labels),
-                undirected=self.undirected,
-                lam_scale=self.lam_scale,
-                label_similarity=self.label_similarity,
-            )
+            stages = Stages(Part(rows.X, rows.labels), **PairOptions.taken_from(self))
             found = stages.embed(switches, self._values(switches))
             if found.failed is not None:
                 raise ValueError(f"EmbeddingModel has no embedding of these rows by these options. {found.failed}")

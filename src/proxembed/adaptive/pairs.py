@@ -17,7 +17,6 @@ from ..labels import LabelMatrix
 from .ranks import NEVER, Ranks
 
 DENSE_FROM = 0.05
-LABEL_SIMILARITIES = ("dice", "jaccard", "constant")
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ def told_apart(labels: LabelMatrix) -> LabelMatrix:
     return LabelMatrix(sp.csc_array(np.hstack([1.0 - Y, Y])), np.arange(2), "indicator")
 
 
-def pair_weights(S: np.ndarray) -> np.ndarray:
-    """g(s) = max(s, 0) / max|s|: similarities as weights that are never negative and at most 1.
+def pair_weights(S: np.ndarray, raw: bool = False) -> np.ndarray:
+    """g(s) = max(s, 0) / max|s|: similarities as weights that are never negative and at most 1; raw: S as it is.
 
     Examples
     --------
@@ -77,6 +76,8 @@ def pair_weights(S: np.ndarray) -> np.ndarray:
     array([[0.5, 0. ],
            [0. , 1. ]])
     """
+    if raw:
+        return S
     top = max(float(S.max()), -float(S.min()))
     weights = np.maximum(S, 0.0)
     if top > 0 and top != 1.0:
@@ -98,7 +99,7 @@ def enemy_matrix(ranks: Ranks, k: float, weights: np.ndarray | None) -> tuple[np
     A = _nearest_pairs(ranks.enemies, k, weights)
     if A.any():
         return A, k
-    nearest = int((ranks.enemies if weights is None else np.where(weights > 0, ranks.enemies, NEVER)).min())
+    nearest = int((ranks.enemies if weights is None else np.where(weights != 0, ranks.enemies, NEVER)).min())
     if nearest == NEVER:
         raise ValueError("No pair of rows without a common label has a weight: there are no enemies.")
     while k < nearest:

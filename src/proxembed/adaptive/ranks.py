@@ -13,6 +13,7 @@ import numpy as np
 from ..algebra.guard import guard_dense
 from ..algebra.matrix import row_blocks
 from ..labels import LabelMatrix
+from .options import check_option
 
 NEVER = int(np.iinfo(np.int32).max)
 
@@ -31,17 +32,19 @@ class Ranks:
         return self.friends.nbytes + self.enemies.nbytes + self.neighbors.nbytes
 
 
-def directed_ranks(S: np.ndarray, labels: LabelMatrix) -> Ranks:
+def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair") -> Ranks:
     """How many rows of its pool each row must look at to see another: T_F, T_E and T_N, from 1.  [mu2012defc]
 
     Friends of i are sought among the other rows with a label of i: the rank of j inside each label that both have, the
     least of these. Enemies of i are the rows that share no label with it, sought for each label u of theirs among the
-    rows of u and those that share a label with i. Neighbours are sought among all rows.
+    rows of u and those that share a label with i (``enemy_pool="pair"``), or among the enemies of label u alone
+    ("other"). Neighbours are sought among all rows.
 
     Parameters
     ----------
     S : (n, n) similarities, finite; the diagonal is not looked at.
     labels : the label sets of the n rows, all known.
+    enemy_pool : "pair" | "other"
 
     Returns
     -------
@@ -50,7 +53,7 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix) -> Ranks:
     Raises
     ------
     ValueError
-        For S of another shape, or three n x n matrices above the size guard.
+        For S of another shape, a pool that is not known, or three n x n matrices above the size guard.
 
     Examples
     --------
@@ -58,7 +61,11 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix) -> Ranks:
     >>> directed_ranks(S, LabelMatrix.of([0, 0, 1, 1])).enemies[:2, 2:]
     array([[2, 3],
            [2, 3]], dtype=int32)
+    >>> directed_ranks(S, LabelMatrix.of([0, 0, 1, 1]), "other").enemies[:2, 2:]
+    array([[1, 2],
+           [1, 2]], dtype=int32)
     """
+    check_option("enemy_pool", enemy_pool)
     n = labels.n
     if S.shape != (n, n):
         raise ValueError(f"S has shape {S.shape}; {(n, n)} is needed, one row and column for each of the {n} rows.")
@@ -69,11 +76,11 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix) -> Ranks:
         order = _nearest_first(S, rows)
         position = np.broadcast_to(np.arange(1, n, dtype=np.int32), order.shape)
         np.put_along_axis(found.neighbors[rows], order, position, axis=1)
-        block(order, rows, labels, found)
+        block(order, rows, labels, found, int(enemy_pool == "pair"))
     return found
 
 
-def rank_matrices(S: np.ndarray, labels: LabelMatrix, undirected: str = "or") -> Ranks:
+def rank_matrices(S: np.ndarray, labels: LabelMatrix, undirected: str = "or", enemy_pool: str = "pair") -> Ranks:
     """R_F, R_E, R_N: related for k neighbours where R <= k, if either row lists the other ("or") or both do ("and").
     [mu2012defc]
 
@@ -84,10 +91,9 @@ def rank_matrices(S: np.ndarray, labels: LabelMatrix, undirected: str = "or") ->
     array([[2, 3],
            [1, 2]], dtype=int32)
     """
-    if undirected not in ("or", "and"):
-        raise ValueError(f"undirected={undirected!r} is not known; choose 'or' or 'and'.")
+    check_option("undirected", undirected)
     both = np.minimum if undirected == "or" else np.maximum
-    T = directed_ranks(S, labels)
+    T = directed_ranks(S, labels, enemy_pool)
     return Ranks(*(both(M, M.T) for M in (T.friends, T.enemies, T.neighbors)))
 
 
@@ -99,8 +105,9 @@ def _nearest_first(S: np.ndarray, rows: slice) -> np.ndarray:
     return np.argsort(key, axis=1, kind="stable")[:, 1:]
 
 
-def _of_classes(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks) -> None:
-    """One class a row: the place inside each class by a stable sort of the classes along the order."""
+def _of_classes(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks, slots: int) -> None:
+    """One class a row: the place inside each class by a stable sort of the classes along the order; ``slots`` is how
+    many places among enemies each row of the own class takes, 0 or 1."""
     small = np.uint8 if labels.c <= 256 else np.int32
     y = labels.Y.tocsr().indices.astype(small)
     near = y[order]
@@ -114,17 +121,17 @@ def _of_classes(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Rank
     )
     within = np.empty_like(place)
     np.put_along_axis(within, grouped, place, axis=1)
-    passed = np.cumsum(own, axis=1, dtype=np.int32)
+    passed = slots * np.cumsum(own, axis=1, dtype=np.int32)
     np.put_along_axis(found.friends[rows], order, np.where(own, within, NEVER).astype(np.int32), axis=1)
     np.put_along_axis(found.enemies[rows], order, np.where(own, NEVER, within + passed).astype(np.int32), axis=1)
 
 
-def _of_sets(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks) -> None:
+def _of_sets(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks, slots: int) -> None:
     """Any label sets: a pass over the columns of Y, the least over the labels of the other row."""
     Y = labels.Y.toarray().astype(bool)
     shared = np.take_along_axis((labels.Y.tocsr()[rows] @ labels.Y.T).toarray() > 0, order, axis=1)
     labelled = (labels.m[rows] > 0)[:, None]
-    passed = np.cumsum(shared, axis=1, dtype=np.int32)
+    passed = slots * np.cumsum(shared, axis=1, dtype=np.int32)
     friends, enemies = (np.full(order.shape, NEVER, dtype=np.int32) for _ in range(2))
     for column in Y.T:
         member = column[order]

@@ -14,10 +14,11 @@ from ..algebra.matrix import Matrix
 from ..labels import LabelMatrix
 from . import pairs, points
 from .candidate import Cache, Candidate, Embedded, Setting
+from .copies import copies_of
+from .options import PairOptions
 from .switches import Switches
 
 K_CAP = 100
-CHOICES = {"undirected": ("or", "and"), "lam_scale": ("trace", "raw"), "label_similarity": pairs.LABEL_SIMILARITIES}
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,15 @@ class Stages:
     ----------
     part : rows, labels and rows to place. A single label is taken as two classes, rows with it and rows without.
     cache : object with ``get`` and ``put``, or None. Keys are tuples that begin with ``name``.
-    name : tuple that tells this part from others in the same cache.
+    name : tuple that tells this part, and the options, from others in the same cache.
     k_cap : most components.
-    undirected : "or" | "and", whether one row or both must list the other.
-    lam_scale : "trace" | "raw", the unit of lam.
-    label_similarity : "dice" | "jaccard" | "constant", weight of friends with several labels.
+    **options : those of ``PairOptions``.
 
     Raises
     ------
     ValueError
-        For labels that do not differ between rows or are unknown, and for numbers of rows or features that disagree.
+        For labels that do not differ between rows or are unknown, for numbers of rows or features that disagree, and
+        for an option that is not known.
 
     Examples
     --------
@@ -57,20 +57,10 @@ class Stages:
     ((4, 2), (1, 2), None)
     """
 
-    def __init__(
-        self,
-        part: Part,
-        cache: Cache | None = None,
-        *,
-        name: tuple = (),
-        k_cap: int = K_CAP,
-        undirected: str = "or",
-        lam_scale: str = "trace",
-        label_similarity: str = "dice",
-    ):
+    def __init__(self, part: Part, cache: Cache | None = None, *, name: tuple = (), k_cap: int = K_CAP, **options: Any):
         _check_part(part)
-        self.labels = pairs.told_apart(part.labels)
-        _check_choices(undirected=undirected, lam_scale=lam_scale, label_similarity=label_similarity)
+        self.labels, chosen = pairs.told_apart(part.labels), PairOptions(**options)
+        copies = copies_of(self.labels, chosen)
         columns = points.varying(part.X)
         new = part.X[:0] if part.X_val is None else part.X_val
         self._dropped = part.X.shape[1] - len(columns)
@@ -79,12 +69,12 @@ class Stages:
             points.float64(new)[:, columns],
             columns,
             self.labels,
-            pairs.PairLabels(self.labels, label_similarity),
+            pairs.PairLabels(self.labels if copies is None else copies.labels, chosen.label_similarity),
+            copies,
             cache,
             tuple(name),
             k_cap,
-            undirected,
-            lam_scale,
+            chosen,
         )
 
     @property
@@ -139,9 +129,3 @@ def _check_part(part: Part) -> None:
         )
     if not labels.differ:
         raise ValueError("labels are the same in every row: rows of at least two classes are needed.")
-
-
-def _check_choices(**choices: str) -> None:
-    for name, value in choices.items():
-        if value not in CHOICES[name]:
-            raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(CHOICES[name])}.")

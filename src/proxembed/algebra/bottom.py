@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh_tridiagonal
-from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 
+from .factor import factor_fits, fill, short_indices
 from .guard import MAX_DENSE_BYTES, guard_dense
 from .symmetric import fix_signs, orthonormal_columns, top
 
@@ -31,7 +31,6 @@ DENSE_UP_TO = 400
 TOLERANCE = 1e-14  # of Lanczos, against the eigenvalue of the operator it runs on
 RESIDUAL_LIMIT = 1e-7
 SHIFT = 1e-12  # of the mean of the diagonal: small beside the eigenvalues of LLE, and the null space is projected out
-ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diagonal
 # Costs in multiplications. A graph of level widths w (breadth first) has a factor of about sum w^3 of them; Lanczos
 # takes some products more for each level, since the gap shrinks with the diameter.
 PER_ROW, PRODUCT_PER_ROW, PRODUCTS, PRODUCTS_A_LEVEL = 1e5, 600, 150, 12
@@ -97,7 +96,7 @@ def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
     n = M.shape[0]
     direct = work + PER_ROW * n
     products = PRODUCTS + PRODUCTS_A_LEVEL * levels
-    too_large = ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES
+    too_large = not factor_fits(entries)
     if gap == 1:
         budget = 2 * products
         factor = direct <= products * PRODUCT_PER_ROW * n * (1 + k / 20)
@@ -129,24 +128,6 @@ def _products_of_a_square(M, null, direct: float) -> int | None:
     least = lowest(M, null, min(steps, TRIAL_STEPS[1]))
     needed = PRODUCTS_PER_ROOT * np.sqrt(_largest(M) / least) if least > 0 else np.inf
     return None if needed * product > direct else int(2 * needed)
-
-
-def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int]:
-    """Estimates from breadth-first levels: multiplications for a factor of M, its entries, and the number of levels.
-
-    One search from the first row of each component; a factor in the order of the levels is made of blocks as wide as
-    these are.
-    """
-    columns = null.tocsc()
-    roots = columns.indices[columns.indptr[:-1]]
-    label = np.zeros(M.shape[0], dtype=np.int64)
-    label[columns.indices] = np.repeat(np.arange(null.shape[1]), np.diff(columns.indptr))
-    pattern = sparse.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape)
-    distance = dijkstra(pattern, unweighted=True, indices=roots, min_only=True)
-    level = np.where(np.isfinite(distance), distance, 0.0).astype(np.int64)
-    levels = int(level.max(initial=0)) + 1
-    widths = np.bincount(label * levels + level).astype(np.float64)
-    return float(np.sum(widths**3)), float(1.5 * np.sum(widths**2)), levels
 
 
 def lowest(M: sparse.csr_array, null: sparse.csr_array, steps: int = TRIAL_STEPS[0]) -> float:
@@ -193,9 +174,7 @@ def _short(M) -> sparse.csr_array:
     if not M.has_canonical_format:
         M = M.copy()
         M.sum_duplicates()
-    if max(M.nnz, *M.shape) < 2**31 and M.indices.dtype != np.int32:
-        M = sparse.csr_array((M.data, M.indices.astype(np.int32), M.indptr.astype(np.int32)), shape=M.shape)
-    return M
+    return short_indices(M)
 
 
 def _off(null, V: np.ndarray) -> np.ndarray:

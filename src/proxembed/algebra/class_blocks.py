@@ -7,7 +7,7 @@ a class needs is there only while its turn lasts, since a row may be in many cla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -110,15 +110,7 @@ class ClassWeights:
                 total[m] += factors[m, k] * U
 
     def _groups(self) -> Iterator[list[int]]:
-        group, rows = [], 0
-        for k, (index, _) in enumerate(self.classes):
-            group.append(k)
-            rows += len(index)
-            if rows >= GROUP_ROWS:
-                yield group
-                group, rows = [], 0
-        if group:
-            yield group
+        return in_groups({k: len(index) for k, (index, _) in enumerate(self.classes)}, GROUP_ROWS)
 
 
 class ClassLaplacian(Operator):
@@ -156,6 +148,23 @@ class ClassLaplacian(Operator):
                 own = A[np.arange(len(A)), np.arange(part.start, part.stop)]
                 out[index[part]] += self.factors[k] * (A.sum(axis=1) - own)
         return out
+
+
+def in_groups(rows: Mapping[int, int], enough: int) -> Iterator[list[int]]:
+    """Numbers of classes, each with its rows, in groups that are closed once they hold enough rows.
+
+    >>> list(in_groups({0: 5, 1: 6, 3: 2}, 10))
+    [[0, 1], [3]]
+    """
+    group, held = [], 0
+    for k, n in rows.items():
+        group.append(k)
+        held += n
+        if held >= enough:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
 
 
 def slices(size: int, step: int, start: int = 0) -> list[slice]:

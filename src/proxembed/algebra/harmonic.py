@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
-from .bottom import ENTRY_BYTES, bottom, fill
-from .guard import MAX_DENSE_BYTES
+from .bottom import bottom
+from .factor import estimated_fill, factor_fits, short_indices
 from .parallel import in_threads
 from .symmetric import descending
 
@@ -64,7 +63,7 @@ def shifted_solves(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray, *, so
     >>> shifted_solves(sparse.csr_array(np.eye(2)), np.array([0.0, 1.0]), np.ones((2, 2))).Z.tolist()
     [[1.0, 0.5], [1.0, 0.5]]
     """
-    A, E = _short(A), np.asarray(E, dtype=np.float64)
+    A, E = short_indices(sparse.csr_array(A, dtype=np.float64)), np.asarray(E, dtype=np.float64)
     shifts = _together(np.asarray(shifts, dtype=np.float64), float(abs(A.diagonal()).max(initial=0.0)))
     if solver == "factor" or (solver == "auto" and len(E) <= FACTOR_UP_TO):
         return _factored(A, shifts, E)
@@ -86,7 +85,7 @@ def least_eigenvalue(A: sparse.csr_array) -> float:
     >>> round(least_eigenvalue(sparse.csr_array([[2.0, -1.0], [-1.0, 2.0]])), 9)
     1.0
     """
-    A = _short(A)
+    A = short_indices(sparse.csr_array(A, dtype=np.float64))
     n = A.shape[0]
     if n == 1:
         return float(A.diagonal()[0])
@@ -109,33 +108,13 @@ def _together(shifts: np.ndarray, size: float) -> np.ndarray:
     return out
 
 
-def _short(A) -> sparse.csr_array:
-    """CSR with 32-bit indices, which SuperLU needs."""
-    A = sparse.csr_array(A, dtype=np.float64)
-    if A.indices.dtype == np.int32 or max(A.nnz, *A.shape) >= 2**31:
-        return A
-    return sparse.csr_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
-
-
-def estimated_fill(A: sparse.csr_array) -> tuple[float, float]:
-    """Multiplications for a factor of A, its pattern taken as symmetric, and the entries of one half of the factor.
-
-    >>> estimated_fill(sparse.csr_array(np.eye(3)))
-    (3.0, 4.5)
-    """
-    n = A.shape[0]
-    count, label = connected_components(A, directed=False)
-    work, entries, _ = fill(A, sparse.csr_array((np.ones(n), (np.arange(n), label)), shape=(n, count)))
-    return work, entries
-
-
 def _costs(A: sparse.csr_array, shifts: np.ndarray) -> tuple[float, float]:
     """Estimates for all columns: of the factorisations (inf where one would not fit), and of one step of cg."""
     n, c = A.shape[0], len(shifts)
     work, entries = estimated_fill(A)
     direct = len(np.unique(shifts)) * (PER_MULTIPLICATION * work + PER_ROW * n) + 2 * entries * c
     step = c * (PER_ENTRY * A.nnz + PER_VECTOR_ENTRY * n)
-    return (np.inf if ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES else direct), step
+    return (direct if factor_fits(entries) else np.inf), step
 
 
 def _factored(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray) -> Solved:

@@ -16,9 +16,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from .bottom import ENTRY_BYTES
-from .guard import MAX_DENSE_BYTES
-from .harmonic import conjugate_steps, estimated_fill, shifted_solves
+from .factor import estimated_fill, factor_fits, short_indices
+from .harmonic import conjugate_steps, shifted_solves
 from .parallel import in_threads
 
 SOLVERS = ("auto", "factor", "bicgstab", "ilu")
@@ -100,7 +99,7 @@ def factor_work(A: sparse.csr_array) -> float:
     2.0
     """
     work, entries = estimated_fill(sparse.csr_array(abs(A) + abs(A.T)))
-    return np.inf if ENTRY_BYTES * entries > 4 * MAX_DENSE_BYTES else work
+    return work if factor_fits(entries) else np.inf
 
 
 def _tell(found: Solved, n: int) -> None:
@@ -136,10 +135,7 @@ def factorised(A):
 
 def _columns(A) -> sparse.csc_array:
     """CSC of float64 with 32-bit indices where they reach: SuperLU takes no others."""
-    A = sparse.csc_array(A, dtype=np.float64)
-    if max(A.nnz, *A.shape) < 2**31:
-        A = sparse.csc_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
-    return A
+    return short_indices(sparse.csc_array(A, dtype=np.float64))
 
 
 class Incomplete:

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .blas import matmul
 
+NotDefinite = linalg.LinAlgError  # what a Cholesky factorisation raises
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
@@ -50,7 +51,7 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues of (A, B), descending, and their B-orthonormal vectors.
 
-    With B = LL' those of L^-1 A L^-T. Raises a LinAlgError where B is not positive definite to working precision.
+    With B = LL' those of L^-1 A L^-T. Raises NotDefinite where B is not positive definite to working precision.
     """
     L, refused = dpotrf(B.T, lower=1, clean=0)
     if refused:

@@ -42,6 +42,18 @@ class Ascent:
     converged: bool
 
 
+def tell_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
+    """A ConvergenceWarning where the bound had not settled and was to; ``stacklevel`` as seen by the caller."""
+    if found.converged or estimator.tol == 0:
+        return
+    warnings.warn(
+        f"{type(estimator).__name__} stopped after {estimator.max_iter} sweeps before its bound settled; "
+        "raise max_iter or tol.",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
 class Extrapolation:
     """Anderson's method for a fixed point u = g(u): the combination of the last steps whose residual is least.
     [anderson1965iterative]"""

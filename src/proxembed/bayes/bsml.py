@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.blas import matmul
@@ -19,11 +17,11 @@ from ..explain import Explanation, explanation
 from ..labels import LabelMatrix
 from ..params import check_params, param
 from ..rows import Rows
-from .ascent import Ascent, ascend
+from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State
 from .gamma import GammaPrior
 from .prediction import ProbitClassifier, log_odds
-from .probit import NOT_CONVERGED, check_hyper
+from .probit import check_hyper
 from .start import start
 from .targets import Targets, known_columns, known_rows
 
@@ -153,9 +151,7 @@ class BSML(ProbitClassifier, Embedder):
             return ascend(model, state, max_iter=int(self.max_iter), tol=float(self.tol), accelerate=accelerate)
 
         best = max(map(run, range(1 if fixed else int(self.n_init))), key=lambda found: found.bounds[-1])
-        if not best.converged and self.tol > 0:
-            message = NOT_CONVERGED.format(name=type(self).__name__, max_iter=self.max_iter)
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        tell_unsettled(self, best, stacklevel=3)
         return best, model
 
     def _targets(self, labels: LabelMatrix) -> Targets:
@@ -197,7 +193,7 @@ class BSML(ProbitClassifier, Embedder):
         """
         X = self._checked(X)
         with one_pool:
-            Z = CentredMatrix(X).dot(self.components_.T)
+            Z = self._embedded(X)
             if not return_std:
                 return Z.astype(X.dtype, copy=False)
             return Z.astype(X.dtype, copy=False), np.sqrt(self._variances(X)).astype(X.dtype, copy=False)
@@ -217,16 +213,23 @@ class BSML(ProbitClassifier, Embedder):
         P = np.broadcast_to(self.precision_projection_.reshape(self.n_components_, -1), (self.n_components_, d)).T
         return v + self._training.quadratic_forms(X, P, v)
 
+    def _embedded(self, X) -> np.ndarray:
+        """The means of z, (m, k)."""
+        return CentredMatrix(X).dot(self.components_.T)
+
+    def _of_scores(self, Z: np.ndarray) -> np.ndarray:
+        """The means of the scores of the labels that are known somewhere, from those of z."""
+        return matmul(Z, self.weights_) + self.bias_
+
     def _means(self, X) -> np.ndarray:
         with one_pool:
-            Z = CentredMatrix(X).dot(self.components_.T)
-            return self._labels.expand(matmul(Z, self.weights_) + self.bias_)
+            return self._labels.expand(self._of_scores(self._embedded(X)))
 
     def _scores(self, X) -> np.ndarray:
         check_params(self)  # predictive may have been set after fit
         with one_pool:
-            Z1 = np.hstack([np.ones((X.shape[0], 1)), CentredMatrix(X).dot(self.components_.T)])
-            mean = matmul(Z1[:, 1:], self.weights_) + self.bias_
+            Z1 = np.hstack([np.ones((X.shape[0], 1)), self._embedded(X)])
+            mean = self._of_scores(Z1[:, 1:])
             variance = 1.0 + np.column_stack([(matmul(Z1, C) * Z1).sum(axis=1) for C in self._covariance])
             if self.predictive == "full":
                 moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]

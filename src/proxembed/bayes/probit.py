@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..algebra.centred import CentredMatrix
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows, may_keep, posterior
 from ..labels import LabelMatrix
-from .ascent import Ascent, ascend
+from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
 from .targets import Targets, known_columns, known_rows
-
-NOT_CONVERGED = "{name} stopped after {max_iter} sweeps before its bound settled; raise max_iter or tol."
 
 
 def with_ones(X):
@@ -167,9 +163,7 @@ class VariationalProbit(ProbitClassifier):
             found: Ascent = ascend(
                 model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
             )
-        if not found.converged and self.tol > 0:
-            message = NOT_CONVERGED.format(name=type(self).__name__, max_iter=self.max_iter)
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        tell_unsettled(self, found, stacklevel=2)
         self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
         self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
         self._training = TrainingRows.of(model.X)

@@ -11,7 +11,6 @@ LEADERS = 3
 MANY_ROWS = 2000  # above which one adaptive model alone is compared: its fit grows with the cube of the rows
 EVALUATIONS = {"reduced8": 200, "random": 200, "ga": 4000}  # of the adaptive model, where none are asked for
 MOST_ROWS = 10_000  # the adaptive model compares all pairs of rows
-MOST_COMPONENTS = 100
 TRIALS_KEPT = 1000
 
 
@@ -109,8 +108,8 @@ def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
     import numpy as np
 
-    from proxembed.adaptive import Limits
     from proxembed.engine.defc import DEFC
+    from proxembed.engine.refit import carried_over
     from proxembed.evaluate.splits import Splitting, make_splits
     from proxembed.features.scaling import scaling_apply, scaling_fit
     from proxembed.labels import LabelMatrix
@@ -121,74 +120,55 @@ def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
 
     train = known_rows(train)
     folds = make_splits(train, Splitting(n_folds=inner_folds(train), seed=job.seed))
-    kind, shape = scaling_kind(train.X), (train.Y.shape[1], train.X.shape[1])
-    scoring = "accuracy" if train.single_label else "macro-F1"
+    kind, shape, y = scaling_kind(train.X), (train.Y.shape[1], train.X.shape[1]), training_labels(train)
     searched = DEFC(
         job.strategy,
         job.classifier,
-        scoring=scoring,
         cv=folds,
         max_evals=job.max_trials or EVALUATIONS[job.strategy],
         max_seconds=job.max_seconds,
-        n_components=MOST_COMPONENTS if job.sizes is None else max(parse_sizes(job.sizes, *shape)),
-        refit="train",
+        n_components=None if job.sizes is None else max(parse_sizes(job.sizes, *shape)),
         n_jobs=job.jobs,
         random_state=job.seed,
         progress=progress,
-    ).fit(scaling_apply(scaling_fit(kind, train.X), train.X), training_labels(train))
-    n = train.X.shape[0]
-    limits, factor = Limits.of(LabelMatrix.of(training_labels(train))), n / np.mean([len(f.train) for f in folds])
-    best = best_of_each_model(searched.leaderboard_)[: LEADERS if n <= MANY_ROWS else 1]
+    ).fit(scaling_apply(scaling_fit(kind, train.X), train.X), y)
+    labels, rows = LabelMatrix.of(y), float(np.mean([len(fold.train) for fold in folds]))
+    best = [
+        {**found, "params": carried_over(found["params"], found["switches"], labels, rows, labels)}
+        for found in best_of_each_model(searched.leaderboard_)[: LEADERS if labels.n <= MANY_ROWS else 1]
+    ]
     section = adaptive_section(
         searched.leaderboard_,
         searched.history_,
         search=job.strategy,
         classifier=job.classifier,
-        scoring=scoring,
-        rows=n,
+        scoring=searched.scoring_,
+        rows=labels.n,
         folds=len(folds),
         scaling=kind,
-        fitted=params_for_all(best[0], limits, factor),
+        fitted=best[0]["params"],
     )
-    leaders = tuple(leader(found, limits, factor) for found in best)
+    leaders = tuple(leader(found) for found in best)
     seconds = float(searched.history_[-1]["seconds"])
     return Found(leaders, told_settings(searched.leaderboard_), seconds, searched.interrupted_, section)
 
 
-def leader(found: dict, limits: Any, factor: float) -> tuple[str, Any]:
-    """The name and the model of an evaluation; numbers of neighbours grow with the rows, as in the search's own refit.
+def leader(found: dict) -> tuple[str, Any]:
+    """The name and the model of an evaluation.
 
     Examples
     --------
-    >>> from proxembed.adaptive import Limits
     >>> from proxembed.cli.engines import leader
-    >>> found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 4, "k_E": 39, "lam": 0.1}, "k": 2}
-    >>> name, model = leader(found, Limits(40, 20, 40), 1.5)
+    >>> found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 6, "k_E": None, "lam": 0.1}, "k": 2}
+    >>> name, model = leader(found)
     >>> name, model.n_friends, model.n_enemies
     ('DEFC [3,5,0,5,1,2,2,0]', 6, None)
     """
     from proxembed.adaptive import EmbeddingModel
     from proxembed.report.adaptive import vector_text
 
-    params = params_for_all(found, limits, factor)
-    model = EmbeddingModel.from_switches(found["switches"], params, n_components=found["k"])
+    model = EmbeddingModel.from_switches(found["switches"], found["params"], n_components=found["k"])
     return f"DEFC {vector_text(found['switches'])}", model
-
-
-def params_for_all(found: dict, limits: Any, factor: float) -> dict[str, Any]:
-    """The parameters of an evaluation on the folds, for a fit on all rows.
-
-    Examples
-    --------
-    >>> from proxembed.adaptive import Limits
-    >>> from proxembed.cli.engines import params_for_all
-    >>> params_for_all({"switches": (3, 5, 0, 3, 1, 2, 4, 0), "params": {"k_F": 4}}, Limits(40, 20, 40), 1.5)
-    {'k_F': 6}
-    """
-    from proxembed.adaptive import Switches
-    from proxembed.engine.refit import grown
-
-    return grown(found["params"], Switches.of(found["switches"]), limits, limits, factor)
 
 
 def known_rows(train: Any) -> Any:

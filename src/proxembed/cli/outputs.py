@@ -6,11 +6,9 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from proxembed.engine.evidence import Evidence
-from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.predictions import save_predictions
 from proxembed.evaluate.results import Results
 from proxembed.model import embedding_part, source_of
@@ -116,24 +114,6 @@ def named_labels(diagnosis: dict, dataset) -> dict:
         return diagnosis
     worse = [{**row, "label": dataset.label_names[int(row["label"])]} for row in diagnosis["worse_labels"]]
     return {**diagnosis, "worse_labels": worse}
-
-
-def titled(evidence: Evidence, method, name: str) -> Evidence:
-    """The evidence of a method under the name that it has in the leaderboard.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.cli.outputs import titled
-    >>> from proxembed.engine.evidence import Evidence
-    >>> parts = [("PCA", None, None, None), ("OPLS on shuffled labels", None, None, None)]
-    >>> [title for title, *_ in titled(Evidence(None, parts, *[None] * 5, []), OPLS(), "mine").panels]
-    ['PCA', 'mine on shuffled labels']
-    """
-    title = title_of(method)
-    panels = [(panel[0].replace(title, name, 1), *panel[1:]) for panel in evidence.panels]
-    embeddings = [(each.replace(title, name, 1), Z) for each, Z in evidence.embeddings]
-    return replace(evidence, panels=panels, embeddings=embeddings)
 
 
 def sections(evidence: Evidence | None, dataset, model, diagnosis, measure: str = "cosine") -> dict:

@@ -143,7 +143,7 @@ def concluded(job: Job, dataset, split, searched: Found, results, progress):
     from proxembed.engine.evidence import held_out_evidence
     from proxembed.report import summarise
 
-    from .outputs import all_or_none, named_labels, search_record, sections, titled, write_evidence, write_model
+    from .outputs import all_or_none, named_labels, search_record, sections, write_evidence, write_model
 
     summary = summarise(results, searched=dataset)
     name, method = chosen(summary, searched)
@@ -151,7 +151,7 @@ def concluded(job: Job, dataset, split, searched: Found, results, progress):
     if not results.interrupted:
         try:
             progress(0, 3, "the test rows")
-            evidence = titled(held_out_evidence(method, dataset, split, seed=job.seed), method, name)
+            evidence = held_out_evidence(method, dataset, split, seed=job.seed, name=name)
             diagnosis = diagnosed(job, method, dataset, split, progress)
         except KeyboardInterrupt:
             results.interrupted = summary["interrupted"] = True

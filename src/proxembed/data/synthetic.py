@@ -14,6 +14,7 @@ from proxembed.data.dataset import Dataset
 LICENCE = "made by a formula, free of rights"
 RADIUS = 5.0
 OWN_SHARE = 0.3
+ROLL_ANGLES = 1.5 * math.pi, 4.5 * math.pi
 
 
 def banana(n: int = 1000, seed: int = 0, noise: float = 1.0) -> Dataset:
@@ -93,7 +94,7 @@ def swiss_roll(n: int = 1000, seed: int = 0, noise: float = 0.0) -> Dataset:
     """
     rng = _generator(n, seed, noise)
     along, height = rng.random((2, n))
-    turn = np.linspace(1.5 * math.pi, 4.5 * math.pi, 2001)
+    turn = np.linspace(*ROLL_ANGLES, 2001)
     length = (turn * np.sqrt(1 + turn**2) + np.arcsinh(turn)) / 2  # of the spiral, from its centre
     t = np.interp(length[0] + along * (length[-1] - length[0]), length, turn)
     X = np.column_stack([t * np.cos(t), 21 * height, t * np.sin(t)]) + noise * rng.standard_normal((n, 3))

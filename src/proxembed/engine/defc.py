@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from proxembed.adaptive import Limits, Switches
+from proxembed.adaptive import PairOptions, Switches
 from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
@@ -25,7 +25,7 @@ from .nested_ga import nested_ga
 from .objective import Evaluation, Objective, aligned
 from .prefix_classifier import PrefixClassifier, check_classifier
 from .prefix_scores import check_scoring, prefix_scores
-from .refit import grown, joined, refitted, trained_on
+from .refit import carried_over, joined, refitted, trained_on
 from .stage_cache import MAX_BYTES
 
 SEARCHES = {"reduced8": reduced8, "ga": nested_ga, "random": random_models}
@@ -70,6 +70,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
         the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on
         all rows.
+    undirected, enemy_pool, g_raw, multilabel, lam_scale, label_similarity : str or bool
+        Of every candidate, as in ``EmbeddingModel``.
     cache_bytes : int, default=2**30
         Memory for stages that candidates share, in each process; 0 keeps none.
     n_jobs : int or None, default=1
@@ -133,6 +135,12 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         n_components=None,
         all_k=False,
         refit="all",
+        undirected="or",
+        enemy_pool="pair",
+        g_raw=False,
+        multilabel="sets",
+        lam_scale="trace",
+        label_similarity="dice",
         cache_bytes=MAX_BYTES,
         n_jobs=1,
         random_state=0,
@@ -147,6 +155,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.n_components = n_components
         self.all_k = all_k
         self.refit = refit
+        self.undirected, self.enemy_pool, self.g_raw = undirected, enemy_pool, g_raw
+        self.multilabel, self.label_similarity, self.lam_scale = multilabel, label_similarity, lam_scale
         self.cache_bytes = cache_bytes
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -184,6 +194,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         _check_choice("search", self.search, SEARCHES)
         _check_choice("refit", self.refit, REFITS)
         check_classifier(self.classifier)
+        PairOptions(**PairOptions.taken_from(self))
         if self.scoring is not None:
             check_scoring(self.scoring)
         _check_number("max_evals", self.max_evals, Integral, "a whole number of at least 1")
@@ -247,6 +258,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             k_cap=K_CAP if self.n_components is None else int(self.n_components),
             all_k=self.all_k,
             cache_bytes=self.cache_bytes,
+            **PairOptions.taken_from(self),
         )
         found = ModelSearch(
             objective,
@@ -281,11 +293,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         X, labels = objective.X, objective.labels
         if further is not None and self.refit == "all":
             X, labels = joined(X, labels, further)
-        params, before = dict(best.params), trained_on(objective)
-        if labels.n != before:
-            new = Limits.of(labels)
-            params = grown(best.params, Switches.of(best.switches), objective.limits, new, labels.n / before)
-        model = refitted(best, params, X, labels)
+        rows, options = trained_on(objective), objective.options
+        params = carried_over(best.params, best.switches, objective.labels, rows, labels, **options)
+        model = refitted(best, params, X, labels, **options)
         self._trained = model.transform(X.astype(np.float64, copy=False)), labels
         self.classifier_ = PrefixClassifier(self.classifier, one_label=objective.one_label).fit(*self._trained)
         self.best_estimator_ = model

@@ -54,7 +54,7 @@ class Evidence:
     embeddings: list[tuple[str, np.ndarray]]
 
 
-def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0) -> Evidence:
+def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0, name: str | None = None) -> Evidence:
     """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows.
 
     Parameters
@@ -65,6 +65,8 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0)
         Training rows and test rows.
     seed : int, default=0
         Seed of the shuffle.
+    name : str, optional
+        What the method is called in the titles; None: the name of its class.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0)
     part = make_part(dataset.X, labels, split.train, rows, kind)
     shuffled = replace(part, labels=part.labels.take(np.random.default_rng(seed).permutation(part.labels.n)))
     plain = rival_arms(part.X, seed=seed)[1]
-    title = title_of(method)
+    title = title_of(method) if name is None else name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         Z, Z_held_out = _embedded(method, part)

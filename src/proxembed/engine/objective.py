@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.adaptive import Limits, Part, Stages, Switches
+from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of
 from proxembed.algebra.matrix import Matrix
 from proxembed.labels import LabelMatrix
 
@@ -68,6 +68,7 @@ class Objective:
     k_cap : most components.
     all_k : whether every number of components is scored, not only those of ``searched_sizes``.
     cache_bytes : limit of the stages kept; 0 keeps none.
+    **options : those of ``PairOptions``, the same for every candidate.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class Objective:
     Raises
     ------
     ValueError
-        For a classifier or measure that is not known, no split, or labels that cannot be used.
+        For a classifier, measure or option that is not known, no split, or labels that cannot be used.
 
     Examples
     --------
@@ -101,11 +102,13 @@ class Objective:
         k_cap: int = 100,
         all_k: bool = False,
         cache_bytes: int = MAX_BYTES,
+        **options: Any,
     ):
         check_classifier(classifier)
         self.scoring = default_scoring(labels) if scoring is None else scoring
         check_scoring(self.scoring)
-        self.X, self.labels, self.classifier, self.k_cap, self.all_k = X, labels, classifier, k_cap, all_k
+        self.X, self.labels, self.classifier, self.k_cap = X, labels, classifier, k_cap
+        self.all_k, self.options = all_k, options
         self.further = tuple(splits) if _is_further(splits) else None
         self.splits = [] if self.further is not None else list(splits)
         told = [labels] if self.further is None else [labels, self.further[1]]
@@ -121,7 +124,11 @@ class Objective:
     @property
     def limits(self) -> Limits:
         """How far numbers of neighbours go, on all rows that are not further ones."""
-        return Limits.of(self.labels)
+        return self.limits_of(self.labels)
+
+    def limits_of(self, labels: LabelMatrix) -> Limits:
+        """How far numbers of neighbours go, on rows of these labels."""
+        return limits_of(labels, PairOptions(**self.options))
 
     @property
     def cache_stats(self) -> dict[str, int]:
@@ -142,7 +149,8 @@ class Objective:
         if self.scoring == RANKING and not labels_val.nk.any():
             raise ValueError(f"scoring={RANKING!r} needs a held-out row with a label in every held-out part.")
         cache = self.cache if self.cache.max_bytes else None
-        return _Fold(Stages(Part(X, labels, X_val), cache, name=name, k_cap=self.k_cap), labels, labels_val)
+        stages = Stages(Part(X, labels, X_val), cache, name=name, k_cap=self.k_cap, **self.options)
+        return _Fold(stages, labels, labels_val)
 
     def evaluate(self, switches: Any, params: Mapping[str, float]) -> Evaluation:
         """The score of one candidate with the best number of components; equal ones go to the smallest.

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..adaptive import EmbeddingModel, Limits, Part, Stages, Switches, domain
+from ..adaptive import EmbeddingModel, Limits, PairOptions, Part, Stages, Switches, domain, limits_of
+from ..adaptive.embedding_model import COUNTS
 from ..labels import LabelMatrix
 from .objective import Evaluation, Objective
-
-COUNTS = ("k_F", "k_E", "k_N")
 
 
 def grown(
@@ -28,12 +27,29 @@ def grown(
     {'similarity_sigma': 1.0, 'k_F': 8, 'k_E': None, 'lam': 0.1}
     """
     found: dict[str, float | None] = dict(params)
-    for name in COUNTS:
-        if name not in params:
-            continue
+    for name in params.keys() & COUNTS:
         all_rows = params[name] >= domain(name, switches, old).high
         found[name] = None if all_rows else domain(name, switches, new).clip(math.floor(factor * params[name] + 0.5))
     return found
+
+
+def carried_over(
+    params: dict[str, float], switches: Any, searched: LabelMatrix, rows: float, labels: LabelMatrix, **options: Any
+) -> dict[str, float | None]:
+    """Parameters found by fits on ``rows`` of the rows searched (of folds the mean), for a fit on other rows.
+
+    ``options`` are those of ``PairOptions`` with which they were found.
+
+    Examples
+    --------
+    >>> searched, params = LabelMatrix.of([0, 1] * 20), {"k_F": 4, "lam": 0.1}
+    >>> carried_over(params, (3, 5, 0, 5, 1, 1, 2, 0), searched, 32, searched)
+    {'k_F': 5, 'lam': 0.1}
+    """
+    if labels.n == rows:
+        return dict(params)
+    old, new = (limits_of(each, PairOptions(**options)) for each in (searched, labels))
+    return grown(params, Switches.of(switches), old, new, labels.n / rows)
 
 
 def trained_on(objective: Objective) -> float:
@@ -54,13 +70,16 @@ def joined(X, labels: LabelMatrix, further: tuple[Any, LabelMatrix]) -> tuple[An
     return stack([X, X_val]), replace(labels, Y=Y)
 
 
-def refitted(best: Evaluation, params: dict[str, Any], X, labels: LabelMatrix) -> EmbeddingModel:
-    """The best candidate on these rows, with its number of components, or as many as it has here."""
-    model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k)
+def refitted(best: Evaluation, params: dict[str, Any], X, labels: LabelMatrix, **options: Any) -> EmbeddingModel:
+    """The best candidate on these rows, with its number of components, or as many as it has here.
+
+    ``options`` are those of ``PairOptions`` with which it was found.
+    """
+    model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k, **options)
     try:
         return model.fit(X, labels)
     except ValueError as error:
-        found = Stages(Part(X, labels)).embed(model.switches(), params)
+        found = Stages(Part(X, labels), **options).embed(model.switches(), params)
         if found.failed is not None:
             raise ValueError(
                 f"the best candidate, {list(best.switches)}, cannot be fitted on all {labels.n} rows: {found.failed} "

@@ -15,6 +15,7 @@ from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.budget import Budget, OutOfBudget
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.neighbors import cosine_neighbors
+from proxembed.evaluate.results import reason_of
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.labels import LabelMatrix
 from proxembed.model import embedded
@@ -227,7 +228,7 @@ def run_trial(
         except OutOfBudget:
             curve, failure = {}, f"stopped after {limit:.3g} s: the time of the search was spent"
         except Exception as error:
-            curve, failure = {}, " ".join(f"{type(error).__name__}: {error}".split())
+            curve, failure = {}, reason_of(error)
     notes = tuple(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
     return Outcome(curve, time.perf_counter() - started, bounded, failure, notes)
 

@@ -37,6 +37,18 @@ def worst_value(measure: str) -> float:
     return WORST.get(measure, 0.0)
 
 
+def reason_of(error: Exception) -> str:
+    """What went wrong, in one line, as ``failure`` holds it.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.results import reason_of
+    >>> reason_of(ValueError("two\\nlines"))
+    'ValueError: two lines'
+    """
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 @dataclass
 class Results:
     """What a comparison found, as plain data.

@@ -38,6 +38,7 @@ from .results import (
     MICRO_F1,
     NEIGHBORS,
     RIDGE,
+    reason_of,
 )
 from .rivals import ForestProximity
 
@@ -114,7 +115,7 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
         except OutOfBudget:
             raise
         except Exception as error:
-            warnings.warn(f"cuts are tuned on rows that the embedding has seen: {_reason(error)}", stacklevel=2)
+            warnings.warn(f"cuts are tuned on rows that the embedding has seen: {reason_of(error)}", stacklevel=2)
             return None
         placed.append((Z[known], Z_own))
     return placed
@@ -240,7 +241,7 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
             Z, Z_held_out, outcome.bounded = fit_arm(arm, protocol.sizes, part, natural)
             placed = place_again(arm, protocol.sizes, part, natural or outcome.bounded)
     except Exception as error:
-        outcome.rows = lost(arm, part, protocol, _reason(error), time.perf_counter() - started).rows
+        outcome.rows = lost(arm, part, protocol, reason_of(error), time.perf_counter() - started).rows
         return
     fitting, known = time.perf_counter() - started, {}
     pairs = [*protocol.measures, *protocol.further_measures]
@@ -276,7 +277,7 @@ def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
         with budget.limit():
             found, failure = task(*args), None
     except Exception as error:
-        found, failure = None, _reason(error)
+        found, failure = None, reason_of(error)
     return found, time.perf_counter() - started, failure
 
 
@@ -290,7 +291,3 @@ def _rows(
         row |= {"readout": readout, "measure": measure, "value": float(value), "labels": int(labels)}
         rows.append({**row, "seconds": seconds, "failure": failure})
     return rows
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

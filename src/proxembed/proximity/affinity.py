@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..algebra.class_blocks import in_groups
 from ..algebra.parallel import in_threads, one_pool
 from .distances import canonical, pair_distances
 from .duplicates import stand_in
@@ -115,16 +116,7 @@ def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarr
 
 def _together(classes: Sequence[np.ndarray]) -> Iterator[list[int]]:
     """The classes of two to ``FEW`` rows, together about ``FEW`` rows a time."""
-    group, rows = [], 0
-    for k, index in enumerate(classes):
-        if 1 < len(index) <= FEW:
-            group.append(k)
-            rows += len(index)
-        if rows >= FEW:
-            yield group
-            group, rows = [], 0
-    if group:
-        yield group
+    return in_groups({k: len(index) for k, index in enumerate(classes) if 1 < len(index) <= FEW}, FEW)
 
 
 def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K: int, scales: list) -> set[int]:

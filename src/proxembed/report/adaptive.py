@@ -5,7 +5,6 @@ The page names a model as the paper's table does, by its eight switches, and in 
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from proxembed.adaptive import Switches
 
@@ -25,15 +24,6 @@ model = make_pipeline(
     Scaling({!r}),
     EmbeddingModel.from_switches({}, {}, n_components={}),
 )"""
-
-
-def _finite(value: Any) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _number(value: Any) -> Any:
-    """A parameter as plain data; None stands for all."""
-    return value if value is None or isinstance(value, int) or math.isfinite(value) else None
 
 
 def vector_text(switches: Sequence[int]) -> str:
@@ -133,7 +123,7 @@ def _model(entry: dict, evaluations: list[dict]) -> dict:
         "params": _params(entry),
         "k": int(entry["k"]),
         "score": float(entry["score"]),
-        "by_fold": [_finite(value) for value in entry["by_fold"]],
+        "by_fold": [float(value) for value in entry["by_fold"]],
         "settings": len(evaluations),
         "seconds": float(sum(each["seconds"] for each in evaluations)),
         "repairs": [str(repair) for repair in entry["repairs"]],
@@ -143,7 +133,7 @@ def _model(entry: dict, evaluations: list[dict]) -> dict:
 def _params(entry: dict, values: dict | None = None) -> dict:
     """The parameters of an evaluation, or others of its model, as plain data in the order of the model's."""
     values = entry["params"] if values is None else values
-    return {name: _number(values[name]) for name in Switches.of(entry["switches"]).numeric() if name in values}
+    return {name: values[name] for name in Switches.of(entry["switches"]).numeric() if name in values}
 
 
 def _curve(history: Sequence[dict]) -> dict:
@@ -186,8 +176,7 @@ def adaptive_view(found: dict | None) -> dict | None:
         for model in found["models"]
     ]
     best = models[0]
-    params = found.get("fitted") or best["params"]  # records of earlier versions hold no other
-    call = CALL.format(found.get("scaling", "none"), best["switches"], params, best["k"])
+    call = CALL.format(found["scaling"], best["switches"], found["fitted"], best["k"])
     classifier = CLASSIFIERS.get(found["classifier"], found["classifier"])
     strategy = STRATEGIES.get(found["search"], found["search"])
     return {**found, "models": models, "call": call, "classifier": classifier, "strategy": strategy}

@@ -48,7 +48,7 @@ _MODEL = {
 }  # fmt: skip
 _ADAPTIVE = {
     "search": str, "classifier": str, "scoring": str, "rows": int, "folds": int, "n_models": int,
-    "n_evaluations": int, "n_failed": int, "models": [_MODEL],
+    "n_evaluations": int, "n_failed": int, "scaling": str, "fitted": (dict, type(None)), "models": [_MODEL],
     "history": {"evaluations": [int], "seconds": [NUMBER], "best": [NUMBER]},
     "generations": {"evaluations": [int], "best": [NUMBER], "mean": [NUMBER]},
 }  # fmt: skip

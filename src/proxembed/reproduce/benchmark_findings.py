@@ -9,6 +9,7 @@ from proxembed.evaluate.results import AVERAGE_PRECISION
 from proxembed.evaluate.statistics import ROPE, wilcoxon_holm
 
 from .benchmark_entrants import OURS
+from .part_names import set_and_share
 from .tuned import TIMED_OUT, value_of
 
 ALL, SOME = "all labels", "some labels"
@@ -38,8 +39,8 @@ def groups(record: Mapping[str, Any]) -> dict[str, dict[str, list[dict]]]:
     """Parts by how many rows have labels: title -> set -> entries."""
     made: dict[str, dict[str, list[dict]]] = {}
     for part, entries in record["parts"].items():
-        name, _, share = part.partition(" at ")
-        made.setdefault(f"{share} of the labels" if share else ALL, {})[name] = entries
+        name, share = set_and_share(part)
+        made.setdefault(ALL if share is None else f"{share:g} % of the labels", {})[name] = entries
     return made
 
 

@@ -19,7 +19,8 @@ from . import EXPERIMENTS
 from .benchmark_entrants import partly_labelled_entrants, supervised_entrants
 from .benchmark_findings import conclusions
 from .benchmark_page import benchmark_page, figures
-from .experiment import Kept, Request, run_part
+from .experiment import Kept, Request, reduced, run_part
+from .part_names import part_name, set_and_share
 from .tuned import Effort, compete, tuning_splits
 
 NAME = "benchmark-multilabel"
@@ -107,6 +108,7 @@ class _Run:
         }
         self.kept = Kept(request, NAME, stated)
         self.kept.record["sets"] = {}
+        self.facts: dict[str, dict] = {}
 
     def record(self) -> dict:
         """Run every set; the record as it is after the last one, with those that the folder held already."""
@@ -118,7 +120,10 @@ class _Run:
         return self.kept.record
 
     def _read(self, name: str) -> Dataset:
-        return reduced(read(self.request.data / f"{name}.npz"), self.plan.rows, self.plan.seed)
+        dataset = reduced(read(self.request.data / f"{name}.npz"), self.plan.rows, self.plan.seed)
+        described = dataset.describe()
+        self.facts[name] = {key: described[key] for key in FACTS}
+        return dataset
 
     def _part(self, part: str, dataset: Dataset, share: float | None, effort: Effort) -> None:
         """Every entrant on one set, with all labels known or a share of them."""
@@ -138,43 +143,13 @@ class _Run:
 
     def _write(self) -> None:
         record = self.kept.record
-        held = {part.partition(" at ")[0] for part in record["parts"]}
+        held = {set_and_share(part)[0] for part in record["parts"]}
         for name in (name for name in EXPERIMENTS[NAME].files if name in held and name not in record["sets"]):
-            described = self._read(name).describe()
-            record["sets"][name] = {key: described[key] for key in FACTS}
+            if name not in self.facts:
+                self._read(name)
+            record["sets"][name] = self.facts[name]
         record["conclusions"] = conclusions(record)
         self.kept.write(benchmark_page(record), figures(record))
-
-
-def part_name(name: str, share: float | None) -> str:
-    """The name of a part, as in the record and in the folder.
-
-    Examples
-    --------
-    >>> from proxembed.reproduce.benchmark_multilabel import part_name
-    >>> part_name("yeast", None), part_name("yeast", 0.05)
-    ('yeast', 'yeast at 5 %')
-    """
-    return name if share is None else f"{name} at {100 * share:g} %"
-
-
-def reduced(dataset: Dataset, rows: int | None, seed: int) -> Dataset:
-    """At most so many training rows and half as many test rows, drawn at random; the whole set for None.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from proxembed.data import digits
-    >>> from proxembed.reproduce.benchmark_multilabel import reduced
-    >>> data = replace(digits(), train_idx=range(1000), test_idx=range(1000, 1797))
-    >>> reduced(data, 100, 0).X.shape
-    (150, 64)
-    """
-    if rows is None:
-        return dataset
-    rng, split = np.random.default_rng(seed), standard_split(dataset)
-    chosen = [rng.permutation(split.train)[:rows], rng.permutation(split.held_out)[: rows // 2]]
-    return dataset.take(np.sort(np.concatenate(chosen)))
 
 
 def partly_labelled(dataset: Dataset, share: float, rows: int, seed: int) -> Dataset:

@@ -10,7 +10,7 @@ from proxembed.evaluate.statistics import ROPE
 
 from .benchmark_findings import ALL, Table, groups, values_of
 from .dots import dot_plot
-from .markdown import QUICK_WARNING, made_lines, table
+from .markdown import DASH, QUICK_WARNING, REASON, made_lines, table
 from .tuned import FEW, FOLDS, timed_out
 
 CHOSEN = "the k chosen inside the training part"
@@ -134,7 +134,7 @@ def _grid(parts: Parts, k: Mapping[str, int] | None = None, **measure: str) -> s
 
 def _cell(value: float | None, best: float | None) -> str:
     if value is None:
-        return "–"
+        return DASH
     return f"**{value:.3f}**" if value == best else f"{value:.3f}"
 
 
@@ -144,7 +144,7 @@ def _paired_table(entries: list[dict]) -> str:
         return ""
     ours, others = (list(dict.fromkeys(entry[side] for entry in entries)) for side in "ab")
     cells = {(entry["a"], entry["b"]): _paired_cell(entry) for entry in entries}
-    rows = [(other, *(cells.get((each, other), "–") for each in ours)) for other in others]
+    rows = [(other, *(cells.get((each, other), DASH) for each in ours)) for other in others]
     sets = max(entry["sets"] for entry in entries)
     words = [
         f"Wins / ties / losses of each column against each row over the sets (at most {sets}),",
@@ -163,7 +163,7 @@ def _seconds(parted: Mapping[str, Mapping[str, list[dict]]]) -> str:
     for title, parts in parted.items():
         spent = {(entry["entrant"], name): entry["cpu_seconds"] for name, held in parts.items() for entry in held}
         for entrant in dict.fromkeys(entrant for entrant, _ in spent):
-            cells = [f"{spent[entrant, name]:.1f}" if (entrant, name) in spent else "–" for name in sets]
+            cells = [f"{spent[entrant, name]:.1f}" if (entrant, name) in spent else DASH for name in sets]
             rows.append((title, entrant, *cells))
     return table(("", "entrant", *sets), rows)
 
@@ -177,9 +177,9 @@ def _failed(entries: list[dict]) -> list[str]:
             e["part"],
             e["entrant"],
             "yes" if e["last_fit"] else "no",
-            ", ".join(e["other_sizes"]) or "–",
+            ", ".join(e["other_sizes"]) or DASH,
             f"{e['trials']} of {e['of']} ({e['trials_timed_out']} by the clock)",
-            e["reason"][:160],
+            e["reason"][:REASON],
         )
         for e in entries
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from .defc_criteria import CRITERIA
-from .defc_findings import claims, conclusions
+from .defc_findings import CRITERIA_ENDING, claims, conclusions
 from .defc_page import page
 from .defc_parts import SOURCES, Parts, random_parts
 from .defc_rivals import GA, ORIGINAL, REDUCED, RIVALS
@@ -21,7 +21,6 @@ from .experiment import Kept, Request, plain, run_part
 NAME = "defc"
 TITLE = "Adaptive embeddings (DEFC) beside nine methods on four data sets"
 CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
-CRITERIA_PART = "criteria"
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,10 @@ class Plan:
     criterion: int = 25
     permuted: int = 32
     rows: tuple[int, int, int] | None = None
+
+    def seed_of(self, draw: int) -> int:
+        """The seed of the parts of a draw, and of what is searched on them."""
+        return 1000 * self.seed + draw
 
     def evaluations(self, method: str) -> int:
         """The most settings that an entrant tries."""
@@ -85,17 +88,18 @@ def _tasks(plan: Plan, request: Request) -> dict[str, list[Task]]:
     """Part -> tasks, the long ones first."""
     made: dict[str, list[Task]] = {}
     for source in SOURCES:
-        seeds = [1000 * plan.seed + draw for draw in range(plan.draws)]
-        drawn = [random_parts(source, request.data, seed, plan.rows) for seed in seeds]
+        seeds = [plan.seed_of(draw) for draw in range(plan.draws)]
+        dataset = source.read(request.data)
+        drawn = [random_parts(source, dataset, seed, plan.rows) for seed in seeds]
         for classifier, title in CLASSIFIERS.items():
             made[f"{source.name}, {title}"] = _of_part(SEARCHED, drawn, classifier, source.largest, plan)
-        made[f"{source.name}, {CRITERIA_PART}"] = _of_part(tuple(CRITERIA), drawn, "flda", source.largest, plan)
+        made[source.name + CRITERIA_ENDING] = _of_part(tuple(CRITERIA), drawn, "flda", source.largest, plan)
     return made
 
 
 def _of_part(methods: tuple[str, ...], drawn: list[Parts], classifier: str, largest: int, plan: Plan) -> list[Task]:
     return [
-        Task(method, draw, classifier, parts, largest, plan.evaluations(method), 1000 * plan.seed + draw)
+        Task(method, draw, classifier, parts, largest, plan.evaluations(method), plan.seed_of(draw))
         for method in methods
         for draw, parts in enumerate(drawn)
     ]

@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from proxembed.adaptive import Switches
 
+from .claim import claim
 from .defc_criteria import CRITERIA, FISHER
 from .defc_rivals import GA, REDUCED, RIVALS
 from .defc_trials import PERMUTED
@@ -30,7 +31,7 @@ def conclusions(parts: Mapping[str, list[dict]]) -> dict:
     dict
         ``tables`` (part -> method -> means over the draws), ``against`` (part -> each of DEFC's searches -> the other
         methods, paired over the draws), ``criteria`` (set -> the two forms against Fisher's criterion), ``permuted``
-        (part -> test score less chance) and ``failures``.
+        (part -> test score less chance) and ``chosen`` (part -> switches and k of the genetic search's best).
     """
     made: dict[str, Any] = {"tables": {}, "against": {}, "criteria": {}, "permuted": {}, "chosen": {}}
     for part, entries in parts.items():
@@ -47,8 +48,6 @@ def conclusions(parts: Mapping[str, list[dict]]) -> dict:
         made["permuted"][part] = above_chance(entries)
         best = [entry for entry in entries if entry["method"] == GA and entry["chosen"]]
         made["chosen"][part] = [{"switches": each["chosen"]["switches"], "k": each["k"]} for each in best]
-    failed = [(part, entry) for part, entries in parts.items() for entry in entries if entry["failure"]]
-    made["failures"] = [{"part": part, "entrant": e["entrant"], "reason": e["failure"]} for part, e in failed]
     return made
 
 
@@ -149,19 +148,15 @@ def claims(found: Found) -> list[dict]:
     return [*made, *_options(found["chosen"]), _at_chance(found["permuted"])]
 
 
-def _claim(published: str, where: str, labels: str, came_out: bool | None, ours: str) -> dict:
-    return {"published": published, "where": where, "labels": labels, "came_out": came_out, "ours": ours}
-
-
 def _best_of_all(part: str, table: Mapping[str, Found]) -> dict:
     scores = {name: table[name]["test"] for name in RIVALS if name in table and table[name]["test"] is not None}
     mine = table[GA]["test"] if GA in table else None
     published, where = "DEFC outperforms all the existing methods", "Table V, section III-B"
     if mine is None or not scores:
-        return _claim(published, where, part, None, "not all have a score")
+        return claim(published, where, part, None, "not all have a score")
     best = max(scores, key=lambda name: scores[name])
     words = f"DEFC {mine:.4f}; the best existing method, {best}, {scores[best]:.4f}"
-    return _claim(published, where, part, mine > scores[best], words)
+    return claim(published, where, part, mine > scores[best], words)
 
 
 def _narrow_search(found: Found) -> dict:
@@ -169,10 +164,10 @@ def _narrow_search(found: Found) -> dict:
     published = "a search of the eight models alone is almost as good as the full one"
     known = [mean for mean in means if mean is not None]
     if not known or len(known) < len(means):
-        return _claim(published, "section III-C", ALL, None, "not all have a score")
+        return claim(published, "section III-C", ALL, None, "not all have a score")
     mean = float(np.mean(known))
     words = f"full less narrow: {mean:+.4f} on average, {min(known):+.4f} to {max(known):+.4f}"
-    return _claim(published, "section III-C", ALL, mean <= NEAR, f"{words} (almost: {NEAR:g} at most)")
+    return claim(published, "section III-C", ALL, mean <= NEAR, f"{words} (almost: {NEAR:g} at most)")
 
 
 def _criteria(name: str, each: Mapping[str, Found], table: Mapping[str, Found]) -> dict:
@@ -182,7 +177,7 @@ def _criteria(name: str, each: Mapping[str, Found], table: Mapping[str, Found]) 
     told = "; ".join(f"{form} {found['verdict']}" for form, found in each.items() if found["verdict"])
     came = all(scores[form] > scores[FISHER] for form in CRITERIA if form != FISHER) if known else None
     published = "both forms of friends and enemies are better than Fisher's criterion, at equal settings"
-    return _claim(published, "section III-B, Reuters", name, came, f"{words} ({told})" if told else words)
+    return claim(published, "section III-B, Reuters", name, came, f"{words} ({told})" if told else words)
 
 
 def _options(chosen: Mapping[str, list[Found]]) -> list[dict]:
@@ -190,9 +185,9 @@ def _options(chosen: Mapping[str, list[Found]]) -> list[dict]:
     related, ratio = sum(each.r > 0 for each in best), sum(each.eo == 2 for each in best)
     where, n = "Table VI", len(best)
     return [
-        _claim("relation features are chosen for all data sets", where, ALL, related == n if n else None,
+        claim("relation features are chosen for all data sets", where, ALL, related == n if n else None,
                f"by {related} of {n} searches"),
-        _claim("the ratio (18) is chosen in the vast majority of cases", where, ALL, 2 * ratio > n if n else None,
+        claim("the ratio (18) is chosen in the vast majority of cases", where, ALL, 2 * ratio > n if n else None,
                f"by {ratio} of {n} searches (majority: more than half)"),
     ]  # fmt: skip
 
@@ -202,4 +197,4 @@ def _at_chance(permuted: Mapping[str, Found]) -> dict:
     words = "; ".join(f"{part} {each['mean']:+.3f}" for part, each in permuted.items() if each["mean"] is not None)
     published = "with permuted labels the test score is at chance"
     came = all(each["at_chance"] for each in known.values()) if known and len(known) == len(permuted) else None
-    return _claim(published, "a check of ours", ALL, came, f"test score less chance: {words}")
+    return claim(published, "a check of ours", ALL, came, f"test score less chance: {words}")

@@ -12,10 +12,8 @@ from .defc_findings import CRITERIA_ENDING
 from .defc_parts import ROLL_NOISE
 from .defc_rivals import GA, PUBLISHED, REDUCED, RIVALS
 from .defc_trials import PERMUTED
-from .markdown import QUICK_WARNING, made_lines, table
-from .mesd_mope_page import CAME
+from .markdown import CAME, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
 
-DASH = "–"
 GENES = ("p", "r", "t", "s", "em", "g", "eo", "o")
 DIFFERENCES = """## How it was done, and what differs from the paper
 
@@ -43,13 +41,13 @@ def page(record: Mapping[str, Any]) -> str:
     found, plan = record["conclusions"], record["plan"]
     lines = [f"# {record['title']}", "", *([QUICK_WARNING, ""] if record["quick"] else []), *made_lines(record)]
     lines += [_sizes(record), "## Where DEFC wins, ties or loses", "", _overview(found)]
-    lines += ["## What the paper says, and what came out", "", _claims(record["claims"])]
+    lines += ["## What the paper says, and what came out", "", claims_table(record["claims"])]
     for part in found["against"]:
         lines += [f"## {part}", "", _part(part, found)]
     lines += ["## Fisher's criterion and both forms of friends and enemies", "", _criteria(found)]
     lines += ["## Permuted labels", "", _permuted(found["permuted"])]
     lines += ["## Switches of the best models", "", _switches(found["chosen"])]
-    lines += _failures(found["failures"])
+    lines += failures(record["parts"])
     told = {name: plan[name] for name in ("draws", "rival", "ga", "reduced")}
     told["a_model"] = max(1, plan["ga"] // FEWEST_MODELS)
     return "\n".join([*lines, DIFFERENCES.format(noise=ROLL_NOISE, **told)])
@@ -108,11 +106,6 @@ def _difference(paired: Mapping[str, Any] | None) -> str:
     return f"{paired['mean']:+.4f} ({low:+.4f} to {high:+.4f})"
 
 
-def _claims(claims: Sequence[Mapping[str, Any]]) -> str:
-    rows = [(each["published"], each["where"], each["labels"], CAME[each["came_out"]], each["ours"]) for each in claims]
-    return table(("the paper says", "where", "set", "came out", "ours"), rows)
-
-
 def _part(part: str, found: Mapping[str, Any]) -> str:
     tables, against = found["tables"][part], found["against"][part]
     rows = []
@@ -162,11 +155,3 @@ def _permuted(permuted: Mapping[str, Any]) -> str:
 def _switches(chosen: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     rows = [(part, *each["switches"], each["k"]) for part, held in chosen.items() for each in held]
     return f"By the genetic search, one line a draw.\n\n{table(('set, classifier', *GENES, 'k'), rows)}"
-
-
-def _failures(failed: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not failed:
-        return []
-    return ["## Failures", "", table(("part", "entrant", "reason"), [
-        (each["part"], each["entrant"], each["reason"][:160]) for each in failed
-    ])]  # fmt: skip

@@ -6,17 +6,16 @@ some 84.5 % of the cases, as it is on the roll of the paper, whose formula is no
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from proxembed.data import read, swiss_roll
+from proxembed.data import Dataset, read, swiss_roll
+from proxembed.data.synthetic import ROLL_ANGLES
 
 ROLL = "Swiss roll"
 ROLL_NOISE, QUARTERS = 2.0, 4
-START, STOP = 1.5 * math.pi, 4.5 * math.pi
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,10 @@ class Source:
     file: str | None
     sizes: tuple[int, int, int]
     largest: int
+
+    def read(self, folder: Path) -> Dataset | None:
+        """The data set of its file."""
+        return None if self.file is None else read(folder / f"{self.file}.npz")
 
 
 SOURCES = (
@@ -65,19 +68,19 @@ class Parts:
         return replace(self, y=rng.permutation(self.y), y_val=rng.permutation(self.y_val))
 
 
-def random_parts(source: Source, folder: Path, seed: int, rows: tuple[int, int, int] | None = None) -> Parts:
+def random_parts(source: Source, dataset: Dataset | None, seed: int, rows: tuple[int, int, int] | None = None) -> Parts:
     """Random parts of a source; where it has a test part of its own, that is the test part of every draw.
 
     Parameters
     ----------
     source : Source
-    folder : Path
-        It holds the data files.
+    dataset : Dataset or None
+        What the source has read.
     seed : int
     rows : tuple of three int, optional
         Sizes instead of those of the source: the first rows of each part.
     """
-    X, y, test = _rows(source, folder, seed)
+    X, y, test = _rows(source, dataset, seed)
     train, validation, tested = source.sizes
     rng = np.random.default_rng(seed)
     pool = rng.permutation(np.setdiff1d(np.arange(len(y)), test))
@@ -92,11 +95,10 @@ def random_parts(source: Source, folder: Path, seed: int, rows: tuple[int, int, 
     return Parts(*(values for part in parts for values in (X[part], y[part])))
 
 
-def _rows(source: Source, folder: Path, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rows(source: Source, dataset: Dataset | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All rows, their classes, and the rows of a test part that the source names."""
-    if source.file is None:
+    if dataset is None:
         return *quartered_roll(sum(source.sizes), seed), np.empty(0, dtype=int)
-    dataset = read(folder / f"{source.file}.npz")
     y = np.asarray(dataset.Y.toarray().argmax(axis=1))
     test = np.empty(0, dtype=int) if dataset.test_idx is None else dataset.test_idx
     return np.asarray(dataset.X, dtype=np.float64), y, test
@@ -125,5 +127,6 @@ def quartered_roll(n: int, seed: int, noise: float = ROLL_NOISE) -> tuple[np.nda
     """
     still: np.ndarray = np.asarray(swiss_roll(n, seed, 0.0).X)
     angle = np.hypot(still[:, 0], still[:, 2])  # the radius of the spiral is its angle
-    quarter = np.floor((angle - START) / (STOP - START) * QUARTERS).astype(int)
+    start, stop = ROLL_ANGLES
+    quarter = np.floor((angle - start) / (stop - start) * QUARTERS).astype(int)
     return np.asarray(swiss_roll(n, seed, noise).X), np.clip(quarter, 0, QUARTERS - 1)

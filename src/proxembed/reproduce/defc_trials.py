@@ -17,6 +17,7 @@ from proxembed.engine.objective import EQUAL, aligned
 from proxembed.engine.parameter_search import ParameterSearch
 from proxembed.engine.prefix_classifier import PrefixClassifier
 from proxembed.engine.prefix_scores import prefix_scores
+from proxembed.evaluate.results import reason_of
 from proxembed.labels import LabelMatrix
 
 from .defc_criteria import CRITERIA, best_of_criterion
@@ -66,7 +67,7 @@ def compete(task: Task) -> dict:
         try:
             found |= _run_of(task.method)(task)
         except Exception as error:
-            found["failure"] = _reason(error)
+            found["failure"] = reason_of(error)
     facts = {"entrant": task.entrant, "method": task.method, "draw": task.draw, **found}
     notes = sorted({" ".join(str(each.message).split()) for each in caught})
     return {**facts, "seconds": time.perf_counter() - started, "notes": notes}
@@ -78,10 +79,6 @@ def _run_of(method: str) -> Callable[[Task], dict]:
     if method in SEARCHES:
         return _searched
     return _criterion if method in CRITERIA else _rival
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _original(task: Task) -> dict:
@@ -196,7 +193,7 @@ class RivalTrials:
         try:
             model, curve = self._curve(values)
         except Exception as error:
-            self.failures.append(_reason(error))
+            self.failures.append(reason_of(error))
             return -np.inf
         best = int((curve >= curve.max() - EQUAL).argmax())
         if curve[best] > self.value:

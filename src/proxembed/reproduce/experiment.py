@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from proxembed.data import Dataset
+from proxembed.evaluate.splits import standard_split
 from proxembed.report import versions, write_atomic
 
 from .code import code
@@ -228,6 +232,25 @@ def made_by(request: Request, experiment: str) -> dict:
         "versions": versions(),
         "data": dict(request.hashes),
     }
+
+
+def reduced(dataset: Dataset, rows: int | None, seed: int) -> Dataset:
+    """At most so many training rows and half as many test rows, drawn at random; the whole set for None.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from proxembed.data import digits
+    >>> from proxembed.reproduce.experiment import reduced
+    >>> data = replace(digits(), train_idx=range(1000), test_idx=range(1000, 1797))
+    >>> reduced(data, 100, 0).X.shape
+    (150, 64)
+    """
+    if rows is None:
+        return dataset
+    rng, split = np.random.default_rng(seed), standard_split(dataset)
+    chosen = [rng.permutation(split.train)[:rows], rng.permutation(split.held_out)[: rows // 2]]
+    return dataset.take(np.sort(np.concatenate(chosen)))
 
 
 def run_part(

@@ -14,6 +14,7 @@ from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
 from proxembed.evaluate.decisions import label_f1, macro_f1
 from proxembed.evaluate.metrics import dense_labels
+from proxembed.evaluate.results import reason_of
 
 from .entrants import Entrant, told
 from .reuters_ten import Stage
@@ -139,7 +140,7 @@ def _try(entrant: Entrant, configuration: Any, stage: Stage, sizes, readout: dic
             for k in sorted(widths):
                 curve[k] = f1_of(Z[:, :k], stage.Y[rows], Z_validation[:, :k], stage.Y_validation, readout)
     except Exception as error:
-        curve, failure = {}, _reason(error)
+        curve, failure = {}, reason_of(error)
     for k, value in curve.items():
         if value > best.value:
             best.value, best.k, best.configuration, best.model, best.Z = value, k or None, configuration, model, Z
@@ -162,11 +163,7 @@ def _test_or_reason(entrant: Entrant, stage: Stage, readout: dict, best: _Best) 
     try:
         return _test(entrant, stage, readout, best), None
     except Exception as error:
-        return (None, {}), f"on the test part: {_reason(error)}"
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
+        return (None, {}), f"on the test part: {reason_of(error)}"
 
 
 def _test(entrant: Entrant, stage: Stage, readout: dict, best: _Best) -> tuple[float | None, dict[str, float]]:

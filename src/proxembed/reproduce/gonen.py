@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 
-from proxembed.data import read
+from proxembed.data import Dataset, read
 
 from . import EXPERIMENTS
-from .benchmark_multilabel import reduced
-from .experiment import Kept, Request, run_part
-from .gonen_bounds import RUNS, trace
+from .experiment import Kept, Request, reduced, run_part
+from .gonen_bounds import RUNS, TRACES, trace
 from .gonen_claims import claims
 from .gonen_figures import figures
 from .gonen_fits import DIMENSIONS, Rows, compete, fits_of
@@ -21,7 +20,6 @@ from .gonen_page import page
 
 NAME = "bayesian-multilabel"
 QUICK_SETS = ("emotions",)
-TRACES = "{}, bound"
 
 
 @dataclass(frozen=True)
@@ -53,29 +51,36 @@ def run(request: Request) -> dict:
     plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
     sets = request.sets or (QUICK_SETS if request.quick else EXPERIMENTS[NAME].files)
     kept, done = Kept(request, NAME, asdict(plan) | {"dimensions": DIMENSIONS}), 0
+    data = {name: _read(request, plan, name) for name in sets}
+    fits = {name: fits_of(name, dataset.Y.shape[1], plan) for name, dataset in data.items()}
+    total = sum(len(each) + len(RUNS) for each in fits.values())
+    facts = {name: _facts(dataset) for name, dataset in data.items()}
     kept.record["sets"] = {}
-    for name in sets:
-        rows = Rows.of(reduced(read(request.data / f"{name}.npz"), plan.rows, plan.seed))
-        tasks = {fit.name: (fit, rows) for fit in fits_of(name, rows.Y.shape[1], plan)}
+    for name, dataset in data.items():
+        rows = Rows.of(dataset)
+        tasks = {fit.name: (fit, rows) for fit in fits[name]}
         traces = {each: (each, rows, plan.sweeps, plan.seed) for each in RUNS}
-        total = done + (len(tasks) + len(traces)) * (len(sets) - sets.index(name))
         for part, asked, job in ((name, tasks, compete), (TRACES.format(name), traces, trace)):
             if request.force:
                 kept.drop(part)
             done = run_part(kept, part, asked, job, request, done, total)
-        _write(kept, request, plan)
+        _write(kept, request, plan, facts)
     return kept.record
 
 
-def _write(kept: Kept, request: Request, plan: Plan) -> None:
+def _write(kept: Kept, request: Request, plan: Plan, facts: dict[str, dict]) -> None:
     """The record with the facts of all sets that it holds, its claims, page and figures."""
     record = kept.record
     held = [name for name in EXPERIMENTS[NAME].files if name in record["parts"]]
-    record["sets"] = {name: record["sets"].get(name) or _facts(request, plan, name) for name in held}
+    record["sets"] = {name: facts.get(name) or _facts(_read(request, plan, name)) for name in held}
     record["claims"] = claims(record["parts"])
     kept.write(page(record), figures(record))
 
 
-def _facts(request: Request, plan: Plan, name: str) -> dict:
-    described = reduced(read(request.data / f"{name}.npz"), plan.rows, plan.seed).describe()
+def _read(request: Request, plan: Plan, name: str) -> Dataset:
+    return reduced(read(request.data / f"{name}.npz"), plan.rows, plan.seed)
+
+
+def _facts(dataset: Dataset) -> dict:
+    described = dataset.describe()
     return {key: described[key] for key in ("n", "d", "labels", "cardinality", "train", "test")}

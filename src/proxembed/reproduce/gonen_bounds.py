@@ -23,6 +23,7 @@ RUNS = {
 }
 SLOWEST = "random, plain"
 KEPT = 80
+TRACES = "{}, bound"
 
 
 def traced(

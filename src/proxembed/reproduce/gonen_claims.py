@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from .claim import claim
 from .gonen_fits import HAMMING
 from .gonen_published import PUBLISHED, RELEVANCE, Published
 from .gonen_words import WORDS, Curves
@@ -19,12 +20,8 @@ def claims(parts: Parts) -> list[dict]:
     for each in WORDS:
         if held.get(each.data):
             came, ours = each.judge(Curves(held[each.data]))
-            found.append(_claim(each.published, each.where, each.data, came, ours))
+            found.append(claim(each.published, each.where, each.data, came, ours))
     return found
-
-
-def _claim(published: str, where: str, data: str, came: bool | None, ours: str) -> dict:
-    return {"published": published, "where": where, "labels": data, "came_out": came, "ours": ours}
 
 
 def whole(entries: Sequence[Mapping], method: str) -> list[Mapping]:
@@ -38,7 +35,7 @@ def _number(each: Published, entries: Sequence[Mapping]) -> dict:
     """A Hamming loss: every start must come as near as is asked; of BSML+ARD the one with the largest bound."""
     found = whole(entries, each.method)
     if not found:
-        return _claim(f"{each.method}, Hamming loss {each.value:.4f}", each.where, each.data, None, "no fit finished")
+        return claim(f"{each.method}, Hamming loss {each.value:.4f}", each.where, each.data, None, "no fit finished")
     if each.method == RELEVANCE:
         chosen = [max(found, key=lambda entry: entry["bound"])]
         ours = f"{_relevance(found)}; largest bound: {chosen[0]['scores'][HAMMING]:.4f}, {chosen[0]['active']} in use"
@@ -48,9 +45,9 @@ def _number(each: Published, entries: Sequence[Mapping]) -> dict:
         ours = ", ".join(f"{entry['start']} {entry['scores'][HAMMING]:.4f}" for entry in found)
     told = f"{each.method}, Hamming loss {each.value:.4f}{kept}"
     if each.target is None or each.tolerance is None:
-        return _claim(told, each.where, each.data, None, f"{ours}; {each.why}")
+        return claim(told, each.where, each.data, None, f"{ours}; {each.why}")
     near = all(abs(entry["scores"][HAMMING] - each.target) <= each.tolerance for entry in chosen)
-    return _claim(f"{told} (asked: {each.target:g} ± {each.tolerance:g})", each.where, each.data, near, ours)
+    return claim(f"{told} (asked: {each.target:g} ± {each.tolerance:g})", each.where, each.data, near, ours)
 
 
 def _relevance(found: Sequence[Mapping]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from proxembed.report.line_panels import Panel, line_panels
 
-from .gonen_bounds import RUNS
+from .gonen_bounds import RUNS, TRACES
 from .gonen_fits import BASELINES, HAMMING, MEASURES, PROBIT
 from .gonen_published import BSML
 
@@ -23,7 +23,7 @@ def figures(record: Mapping[str, Any]) -> dict[str, str]:
     if curves:
         told = ", ".join(f"{name} {facts['test']:,}" for name, facts in sets.items())
         drawn[CURVES] = line_panels(curves, len(MEASURES), f"test rows of the standard splits: {told}")
-    bounds = [_bounds(name, parts[f"{name}, bound"]) for name in sets if parts.get(f"{name}, bound")]
+    bounds = [_bounds(name, found) for name in sets if (found := parts.get(TRACES.format(name)))]
     if bounds:
         rows = ", ".join(
             f"{name} {facts['train']:,} x {facts['d']}, R = {facts['labels']}" for name, facts in sets.items()

@@ -17,6 +17,7 @@ from proxembed import BSML, BSSML, MDDM, MLDA, MLLS, PCA, VariationalProbit
 from proxembed.data import Dataset
 from proxembed.evaluate.decisions import hamming_loss, macro_f1, micro_f1
 from proxembed.evaluate.metrics import dense_labels
+from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.splits import standard_split
 from proxembed.features.scaling import scaling_apply, scaling_fit
 
@@ -122,7 +123,7 @@ def compete(fit: Fit, rows: Rows) -> dict:
         try:
             found = KINDS[fit.kind](fit, rows)
         except Exception as error:
-            failure = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            failure = reason_of(error)
     return {
         "entrant": fit.name,
         "method": fit.method,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from .gonen_bounds import RUNS, SLOWEST, reached
+from .gonen_bounds import RUNS, SLOWEST, TRACES, reached
 from .gonen_claims import whole
 from .gonen_figures import BOUNDS, CURVES
 from .gonen_fits import MEASURES, PROBIT
 from .gonen_published import BSML, BSSML, NO_KNOWN_CODE, OTHER_FEATURES, RELEVANCE, SECONDS, TMC
-from .markdown import QUICK_WARNING, made_lines, table
+from .markdown import CAME, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
 
-CAME = {True: "yes", False: "no", None: "–"}
 PRINTED = "BSSML, printed margin"
 TMC_NOTE = f"- {TMC} has none either: {OTHER_FEATURES}.\n"
 NOTES = f"""## What is asked, and what differs from the paper
@@ -53,21 +52,16 @@ def page(record: Mapping[str, Any]) -> str:
         table(("set", "training rows", "test rows", "features", "labels", "labels a row"), facts),
         "## What the paper says, and what came out",
         "",
-        _claims(record["claims"]),
+        claims_table(record["claims"], came={**CAME, None: DASH}),
         *_curves(record),
         *_scores(record),
         *_relevance(record),
         *_bounds(record),
         *_seconds(record),
-        *_failures(record),
+        *failures(record["parts"], "fit"),
         NOTES.format(tmc=TMC_NOTE if TMC in sets else ""),
     ]
     return "\n".join(lines)
-
-
-def _claims(claims: Sequence[Mapping]) -> str:
-    rows = [(each["published"], each["where"], each["labels"], CAME[each["came_out"]], each["ours"]) for each in claims]
-    return table(("the paper says", "where", "set", "came out", "ours"), rows)
 
 
 def _curves(record: Mapping[str, Any]) -> list[str]:
@@ -85,8 +79,8 @@ def _scores(record: Mapping[str, Any]) -> list[str]:
 
 
 def _row(name: str, entry: Mapping) -> tuple:
-    values = ("–" if entry["scores"][m] is None else f"{entry['scores'][m]:.4f}" for m in MEASURES)
-    return name, entry["method"], entry["start"] or "–", *values, f"{entry['bound']:,.1f}"
+    values = (DASH if entry["scores"][m] is None else f"{entry['scores'][m]:.4f}" for m in MEASURES)
+    return name, entry["method"], entry["start"] or DASH, *values, f"{entry['bound']:,.1f}"
 
 
 def _relevance(record: Mapping[str, Any]) -> list[str]:
@@ -110,7 +104,7 @@ def _bounds(record: Mapping[str, Any]) -> list[str]:
     """Sweeps and seconds to the bound that the plain updates reach from a random start."""
     rows = []
     for name in record["sets"]:
-        entries = {entry["entrant"]: entry for entry in record["parts"].get(f"{name}, bound", [])}
+        entries = {entry["entrant"]: entry for entry in record["parts"].get(TRACES.format(name), [])}
         if SLOWEST not in entries:
             continue
         goal = entries[SLOWEST]["bounds"][-1]
@@ -128,7 +122,7 @@ def _bounds(record: Mapping[str, Any]) -> list[str]:
 
 def _reaching(entry: Mapping, goal: float) -> tuple[str, ...]:
     found = reached(dict(entry), goal)
-    sweeps, seconds = ("never", "–") if found is None else (str(found[0]), f"{found[1]:.2f}")
+    sweeps, seconds = ("never", DASH) if found is None else (str(found[0]), f"{found[1]:.2f}")
     return f"{entry['bounds'][-1]:,.1f}", f"{entry['at'][-1]:.2f}", sweeps, seconds
 
 
@@ -141,13 +135,3 @@ def _seconds(record: Mapping[str, Any]) -> list[str]:
         "Of the paper's times (Matlab) its text tells these; ours are CPU seconds of one thread, prediction included."
     )
     return ["## Training time", "", words, "", table(("set", "method", "the paper", "ours, CPU seconds"), rows)]
-
-
-def _failures(record: Mapping[str, Any]) -> list[str]:
-    rows = [
-        (part, entry["entrant"], entry["failure"][:160])
-        for part, entries in record["parts"].items()
-        for entry in entries
-        if entry["failure"]
-    ]
-    return ["## Failures", "", table(("part", "fit", "reason"), rows)] if rows else []

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+DASH = "–"
+CAME = {True: "yes", False: "no", None: "cannot be told"}
+REASON = 160
 QUICK_WARNING = "**A quick run on a small part of the rows: it shows that everything runs, not how good anything is.**"
 
 
@@ -21,6 +24,43 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """
     lines = [_line(head), "|" + "---|" * len(head), *(_line(row) for row in rows)]
     return "\n".join(lines) + "\n"
+
+
+def claims_table(
+    claims: Iterable[Mapping[str, Any]],
+    said: str = "the paper says",
+    of: str = "set",
+    came: Mapping[bool | None, str] = CAME,
+) -> str:
+    """The table of what a paper says beside what came out; ``said`` and ``of`` head two of its columns.
+
+    Examples
+    --------
+    >>> from proxembed.reproduce.claim import claim
+    >>> from proxembed.reproduce.markdown import claims_table
+    >>> claims_table([claim("A beats B", "Table 1", "yeast", None, "B failed")]).splitlines()[-1]
+    '| A beats B | Table 1 | yeast | cannot be told | B failed |'
+    """
+    rows = [(each["published"], each["where"], each["labels"], came[each["came_out"]], each["ours"]) for each in claims]
+    return table((said, "where", of, "came out", "ours"), rows)
+
+
+def failures(parts: Mapping[str, Sequence[Mapping[str, Any]]], entrant: str = "entrant") -> list[str]:
+    """The section of the entries that failed, with the beginning of the reason; [] where none did.
+
+    Examples
+    --------
+    >>> from proxembed.reproduce.markdown import failures
+    >>> failures({"yeast": [{"entrant": "PCA", "failure": None}]})
+    []
+    """
+    rows = [
+        (part, entry["entrant"], entry["failure"][:REASON])
+        for part, entries in parts.items()
+        for entry in entries
+        if entry["failure"]
+    ]
+    return ["## Failures", "", table(("part", entrant, "reason"), rows)] if rows else []
 
 
 def made_lines(record: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from .claim import claim
 from .mesd_mope_entrants import COMBINED, EXTENDED, LABELS_ONLY, PUBLISHED, UNSUPERVISED
 
 Scores = dict[str, float]
@@ -37,7 +38,7 @@ class Claim:
         for entry in entries:
             groups.setdefault(entry["group"], []).append(entry["entrant"])
         came, words = self.judge(scores, groups)
-        return {"published": self.published, "where": self.where, "labels": self.part, "came_out": came, "ours": words}
+        return claim(self.published, self.where, self.part, came, words)
 
 
 def supervised_claims() -> tuple[Claim, ...]:

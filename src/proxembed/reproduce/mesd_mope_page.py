@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .markdown import QUICK_WARNING, made_lines, table
+from .markdown import DASH, QUICK_WARNING, REASON, claims_table, made_lines, table
 
-CAME = {True: "yes", False: "no", None: "cannot be told"}
 DIFFERENCES = """## What differs from the paper
 
 - A document with several categories is one row with several labels. The paper's 9,980 articles equal the number of
@@ -40,7 +39,7 @@ def page(record: Mapping[str, Any]) -> str:
         "",
         "## What the paper says, and what came out",
         "",
-        _claims(record["claims"]),
+        claims_table(record["claims"], of="labels"),
     ]
     for share, entries in record["parts"].items():
         readout = record["readout"][share]
@@ -49,24 +48,16 @@ def page(record: Mapping[str, Any]) -> str:
     return "\n".join([*lines, DIFFERENCES])
 
 
-def _claims(claims: list[dict]) -> str:
-    rows = [
-        (claim["published"], claim["where"], claim["labels"], CAME[claim["came_out"]], claim["ours"])
-        for claim in claims
-    ]
-    return table(("the paper says", "where", "labels", "came out", "ours"), rows)
-
-
 def _entries(entries: list[dict]) -> str:
     rows = []
     for entry in sorted(entries, key=lambda each: -(each["test"] or 0.0)):
         seconds = sum(each["seconds"] for each in entry["tried"]) / max(len(entry["tried"]), 1)
-        scores = [f"failed: {entry['failure']}"[:160], "–"]
+        scores = [f"failed: {entry['failure']}"[:REASON], DASH]
         if entry["test"] is not None:
             scores = [f"{entry['test']:.4f}", f"{entry['validation']:.4f}"]
         chosen = {} if entry["chosen"] is None else {k: v for k, v in entry["chosen"].items() if k != "method"}
         told = ", ".join(f"{name} = {value}" for name, value in chosen.items())
-        cells = entry["entrant"], entry["group"], *scores, entry["k"] or "–", told or "–", len(entry["tried"])
+        cells = entry["entrant"], entry["group"], *scores, entry["k"] or DASH, told or DASH, len(entry["tried"])
         rows.append((*cells, f"{seconds:.1f}"))
     head = ("entrant", "kind", "test", "validation", "k", "chosen", "settings tried", "seconds a setting")
     return table(head, rows)

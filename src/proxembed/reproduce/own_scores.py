@@ -14,7 +14,7 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.budget import Budget
 from proxembed.evaluate.decisions import macro_f1, micro_f1
 from proxembed.evaluate.metrics import dense_labels, macro_average_precision
-from proxembed.evaluate.results import AVERAGE_PRECISION, MACRO_F1, MICRO_F1
+from proxembed.evaluate.results import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, reason_of
 from proxembed.evaluate.scoring import Outcome
 
 OWN = "own scores"
@@ -40,7 +40,7 @@ def try_own(estimator: Any, part: Any, limit: float) -> Tried:
                 value = macro_average_precision(part.Y_held_out, own_scores(model, part.X_held_out)).value
                 curve = {part.labels.c: value}
         except Exception as error:
-            failure = _reason(error)
+            failure = reason_of(error)
     notes = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
     return Tried(curve, time.perf_counter() - started, False, failure, notes)
 
@@ -54,7 +54,7 @@ def run_own(arm: Arm, part: Any, protocol: Any) -> Outcome:
             with Budget(protocol.max_seconds).limit():
                 values = _measured(arm.estimator, part)
         except Exception as error:
-            failure = _reason(error)
+            failure = reason_of(error)
     outcome.seconds = time.perf_counter() - started
     for measure in MEASURES:
         value, labels = values.get(measure, (part.worst(measure, 1), part.Y.shape[1]))
@@ -74,7 +74,3 @@ def _measured(estimator: Any, part: Any) -> dict[str, tuple[float, int]]:
         MACRO_F1: macro_f1(truth, predicted),
         MICRO_F1: (micro_f1(truth, predicted), c),
     }
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

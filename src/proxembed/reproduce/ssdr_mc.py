@@ -15,16 +15,21 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.data import read
 from proxembed.evaluate.decisions import micro_f1
+from proxembed.evaluate.results import reason_of
 
 from .experiment import Kept, Request, run_part
-from .ssdr_mc_claims import claims
+from .part_names import part_name
+from .ssdr_mc_claims import SPLIT_PART, SURFACE_PART, claims
 from .ssdr_mc_entrants import PAPER, TUNED, Alternated, Scored, clipped, entrants
 from .ssdr_mc_page import figures, page
-from .ssdr_mc_rows import TEXT, LabelledRows, read_rows
+from .ssdr_mc_rows import TEXT, LabelledRows, rows_of
 
 NAME = "ssdr-mc"
-SPLIT, SURFACE, CURVES = ("emotions", "scene", "yeast"), ("yeast", "scene"), ("yeast", "scene", TEXT)
+SPLIT_SETS, SURFACE_SETS = ("emotions", "scene", "yeast"), ("yeast", "scene")
+CURVE_SETS = (*SURFACE_SETS, TEXT)
+ON_SPLITS = 3  # entrants of the published splits: both presets and the harmonic function
 NOTES, NOTE = 3, 200
 
 
@@ -79,54 +84,55 @@ class _Run:
         self.entrants = entrants()
         stated = {**asdict(plan), "entrants": [each.describe() for each in (*self.entrants, clipped())]}
         self.kept = Kept(request, NAME, stated)
-        self.rows = {name: self._rows(name) for name in dict.fromkeys((*CURVES, *SPLIT))}
+        names = dict.fromkeys((*CURVE_SETS, *SPLIT_SETS))
+        self.data = {name: read(request.data / f"{name}.npz") for name in names}
+        self.rows = {name: self._rows(name) for name in names}
         self.kept.record["sets"] = {name: facts(rows) for name, rows in self.rows.items()}
-        tuned = len(plan.tuned_shares)
-        self.total = len(SPLIT) * 3 * len(plan.split_cuts) + len(SURFACE) * len(plan.grid)
-        self.total += len(CURVES) * (5 * (len(plan.shares) + tuned) + (plan.grid_share in plan.shares))
+        self.on_splits = [(each, cut) for each in self.entrants[:ON_SPLITS] for cut in plan.split_cuts]
+        self.total = len(SPLIT_SETS) * len(self.on_splits) + len(SURFACE_SETS) * len(plan.grid)
+        self.total += len(CURVE_SETS) * sum(len(self._at(share)) for share in plan.shares)
         self.done = 0
 
     def record(self) -> dict:
         """Run every part; the record as it is after the last one."""
-        for name in SPLIT:
+        for name in SPLIT_SETS:
             self._split(name)
-        for name in CURVES:
+        for name in CURVE_SETS:
             rows = self.rows[name]
             for share in self.plan.shares:
                 self._share(rows, share)
-            if name in SURFACE:
+            if name in SURFACE_SETS:
                 self._surface(rows)
             self._write()
         return self.kept.record
 
     def _rows(self, name: str) -> LabelledRows:
         limit = self.plan.text_rows if name == TEXT else self.plan.rows
-        return read_rows(self.request.data, name, self.plan.seed, limit)
+        return rows_of(self.data[name], name, self.plan.seed, limit)
+
+    def _at(self, share: float) -> list[tuple[Alternated | Scored, float | str]]:
+        """The entrants at a share of labelled rows, each with its cut."""
+        cuts: list[float | str] = [self.plan.cut, *([TUNED] if share in self.plan.tuned_shares else [])]
+        wanted = [(each, cut) for cut in cuts for each in self.entrants]
+        return [*wanted, (clipped(), self.plan.cut)] if share == self.plan.grid_share else wanted
 
     def _split(self, name: str) -> None:
         """The published training rows labelled, the test rows not."""
-        rows = read_rows(self.request.data, name, self.plan.seed, self.plan.rows, published=True)
-        tasks = {
-            title(each, cut): (each, cut, rows, [rows.training])
-            for each in self.entrants[:3]
-            for cut in self.plan.split_cuts
-        }
-        self._part(f"{name}, published split", tasks, compete)
+        rows = rows_of(self.data[name], name, self.plan.seed, self.plan.rows, published=True)
+        tasks = {title(each, cut): (each, cut, rows, [rows.training]) for each, cut in self.on_splits}
+        self._part(SPLIT_PART.format(name), tasks, compete)
 
     def _share(self, rows: LabelledRows, share: float) -> None:
         """Every entrant at a share of labelled rows, the draws the same for all."""
         known = [rows.known(share, self.plan.seed, draw) for draw in range(self.plan.draws)]
-        cuts = [self.plan.cut, *([TUNED] if share in self.plan.tuned_shares else [])]
-        wanted = [(each, cut) for cut in cuts for each in self.entrants]
-        wanted += [(clipped(), self.plan.cut)] * (share == self.plan.grid_share)
-        tasks = {title(each, cut): (each, cut, rows, known) for each, cut in wanted}
+        tasks = {title(each, cut): (each, cut, rows, known) for each, cut in self._at(share)}
         self._part(part_name(rows.name, share), tasks, compete)
 
     def _surface(self, rows: LabelledRows) -> None:
         """The paper preset over the grid, at one draw."""
         known, grid = rows.known(self.plan.grid_share, self.plan.seed, 0), self.plan.grid
         tasks = {f"alpha {alpha:g}": (alpha, grid, rows, known) for alpha in grid}
-        self._part(f"{rows.name}, alpha and threshold", tasks, row_of_surface)
+        self._part(SURFACE_PART.format(rows.name), tasks, row_of_surface)
 
     def _part(self, part: str, tasks: Mapping[str, tuple], work) -> None:
         if self.request.force:
@@ -153,15 +159,6 @@ def title(entrant: Alternated | Scored, cut: float | str) -> str:
     return f"{entrant.name}, H = {cut}" if cut != TUNED else f"{entrant.name}, H tuned"
 
 
-def part_name(name: str, share: float) -> str:
-    """The name of a part, as in the record.
-
-    >>> part_name("yeast", 0.025)
-    'yeast at 2.5 %'
-    """
-    return f"{name} at {100 * share:g} %"
-
-
 def compete(entrant: Alternated | Scored, cut: float | str, rows: LabelledRows, draws: Sequence[np.ndarray]) -> dict:
     """An entrant's entry: micro F1 and Hamming loss on the unlabelled rows of each draw, and CPU seconds of each."""
     started, told = time.perf_counter(), {"f1": [], "hamming": [], "cpu_seconds": []}
@@ -180,7 +177,7 @@ def compete(entrant: Alternated | Scored, cut: float | str, rows: LabelledRows, 
                 for key, value in facts.items():
                     course.setdefault(key, []).append(value)
         except Exception as error:
-            failure = " ".join(f"{type(error).__name__}: {error}".split())
+            failure = reason_of(error)
     notes = dict.fromkeys(" ".join(str(each.message).split())[:NOTE] for each in caught)
     entry = {"entrant": title(entrant, cut), "method": entrant.name, "cut": cut, **told, **course}
     return {**entry, "seconds": time.perf_counter() - started, "failure": failure, "notes": list(notes)[:NOTES]}

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
+from .claim import claim
+from .part_names import part_name, set_and_share
 from .ssdr_mc_entrants import CLIPPED, HARMONIC, LEAST_SQUARES, LINEAR, PAPER
 from .ssdr_mc_rows import TEXT
 
@@ -22,38 +24,38 @@ AREA = {"yeast": 0.554, "scene": 0.356}
 RIVALS = (HARMONIC, LINEAR, LEAST_SQUARES)
 NEAR, HAMMING_NEAR, LEVEL, SMALL = 0.02, 0.01, 1 - 0.9877, 0.05
 BOX = (0.05, 0.25), (0.2, 0.6)
+WIDER = 0.05  # below the best of the grid: the second look at its area, and the box of accurate settings
+FEW_BELOW, NO_EFFECT = 0.1, 0.01  # share of weights below 0 that is sparse; difference in micro F1 that is none
 STEPS, MISSING = 8, "too few entrants finished"
+SPLIT_PART, SURFACE_PART = "{}, published split", "{}, alpha and threshold"
 
 
 def claims(record: Mapping[str, Any]) -> list[dict]:
     """The claims beside what came out, as plain data."""
     parts, plan = record["parts"], record["plan"]
-    cut, here = plan["cut"], f"{100 * plan['grid_share']:g} %"
+    cut, share = plan["cut"], plan["grid_share"]
+    here = f"{100 * share:g} %"
     found = [
-        _claim(f"Hamming loss {value} on {name}", "Gonen 2014, SSDR-MC", "published split", _hamming(parts, name, cut))
+        claim(f"Hamming loss {value} on {name}", "Gonen 2014, SSDR-MC", "published split", *_hamming(parts, name, cut))
         for name, value in HAMMING.items()
     ]
     for name, area in AREA.items():
         words = f"micro F1 is excellent and stable on {100 * area:g} % of all alpha and H, {name}"
-        found.append(_claim(words, "Fig. 3", here, _region(parts, name)))
+        found.append(claim(words, "Fig. 3", here, *_region(parts, name)))
     for words, judge in _SETTINGS:
-        found.append(_claim(words, "parameter selection", here, _over_sets(parts, judge)))
+        found.append(claim(words, "parameter selection", here, *_over_sets(parts, judge)))
     for rival in RIVALS:
         words = f"significantly above {rival} at the 98.77 % level, all results pooled"
-        found.append(_claim(words, "Fig. 4", "all shares", _pooled(parts, rival, cut)))
+        found.append(claim(words, "Fig. 4", "all shares", *_pooled(parts, rival, cut)))
     found.append(
-        _claim("micro F1 rises with every step of the labelled share", "Fig. 4", "all shares", _rises(parts, cut))
+        claim("micro F1 rises with every step of the labelled share", "Fig. 4", "all shares", *_rises(parts, cut))
     )
     words = "seconds comparable with the others, fewer where features are many"
-    found.append(_claim(words, "performance comparison", here, _seconds(parts, f"{TEXT} at {here}", cut)))
+    found.append(claim(words, "performance comparison", here, *_seconds(parts, part_name(TEXT, share), cut)))
     words = "negative weights are sparse and small (far below 0.1)"
-    found.append(_claim(words, "label inference", here, _negative(parts, here, cut)))
+    found.append(claim(words, "label inference", here, *_negative(parts, share, cut)))
     words = "weights below 0 may be discarded without an effect on accuracy"
-    return [*found, _claim(words, "label inference", here, _discarded(parts, here, cut))]
-
-
-def _claim(published: str, where: str, labels: str, told: Told) -> dict:
-    return {"published": published, "where": where, "labels": labels, "came_out": told[0], "ours": told[1]}
+    return [*found, claim(words, "label inference", here, *_discarded(parts, share, cut))]
 
 
 def entry_of(parts: Parts, part: str, method: str, cut: float | str) -> dict | None:
@@ -73,16 +75,24 @@ def curve(parts: Parts, name: str, method: str, cut: float | str) -> dict[float,
     """
     found = {}
     for part in parts:
-        if part.startswith(f"{name} at "):
-            entry = entry_of(parts, part, method, cut)
-            if entry is not None:
-                found[float(part.removeprefix(f"{name} at ").removesuffix(" %"))] = entry["f1"]
+        of, share = set_and_share(part)
+        if of == name and share is not None and (entry := entry_of(parts, part, method, cut)) is not None:
+            found[share] = entry["f1"]
     return dict(sorted(found.items()))
+
+
+def curve_sets(parts: Parts) -> list[str]:
+    """The sets with a curve, in order.
+
+    >>> curve_sets({"yeast, published split": [], "yeast at 5 %": [], "yeast at 10 %": []})
+    ['yeast']
+    """
+    return list(dict.fromkeys(name for name, share in map(set_and_share, parts) if share is not None))
 
 
 def surface(parts: Parts, name: str) -> dict[str, np.ndarray] | None:
     """alpha (a,), cuts (h,), and f1, passes, converged (a, h) of a set; None where a row is missing or failed."""
-    rows = parts.get(f"{name}, alpha and threshold", [])
+    rows = parts.get(SURFACE_PART.format(name), [])
     if not rows or any(row["failure"] for row in rows):
         return None
     told = {key: np.array([row[key] for row in rows]) for key in ("alpha", "f1", "passes", "converged")}
@@ -95,7 +105,7 @@ def near_best(found: Mapping[str, np.ndarray], near: float = NEAR) -> np.ndarray
 
 
 def _hamming(parts: Parts, name: str, cut: float) -> Told:
-    entry = entry_of(parts, f"{name}, published split", PAPER, cut)
+    entry = entry_of(parts, SPLIT_PART.format(name), PAPER, cut)
     if entry is None:
         return None, MISSING
     value = entry["hamming"][0]
@@ -106,9 +116,9 @@ def _region(parts: Parts, name: str) -> Told:
     found = surface(parts, name)
     if found is None:
         return None, MISSING
-    shares = [float(near_best(found, near).mean()) for near in (NEAR, 0.05)]
+    shares = [float(near_best(found, near).mean()) for near in (NEAR, WIDER)]
     words = f"{100 * shares[0]:.0f} % within {NEAR:g} of the best, {found['f1'].max():.3f}; "
-    return shares[0] >= AREA[name], words + f"{100 * shares[1]:.0f} % within 0.05"
+    return shares[0] >= AREA[name], words + f"{100 * shares[1]:.0f} % within {WIDER:g}"
 
 
 def _over_sets(parts: Parts, judge: Callable[[Mapping[str, np.ndarray]], Told]) -> Told:
@@ -126,7 +136,7 @@ def _box(found: Mapping[str, np.ndarray]) -> Told:
     if values.size == 0:
         return None, MISSING
     words = f"{values.min():.3f} to {values.max():.3f} there, {found['f1'].max():.3f} the best"
-    return bool(values.min() >= found["f1"].max() - 0.05), words
+    return bool(values.min() >= found["f1"].max() - WIDER), words
 
 
 def _passes(found: Mapping[str, np.ndarray]) -> Told:
@@ -152,9 +162,8 @@ _SETTINGS = (
 
 
 def _pooled(parts: Parts, rival: str, cut: float) -> Told:
-    names = sorted({part.rpartition(" at ")[0] for part in parts if " at " in part})
     gains: dict[str, list[float]] = {}
-    for name in names:
+    for name in sorted(curve_sets(parts)):
         ours, theirs = (curve(parts, name, method, cut) for method in (PAPER, rival))
         for share in ours.keys() & theirs.keys():
             gains.setdefault(name, []).extend(np.subtract(ours[share], theirs[share]))
@@ -167,9 +176,8 @@ def _pooled(parts: Parts, rival: str, cut: float) -> Told:
 
 
 def _rises(parts: Parts, cut: float) -> Told:
-    names = sorted({part.rpartition(" at ")[0] for part in parts if " at " in part})
     told, rises = [], True
-    for name in names:
+    for name in sorted(curve_sets(parts)):
         means = [np.mean(values) for values in curve(parts, name, PAPER, cut).values()]
         if len(means) < 2:
             return None, MISSING
@@ -188,14 +196,14 @@ def _seconds(parts: Parts, part: str, cut: float) -> Told:
     return spent[PAPER] <= max(spent[rival] for rival in RIVALS), f"CPU seconds of a run on {TEXT}: {told}"
 
 
-def _at(parts: Parts, here: str, cut: float, method: str) -> dict[str, dict]:
-    """Set -> entry of a method at the share of the grid."""
-    names = [part.removesuffix(f" at {here}") for part in parts if part.endswith(f" at {here}")]
-    return {name: entry for name in names if (entry := entry_of(parts, f"{name} at {here}", method, cut))}
+def _at(parts: Parts, share: float, cut: float, method: str) -> dict[str, dict]:
+    """Set -> entry of a method at a share of labelled rows."""
+    each = {name: entry_of(parts, part_name(name, share), method, cut) for name in curve_sets(parts)}
+    return {name: entry for name, entry in each.items() if entry is not None}
 
 
-def _negative(parts: Parts, here: str, cut: float) -> Told:
-    entries = _at(parts, here, cut, PAPER)
+def _negative(parts: Parts, share: float, cut: float) -> Told:
+    entries = _at(parts, share, cut, PAPER)
     if not entries:
         return None, MISSING
     shares = {name: float(np.mean(entry["below 0"])) for name, entry in entries.items()}
@@ -203,13 +211,13 @@ def _negative(parts: Parts, here: str, cut: float) -> Told:
     told = "; ".join(
         f"{name} {100 * shares[name]:.0f} % of the weights, half of them beyond -{sizes[name]:.2f}" for name in shares
     )
-    return max(shares.values()) <= 0.1 and max(sizes.values()) <= SMALL, told
+    return max(shares.values()) <= FEW_BELOW and max(sizes.values()) <= SMALL, told
 
 
-def _discarded(parts: Parts, here: str, cut: float) -> Told:
-    ours, other = (_at(parts, here, cut, method) for method in (PAPER, CLIPPED))
+def _discarded(parts: Parts, share: float, cut: float) -> Told:
+    ours, other = (_at(parts, share, cut, method) for method in (PAPER, CLIPPED))
     if not ours or ours.keys() != other.keys():
         return None, MISSING
     means = {name: (float(np.mean(other[name]["f1"])), float(np.mean(ours[name]["f1"]))) for name in ours}
     told = "; ".join(f"{name} {a:.3f} without, {b:.3f} with" for name, (a, b) in means.items())
-    return all(abs(a - b) <= 0.01 for a, b in means.values()), told
+    return all(abs(a - b) <= NO_EFFECT for a, b in means.values()), told

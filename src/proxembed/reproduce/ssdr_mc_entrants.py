@@ -10,12 +10,10 @@ import numpy as np
 
 from proxembed import MLGFHF, OPLS, PCA, SSDRMC
 from proxembed.classify import MultiOutputRidge
-from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.proximity.neighbors import nearest
+from proxembed.transductive.decision import hidden_fifth, one_cut
 
 TUNED = "tuned"
-FOLDS = 5
-CUTS = (0.01, 0.99)
 NEIGHBORS = 15
 COMPONENTS = 50
 RANGE = (0.25, 0.5, 0.75)
@@ -64,12 +62,11 @@ class Scored:
 
     def tuned(self, X, Y: np.ndarray, known: np.ndarray) -> float:
         """The cut where micro F1 is largest on a fifth of the labelled rows, hidden: the rule of SSDRMC."""
-        full = np.flatnonzero(known)
-        held_out = full[next(iter(label_folds(FOLDS, Y[full])))[1]]
+        held_out = hidden_fifth(np.flatnonzero(known), Y)
         some = np.array(known)
         some[held_out] = False
         scores = self.scores(X, Y, some)[held_out]
-        return float(np.clip(tune_thresholds(scores, Y[held_out]).global_cut, *CUTS))
+        return one_cut(scores, Y[held_out])
 
     def describe(self) -> dict:
         """The name, as plain data."""

@@ -10,12 +10,12 @@ import numpy as np
 from proxembed.report.cell_panels import Cells, cell_panels
 from proxembed.report.line_panels import Panel, line_panels
 
-from .markdown import QUICK_WARNING, made_lines, table
-from .ssdr_mc_claims import HAMMING, NEAR, curve, near_best, surface
+from .markdown import DASH, QUICK_WARNING, claims_table, failures, made_lines, table
+from .part_names import set_and_share
+from .ssdr_mc_claims import HAMMING, NEAR, SPLIT_PART, curve, curve_sets, near_best, surface
 from .ssdr_mc_entrants import CLIPPED, TUNED
 from .ssdr_mc_rows import TEXT
 
-CAME = {True: "yes", False: "no", None: "cannot be told"}
 CURVES, SURFACE = "curves.svg", "surface.svg"
 DIFFERENCES = """## What differs from the paper
 
@@ -66,13 +66,8 @@ def _sizes(record: Mapping[str, Any], names: Iterable[str] | None = None) -> str
     return ", ".join(f"{name} n = {record['sets'][name]['n']:,}" for name in names)
 
 
-def curve_sets(parts: Mapping[str, list[dict]]) -> list[str]:
-    """The sets with a curve, in order."""
-    return list(dict.fromkeys(part.rpartition(" at ")[0] for part in parts if " at " in part))
-
-
 def _methods(parts: Mapping[str, list[dict]], name: str, cut: float | str) -> list[str]:
-    entries = [entry for part, each in parts.items() if part.startswith(f"{name} at ") for entry in each]
+    entries = [entry for part, each in parts.items() if set_and_share(part)[0] == name for entry in each]
     return list(dict.fromkeys(e["method"] for e in entries if e["cut"] == cut and e["method"] != CLIPPED))
 
 
@@ -103,7 +98,7 @@ def page(record: Mapping[str, Any]) -> str:
         "",
         "## What the papers say, and what came out",
         "",
-        _claims(record["claims"]),
+        claims_table(record["claims"], "published", "labels"),
         "## Hamming loss on the published splits",
         "",
         _splits(parts),
@@ -122,18 +117,13 @@ def page(record: Mapping[str, Any]) -> str:
         cut=plan["cut"],
         near=NEAR,
     )
-    return "\n".join([*lines, *_surfaces(record), *_failures(parts), differences])
-
-
-def _claims(claims: list[dict]) -> str:
-    rows = [(each["published"], each["where"], each["labels"], CAME[each["came_out"]], each["ours"]) for each in claims]
-    return table(("published", "where", "labels", "came out", "ours"), rows)
+    return "\n".join([*lines, *_surfaces(record), *failures(parts), differences])
 
 
 def _splits(parts: Mapping[str, list[dict]]) -> str:
     rows = []
     for name, value in HAMMING.items():
-        for entry in parts.get(f"{name}, published split", []):
+        for entry in parts.get(SPLIT_PART.format(name), []):
             if not entry["failure"]:
                 scores = f"{entry['hamming'][0]:.4f}", f"{entry['f1'][0]:.4f}"
                 rows.append((name, entry["method"], entry["cut"], *scores, value))
@@ -155,7 +145,7 @@ def _curves(record: Mapping[str, Any], name: str, cut: float | str) -> list[str]
 
 def _cell(found: tuple[float, float] | None, best: float) -> str:
     if found is None:
-        return "–"
+        return DASH
     value = f"{found[0]:.3f} ± {found[1]:.3f}"
     return f"**{value}**" if found[0] >= best else value
 
@@ -172,9 +162,3 @@ def _surfaces(record: Mapping[str, Any]) -> list[str]:
             rows.append((name, *told, f"{100 * np.mean(found['converged']):.0f} %"))
     head = ("set", "best", "where", f"settings within {NEAR:g} of it", "passes of these", "converged, of all")
     return [table(head, rows)]
-
-
-def _failures(parts: Mapping[str, list[dict]]) -> list[str]:
-    rows = [(part, entry["entrant"], entry["failure"]) for part, each in parts.items() for entry in each]
-    rows = [row for row in rows if row[2]]
-    return ["## Failures", "", table(("part", "entrant", "reason"), rows)] if rows else []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from proxembed.data import read
+from proxembed.data import Dataset
 from proxembed.evaluate.splits import standard_split
 from proxembed.features.scaling import scaling_apply, scaling_fit
 
@@ -38,12 +37,13 @@ class LabelledRows:
         return mask
 
 
-def read_rows(folder: Path, name: str, seed: int, limit: int | None = None, *, published: bool = False) -> LabelledRows:
-    """The rows of a data file, a random sample of at most ``limit`` of them.
+def rows_of(
+    dataset: Dataset, name: str, seed: int, limit: int | None = None, *, published: bool = False
+) -> LabelledRows:
+    """The rows of a data set, a random sample of at most ``limit`` of them.
 
     Dense features are standardised, by the training rows under ``published`` and by all otherwise; text has unit rows.
     """
-    dataset = read(folder / f"{name}.npz")
     n = dataset.X.shape[0]
     training = np.zeros(n, dtype=bool)
     training[standard_split(dataset).train] = True

@@ -4,8 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..classify.thresholds import label_folds, tune_thresholds
+
+FIFTHS = 5
+CUTS = (0.01, 0.99)
 DECISIONS = ("tuned", "cmn", "fixed")
 LARGEST_CUT = 1.0 - 1e-12  # a share of 1, which a labelled row has, is always above the cut
+
+
+def hidden_fifth(rows: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """A fifth of the labelled rows, labels spread evenly: hidden to tune a cut on.
+
+    rows : numbers of the labelled rows. Y : (n, c) of bool.
+
+    >>> hidden_fifth(np.arange(2, 12), np.arange(12)[:, None] % 2 > 0).shape
+    (2,)
+    """
+    return rows[next(iter(label_folds(FIFTHS, Y[rows])))[1]]
+
+
+def one_cut(soft: np.ndarray, Y: np.ndarray) -> float:
+    """The cut of all labels where micro F1 is largest, from 0.01 to 0.99; soft labels and labels are (m, c).
+
+    >>> one_cut(np.array([[0.2], [0.6], [0.8]]), np.array([[False], [True], [True]]))
+    0.4
+    """
+    return float(np.clip(tune_thresholds(soft, Y).global_cut, *CUTS))
 
 
 def mass_cuts(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:

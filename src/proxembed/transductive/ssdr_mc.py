@@ -15,7 +15,6 @@ from ..algebra.guard import guard_dense
 from ..algebra.nonsymmetric import SOLVERS
 from ..algebra.parallel import one_pool
 from ..classify.label_classifier import LabelClassifier
-from ..classify.thresholds import label_folds, tune_thresholds
 from ..direct import stored_like
 from ..labels import LabelMatrix
 from ..neighborly import Neighborly
@@ -23,7 +22,7 @@ from ..params import integers, log, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows
 from ..seen import SeenRows
-from .decision import agreeing, cut_at_half, distributions
+from .decision import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, one_cut
 from .label_inference import OBJECTIVES, PRIORS, Inference
 from .label_iteration import Alternation, Outcome
 from .label_weights import KINDS, Blend, LocalWeights, new_weights
@@ -31,11 +30,9 @@ from .reach import neighbour_pattern, reaches
 
 CUT = 0.5
 PRESETS = {"paper": (1e-3, "signed"), "recommended": (0.05, "clip")}
-FOLDS = 5
 LARGE = 5.0  # soft labels beyond this tell of a graph whose weights nearly cancel
-CUTS = (0.01, 0.99)
 SLACK = 1e-8  # soft labels that differ by less are equal: solvers leave so much
-AGREED = float(np.finfo(np.float64).tiny)
+LEAST_SCORE = float(np.finfo(np.float64).tiny)
 
 
 class SSDRMC(LabelClassifier, Neighborly):
@@ -258,12 +255,12 @@ class SSDRMC(LabelClassifier, Neighborly):
     def _tuned(self, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> float:
         """Where micro F1 is largest on a fifth of the labelled rows, their soft labels from the features' weights."""
         full = np.flatnonzero(known.all(axis=1))
-        if len(full) < 2 * FOLDS:
+        if len(full) < 2 * FIFTHS:
             raise ValueError(
-                f"{type(self).__name__}: label_threshold='tuned' needs at least {2 * FOLDS} labelled rows, and there "
+                f"{type(self).__name__}: label_threshold='tuned' needs at least {2 * FIFTHS} labelled rows, and there "
                 f"are {len(full)}. Give a number, such as 0.3."
             )
-        held_out = full[next(iter(label_folds(FOLDS, Y[full])))[1]]
+        held_out = hidden_fifth(full, Y)
         some = np.array(known)
         some[held_out] = False
         self._cuts = np.full(Y.shape[1], CUT)
@@ -271,7 +268,7 @@ class SSDRMC(LabelClassifier, Neighborly):
         trial.max_iter = 1
         soft = trial.run().soft[held_out]
         local.scale_labels(1.0)
-        return float(np.clip(tune_thresholds(soft, Y[held_out]).global_cut, *CUTS))
+        return one_cut(soft, Y[held_out])
 
     def _decide(self, soft: np.ndarray) -> np.ndarray:
         """Labels (bool) of soft labels: at or above the threshold, or the largest of a row for one class a row."""
@@ -388,6 +385,6 @@ class SSDRMC(LabelClassifier, Neighborly):
         F, soft = (self._labels.expand(each.astype(np.float64)) for each in (F, soft))
         if self._form != "classes":
             scores = soft - self.cuts_
-            return np.where(F > 0, np.maximum(scores, AGREED), np.minimum(scores, -AGREED))
+            return np.where(F > 0, np.maximum(scores, LEAST_SCORE), np.minimum(scores, -LEAST_SCORE))
         soft = agreeing(soft, F)
         return soft @ np.array([[1.0, -1.0], [-1.0, 1.0]]) if len(self.classes_) == 2 else soft

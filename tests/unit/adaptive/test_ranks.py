@@ -12,7 +12,7 @@ def nearest(S, i, pool, k):
     return sorted((j for j in pool if j != i), key=lambda j: (-S[i, j], j))[:k]
 
 
-def listed(S, Y, k_F, k_E, k_N):
+def listed(S, Y, k_F, k_E, k_N, pool="pair"):
     """Directed relations by their definition: friend, enemy and neighbour lists of every row."""
     n, c = Y.shape
     F, E, N = (np.zeros((n, n), dtype=bool) for _ in range(3))
@@ -23,7 +23,14 @@ def listed(S, Y, k_F, k_E, k_N):
             F[i, nearest(S, i, np.flatnonzero(Y[:, t]), k_F)] = True
         for u in range(c) if Y[i].any() else ():
             others = set(np.flatnonzero(Y[:, u])) - own - {i}
-            E[i, [j for j in nearest(S, i, others | own, k_E) if j in others and not (Y[i] & Y[j]).any()]] = True
+            E[
+                i,
+                [
+                    j
+                    for j in nearest(S, i, others | own if pool == "pair" else others, k_E)
+                    if j in others and not (Y[i] & Y[j]).any()
+                ],
+            ] = True
     return F, E, N
 
 
@@ -46,14 +53,15 @@ def similarities(rng, n):
 @pytest.mark.parametrize("make", [single, several])
 @pytest.mark.parametrize("c", [2, 3, 4, 5])
 @pytest.mark.parametrize("undirected", ["or", "and"])
-def test_every_number_of_neighbours_at_once(make, c, undirected):
+@pytest.mark.parametrize("pool", ["pair", "other"])
+def test_every_number_of_neighbours_at_once(make, c, undirected, pool):
     rng = np.random.default_rng(c)
     n = 24
     Y, S = make(rng, n, c), similarities(rng, n)
-    ranks = rank_matrices(S, LabelMatrix.of(Y.astype(int)), undirected)
+    ranks = rank_matrices(S, LabelMatrix.of(Y.astype(int)), undirected, pool)
     join = np.logical_or if undirected == "or" else np.logical_and
     for k_F, k_E in [(1, 1), (3, 5), (7, 20), (n - 1, n - 1)]:
-        F, E, N = listed(S, Y, k_F, k_E, k_F)
+        F, E, N = listed(S, Y, k_F, k_E, k_F, pool)
         assert np.array_equal(ranks.friends <= k_F, join(F, F.T))
         assert np.array_equal(ranks.enemies <= k_E, join(E, E.T))
         assert np.array_equal(ranks.neighbors <= k_F, join(N, N.T))
@@ -65,15 +73,18 @@ def test_the_oracle_sees_a_pool_without_the_own_class():
     Y = np.eye(2, dtype=bool)[[0, 0, 0, 1]]
     assert not listed(S, Y, 1, 2, 1)[1][0, 3]
     assert directed_ranks(S, LabelMatrix.of(Y.astype(int))).enemies[0, 3] == 3
+    assert listed(S, Y, 1, 1, 1, "other")[1][0, 3]
+    assert directed_ranks(S, LabelMatrix.of(Y.astype(int)), "other").enemies[0, 3] == 1
 
 
-def test_one_hot_columns_and_classes_agree(monkeypatch):
+@pytest.mark.parametrize("pool", ["pair", "other"])
+def test_one_hot_columns_and_classes_agree(pool, monkeypatch):
     rng = np.random.default_rng(0)
     Y, S = single(rng, 40, 4), similarities(rng, 40)
     labels = LabelMatrix.of(Y.astype(int))
-    fast = directed_ranks(S, labels)
+    fast = directed_ranks(S, labels, pool)
     monkeypatch.setattr(LabelMatrix, "one_hot", False)
-    slow = directed_ranks(S, labels)
+    slow = directed_ranks(S, labels, pool)
     for name in ("friends", "enemies", "neighbors"):
         assert np.array_equal(getattr(fast, name), getattr(slow, name))
 
@@ -101,3 +112,5 @@ def test_bad_input_is_named():
         directed_ranks(np.eye(3), labels)
     with pytest.raises(ValueError, match="undirected='xor'"):
         rank_matrices(np.eye(2), labels, "xor")
+    with pytest.raises(ValueError, match="enemy_pool='all'"):
+        directed_ranks(np.eye(2), labels, "all")

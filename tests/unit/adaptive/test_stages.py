@@ -7,13 +7,15 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed import EmbeddingModel
-from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of, sample
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
 
 EVERY = list(Switches.all())
-UNWEIGHTED = re.compile("No pair of .* has a weight: there are no (enemies|friends)")
+UNWEIGHTED = re.compile(
+    "No pair of .* has a weight: there are no (enemies|friends)|friends are below 0 on the whole|not positive"
+)
 # Whitened rows of more features than rows are equally far apart, at a negative cosine; one centred feature has
 # cosines +1 and -1 alone: where classes differ by these signs, no pair of two classes has a weight g(s) = max(s, 0).
 FAILING = {"wide and sparse": 6, "one feature": 15}
@@ -84,6 +86,24 @@ def test_random_candidates_build(name):
         assert np.isfinite(found.Z).all() and np.isfinite(found.Z_val).all()
         assert found.Z.shape[1] == found.Z_val.shape[1] == len(found.eigenvalues) <= 6
     assert failed <= FAILING.get(name, 0)
+
+
+@pytest.mark.parametrize("name", ["degenerate", "several labels"])
+@pytest.mark.parametrize("option", [{"g_raw": True}, {"enemy_pool": "other"}, {"multilabel": "mesd"}], ids=str)
+def test_random_candidates_build_with_further_options(name, option):
+    X, y = DATA[name]
+    rng = np.random.default_rng(7)
+    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
+    limits = limits_of(stages.labels, PairOptions(**option))
+    failed = 0
+    for number in rng.choice(len(EVERY), 120, replace=False):
+        found = stages.embed(EVERY[number], sample(EVERY[number], limits, rng))
+        if found.failed is not None:
+            assert UNWEIGHTED.search(found.failed), (EVERY[number], found.failed)
+            failed += 1
+            continue
+        assert np.isfinite(found.Z).all() and np.isfinite(found.Z_val).all()
+    assert failed <= (6 if option.get("g_raw") else 0)
 
 
 @pytest.mark.parametrize("name", ["ordinary", "wide and sparse", "several labels"])
@@ -167,6 +187,33 @@ def test_no_enemies_doubles_k_e_and_says_so():
     assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": None}).repairs == ()
 
 
+def test_similarities_as_they_are_can_make_friends_repel_each_other():
+    """Friends of opposite directions: dot products below 0, and M_B with them."""
+    X = np.array([[5.0, 0.1], [-5.0, 0.2], [0.1, 4.0], [0.3, -4.0]])
+    stages = [
+        Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])), g_raw=True, lam_scale=scale, k_cap=2)
+        for scale in ("trace", "raw")
+    ]
+    values = {"k_F": 1, "k_E": None, "lam": 1.0}
+    for stage, objective, fails in [(0, 1, True), (1, 1, False), (0, 2, True), (1, 2, True), (0, 4, False)]:
+        found = stages[stage].embed(Switches(0, 0, 0, 1, 1, 2, objective, 0), values)
+        assert (found.failed is not None) is fails and found.repairs == ()
+        assert not fails or "below 0 on the whole: weigh pairs with g_raw=False" in found.failed
+    clipped = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])))
+    assert "no friends" in clipped.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), values).failed
+
+
+def test_similarities_as_they_are_can_ask_for_a_larger_lam():
+    """About M_B = diag(810, -64): one class along each axis, the second of opposite directions."""
+    stages = Stages(Part(np.array([[10.0, 0], [1, 0], [0.1, 2], [0.1, -2]]), LabelMatrix.of([0, 0, 1, 1])), g_raw=True)
+    embedded = [
+        stages.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {"k_F": 1, "k_E": None, "lam": lam}) for lam in (1.0, 1e-2, 1e-6)
+    ]
+    assert embedded[0].failed is None and embedded[0].repairs == ()
+    assert embedded[1].failed is None and "M_B + lam I was not positive definite: 100 times" in embedded[1].repairs[0]
+    assert "M_B + lam I is not positive definite" in embedded[2].failed
+
+
 def test_no_friends_and_what_needs_them():
     X, _ = rows(0, 5, 3)
     stages = Stages(Part(X, LabelMatrix.of([0, 1, 2, 3, 4])))
@@ -211,8 +258,11 @@ def test_bad_calls_are_errors():
         Stages(Part(X[:-1], labels))
     with pytest.raises(ValueError, match="X_val has 2 features"):
         Stages(Part(X, labels, X[:, :2]))
-    with pytest.raises(ValueError, match="lam_scale='unit'"):
-        Stages(Part(X, labels), lam_scale="unit")
+    for option in vars(PairOptions()):
+        with pytest.raises(ValueError, match=f"{option}='unit'"):
+            Stages(Part(X, labels), **{option: "unit"})
+    with pytest.raises(TypeError, match="'lam_unit'"):
+        Stages(Part(X, labels), lam_unit="raw")
     unknown = LabelMatrix.of(np.where(np.arange(len(y)) < 2, np.nan, y))
     with pytest.raises(ValueError, match="unknown"):
         Stages(Part(X, unknown))

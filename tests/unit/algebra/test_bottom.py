@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
 from proxembed.algebra import bottom as room
-from proxembed.algebra.bottom import bottom, fill, leading
+from proxembed.algebra.bottom import bottom, leading
 from proxembed.algebra.direct import solve_graph
+from proxembed.algebra.factor import fill
 from proxembed.algebra.operators import Diagonal, LowRank, Sparse
 
 ROUTES = ("dense", "shift-invert", "lanczos")

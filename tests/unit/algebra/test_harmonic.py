@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.linalg import solve_sylvester
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra import harmonic, parallel
+from proxembed.algebra import factor, harmonic, parallel
 from proxembed.algebra.harmonic import least_eigenvalue, shifted_solves, sylvester
 from proxembed.proximity.graph import feature_graph
 from proxembed.proximity.weights import edge_weights
@@ -130,5 +130,5 @@ def test_where_conjugate_gradients_fail_a_factor_is_made(monkeypatch):
 
 
 def test_a_factor_that_does_not_fit_is_not_made(monkeypatch):
-    monkeypatch.setattr(harmonic, "MAX_DENSE_BYTES", 1)
+    monkeypatch.setattr(factor, "MAX_DENSE_BYTES", 1)
     assert shifted_solves(path(600), np.zeros(1), np.eye(600)[:, :1]).solver == "cg"

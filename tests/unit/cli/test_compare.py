@@ -70,15 +70,6 @@ def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, messa
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["absent.npz", "empty.npz", "words.arff", "words.xyz"])
-def test_bad_files_end_with_one_line_and_code_2(tmp_path, name):
-    if name != "absent.npz":
-        (tmp_path / name).write_text("" if name == "empty.npz" else "no data at all\n")
-    done = program("compare", tmp_path / name)
-    assert done.exit_code == 2 and name in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
-
-
 def test_a_full_disk_is_one_line_and_code_2(file, tmp_path, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")

@@ -65,22 +65,6 @@ def test_data_and_methods_describe(file):
     assert names["opls"]["class"] == "OPLS" and "pca" in program("methods").output
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--methods", "oplls"], "unknown method 'oplls'; did you mean opls"),
-        (["-k", "two"], "-k 'two' is not a list of whole numbers"),
-        (["-k", "0,2"], "must be at least 1"),
-        (["--folds", "81"], "n_folds=81 must be from 2 to the number of rows (80)"),
-    ],
-)
-def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, message):
-    done = program("compare", file, "-o", tmp_path / "out", *options)
-    assert done.exit_code == 2 and done.stdout == ""
-    assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
-    assert not (tmp_path / "out" / "leaderboard.csv").exists()
-
-
 @pytest.mark.parametrize("name", ["absent.npz", "empty.npz", "words.arff", "words.xyz"])
 def test_bad_files_end_with_one_line_and_code_2(tmp_path, name):
     if name != "absent.npz":

@@ -9,7 +9,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from proxembed.adaptive import Limits
 from proxembed.cli import engines
 from proxembed.cli import search as search_module
 from proxembed.cli.predict import predict
@@ -17,9 +16,11 @@ from proxembed.cli.report import report
 from proxembed.cli.search import search
 from proxembed.cli.transform import transform
 from proxembed.data import Dataset, banana
-from proxembed.engine import DEFC
+from proxembed.engine import DEFC, defc
+from proxembed.engine.prefix_classifier import CLASSIFIERS
 from proxembed.model import embedding_pipeline
 from proxembed.persist import load
+from proxembed.report import adaptive
 from proxembed.report.adaptive import adaptive_view
 
 APP = typer.Typer(pretty_exceptions_enable=False)
@@ -157,16 +158,15 @@ def test_options_that_do_not_fit_end_with_one_line_and_code_2(unsplit, tmp_path,
     assert len(done.stderr.strip().splitlines()) == 1 and not (tmp_path / "out").exists()
 
 
+def test_the_program_knows_every_search_and_classifier_of_the_engine():
+    assert {*engines.STRATEGIES} == {*defc.SEARCHES} == {*engines.EVALUATIONS} == {*adaptive.STRATEGIES}
+    assert {*engines.CLASSIFIERS} == {*CLASSIFIERS} == {*adaptive.CLASSIFIERS}
+
+
 def test_too_many_rows_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "MOST_ROWS", 89)
     done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 2 and "at most 89 of them, and there are 90 to learn from" in done.stderr
-
-
-def test_neighbours_grow_with_the_rows_and_all_stays_all():
-    found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 4, "k_E": 39, "lam": 0.1}, "k": 2}
-    _, model = engines.leader(found, Limits(40, 20, 40), 1.5)
-    assert (model.n_friends, model.n_enemies, model.lam, model.n_components) == (6, None, 0.1, 2)
 
 
 def job_of(**options):

@@ -67,6 +67,12 @@ def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):
         np.testing.assert_array_equal(Z[:, :2], plane)
 
 
+def test_titles_take_the_name_that_the_method_is_given(made):
+    found = held_out_evidence(OPLS(n_components=1), *made, name="mine")
+    assert [title for title, *_ in found.panels] == ["PCA", "mine", "mine on shuffled labels"]
+    assert [title for title, _ in found.embeddings] == ["mine", "mine on shuffled labels"]
+
+
 def test_test_rows_with_unknown_labels_are_left_out(made):
     data, split = made
     unknown = np.zeros(data.Y.shape, dtype=bool)

@@ -105,12 +105,6 @@ def test_the_line_of_python_makes_the_best_model():
         assert model._values(model.switches()) == shown
 
 
-def test_a_record_of_an_earlier_version_still_has_its_page():
-    record = adaptive_record()
-    del record["adaptive"]["scaling"], record["adaptive"]["fitted"]
-    assert "EmbeddingModel.from_switches" in page_html(record)
-
-
 def test_all_is_written_as_a_word_and_no_model_is_no_section():
     assert parameter_words({"k_N": None, "lam": 1e-5, "p": 3}) == ["k_N = all", "lam = 1e-05", "p = 3"]
     failed = [{**entry, "score": -np.inf, "failed": "no"} for entry in made_search()[0]]
@@ -179,6 +173,7 @@ def test_the_page_is_the_same_after_the_file(tmp_path):
         (("models", 0, "switches"), [1.5], r"adaptive.models\[0\].switches\[0\] must be a whole number"),
         (("models", 1, "score"), None, r"adaptive.models\[1\].score must be"),
         (("scoring",), 3, "adaptive.scoring must be text"),
+        (("fitted",), 3, "adaptive.fitted must be an object or null"),
     ],
 )
 def test_a_damaged_section_is_refused_with_its_place(tmp_path, path, value, message):

@@ -10,6 +10,7 @@ from proxembed.reproduce.defc_findings import above_chance, claims, conclusions,
 from proxembed.reproduce.defc_rivals import GA, ORIGINAL, REDUCED, RIVALS
 from proxembed.reproduce.defc_trials import PERMUTED
 from proxembed.reproduce.experiment import Request, plain
+from proxembed.reproduce.markdown import failures
 from unit.reproduce.made_classes import class_sets
 
 FACTS = {"validation": 0.9, "evaluations": 3, "models": 1, "failed": 0, "seconds": 1.0, "failure": None, "k": 2}
@@ -89,7 +90,10 @@ def test_what_has_no_score_is_told():
         for entry in parts["dna, 1-NN"]
     ]
     found = conclusions(parts)
-    assert found["tables"]["dna, 1-NN"][GA]["test"] is None and len(found["failures"]) == 3
+    assert found["tables"]["dna, 1-NN"][GA]["test"] is None
+    assert failures(parts)[-1].splitlines()[2:] == [
+        f"| dna, 1-NN | {GA}, draw {i} | ValueError: no |" for i in (1, 2, 3)
+    ]
     by_name = {each["published"]: each["came_out"] for each in claims(found)}
     assert by_name["DEFC outperforms all the existing methods"] is None
 

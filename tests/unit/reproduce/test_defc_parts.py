@@ -25,7 +25,7 @@ def rows(X):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 def test_parts_have_the_sizes_of_the_paper_and_share_no_row(source, folder):
-    parts = random_parts(source, folder, 0)
+    parts = random_parts(source, source.read(folder), 0)
     assert (len(parts.X), len(parts.X_val), len(parts.X_test)) == source.sizes
     assert (len(parts.y), len(parts.y_val), len(parts.y_test)) == source.sizes
     each = [rows(X) for X in (parts.X, parts.X_val, parts.X_test)]
@@ -43,7 +43,7 @@ def test_sizes_are_those_of_the_specification():
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 def test_every_draw_has_other_training_rows_and_the_seed_alone_decides(source, folder):
-    one, same, other = (random_parts(source, folder, seed) for seed in (1, 1, 2))
+    one, same, other = (random_parts(source, source.read(folder), seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.X, same.X)
     np.testing.assert_array_equal(one.y_test, same.y_test)
     assert rows(one.X) != rows(other.X)
@@ -54,27 +54,29 @@ def test_every_draw_has_other_training_rows_and_the_seed_alone_decides(source, f
 def test_a_named_test_part_stays_out_of_the_others(folder):
     with np.load(folder / "dna.npz") as file:
         X, test = file["X"], file["test_idx"]
+    dataset = BY_NAME["dna"].read(folder)
     for seed in range(3):
-        assert rows(random_parts(BY_NAME["dna"], folder, seed).X_test) == rows(X[test])
+        assert rows(random_parts(BY_NAME["dna"], dataset, seed).X_test) == rows(X[test])
 
 
 def test_classes_go_with_their_rows(folder):
     with np.load(folder / "banana.npz") as file:
         known = {tuple(row): label for row, label in zip(file["X"].tolist(), file["Y"].tolist(), strict=True)}
-    parts = random_parts(BY_NAME["banana"], folder, 0)
+    parts = random_parts(BY_NAME["banana"], BY_NAME["banana"].read(folder), 0)
     for X, y in ((parts.X, parts.y), (parts.X_val, parts.y_val), (parts.X_test, parts.y_test)):
         assert [known[tuple(row)] for row in X.tolist()] == y.tolist()
 
 
 def test_fewer_rows_are_the_first_of_each_part(folder):
-    whole, few = (random_parts(BY_NAME["dna"], folder, 0, size) for size in (None, (20, 30, 40)))
+    dataset = BY_NAME["dna"].read(folder)
+    whole, few = (random_parts(BY_NAME["dna"], dataset, 0, size) for size in (None, (20, 30, 40)))
     for name, size in (("X", 20), ("X_val", 30), ("X_test", 40)):
         np.testing.assert_array_equal(getattr(few, name), getattr(whole, name)[:size])
 
 
 def test_a_file_of_another_size_is_refused(folder):
     with pytest.raises(ValueError, match=r"dna has 2000 rows to draw from and 1186 to test; 600 \+ 1503 and 1186"):
-        random_parts(Source("dna", "dna", (600, 1503, 1186), 100), folder, 0)
+        random_parts(Source("dna", "dna", (600, 1503, 1186), 100), BY_NAME["dna"].read(folder), 0)
 
 
 def test_permuted_labels_leave_rows_and_the_test_part():

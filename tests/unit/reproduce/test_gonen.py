@@ -50,6 +50,21 @@ def test_a_run_leaves_claims_figures_and_a_record_and_is_not_repeated(folder, tm
     done_once(gonen, request(folder, tmp_path), record)
 
 
+def test_the_progress_has_one_total_for_sets_of_unequal_numbers_of_fits_and_ends_at_it(tmp_path, small, monkeypatch):
+    for name in ("emotions", "tmc2007-500"):
+        dense_set(tmp_path / f"{name}.npz")
+    for job, name_of in (("compete", lambda fit: fit.name), ("trace", str)):
+        done = lambda each, *rest, name_of=name_of: {"entrant": name_of(each), "seconds": 0.0, "failure": None}  # noqa: E731
+        monkeypatch.setattr(gonen, job, done)
+    monkeypatch.setattr(gonen, "_write", lambda *given: None)
+    told = []
+    asked = request(tmp_path, tmp_path, sets=("emotions", "tmc2007-500"), progress=lambda *given: told.append(given))
+    parts = gonen.run(asked)["parts"]
+    assert len(parts["emotions"]) != len(parts["tmc2007-500"])
+    done, totals = [given[0] for given in told], {given[1] for given in told}
+    assert totals == {sum(map(len, parts.values()))} == {done[-1]} and done == sorted(done)
+
+
 def test_two_processes_find_what_one_finds(folder, tmp_path, small):
     found = []
     for jobs in (1, 2):

@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from proxembed.data import read
 from proxembed.reproduce import ssdr_mc
 from proxembed.reproduce.experiment import Request
 from proxembed.reproduce.ssdr_mc_claims import LEVEL, claims, curve, near_best, surface
 from proxembed.reproduce.ssdr_mc_entrants import CLIPPED, HARMONIC, LINEAR, PAPER, TUNED, Scored, entrants
 from proxembed.reproduce.ssdr_mc_page import page
-from proxembed.reproduce.ssdr_mc_rows import LabelledRows, read_rows
+from proxembed.reproduce.ssdr_mc_rows import LabelledRows, rows_of
 from unit.reproduce.made import counted_set, dense_set
 
 RIVALS = [each.name for each in entrants()[2:]]
@@ -25,18 +26,23 @@ def data(tmp_path_factory):
     return place
 
 
+def yeast(folder, **how):
+    return rows_of(read(folder / "yeast.npz"), "yeast", 0, **how)
+
+
 def test_rows_are_standardised_by_the_rows_that_the_protocol_says(data):
-    every, published = read_rows(data, "yeast", 0), read_rows(data, "yeast", 0, published=True)
+    every, published = yeast(data), yeast(data, published=True)
     np.testing.assert_allclose(every.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(published.X[published.training].mean(axis=0), 0, atol=1e-12)
     assert np.abs(published.X.mean(axis=0)).max() > 1e-3 and published.training.sum() == 60
-    text = read_rows(data, "tmc2007-500", 0, 50)
+    documents = read(data / "tmc2007-500.npz")
+    text = rows_of(documents, "tmc2007-500", 0, 50)
     np.testing.assert_allclose(text.X.power(2).sum(axis=1), 1.0)
-    assert text.X.shape[0] == 50 and (read_rows(data, "tmc2007-500", 1, 50).X != text.X).nnz
+    assert text.X.shape[0] == 50 and (rows_of(documents, "tmc2007-500", 1, 50).X != text.X).nnz
 
 
 def test_draws_are_nested_and_the_same_for_all(data):
-    rows = read_rows(data, "yeast", 0)
+    rows = yeast(data)
     few, many = (rows.known(share, 3, 1) for share in (0.1, 0.5))
     assert (few.sum(), many.sum()) == (9, 45) and (few <= many).all()
     assert (rows.known(0.5, 3, 2) != many).any() and (rows.known(0.5, 4, 1) != many).any()
@@ -44,7 +50,7 @@ def test_draws_are_nested_and_the_same_for_all(data):
 
 @pytest.mark.parametrize("entrant", entrants(), ids=lambda entrant: entrant.name)
 def test_hidden_labels_are_not_seen_and_labels_are_found(data, entrant):
-    rows = read_rows(data, "yeast", 0)
+    rows = yeast(data)
     known = rows.known(0.6, 0, 0)
     found, _ = entrant.labels(rows.X, rows.Y, known, 0.4)
     other = np.where(known[:, None], rows.Y, ~rows.Y)

@@ -12,8 +12,10 @@ from proxembed import OPLS, PCA
 from proxembed.data import read
 from proxembed.evaluate.splits import standard_split
 from proxembed.labels import LabelMatrix
-from proxembed.reproduce.benchmark_multilabel import part_name, partly_labelled, reduced
+from proxembed.reproduce.benchmark_multilabel import partly_labelled
 from proxembed.reproduce.entrants import Entrant
+from proxembed.reproduce.experiment import reduced
+from proxembed.reproduce.part_names import part_name
 from proxembed.reproduce.tuned import Effort, _failures, compete, timed_out, tuning_splits, value_of
 
 EFFORT = Effort(3, 60.0, 500)
