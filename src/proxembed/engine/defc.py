@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from proxembed.adaptive import PairOptions, Switches
+from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
@@ -30,7 +31,6 @@ from .stage_cache import MAX_BYTES
 
 SEARCHES = {"reduced8": reduced8, "ga": nested_ga, "random": random_models}
 REFITS = ("all", "train")
-K_CAP = 100
 
 
 class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
@@ -61,6 +61,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         before.
     max_seconds : float or None, default=None
         No candidate but the first is begun after so many seconds; the last fit is not counted. Infinity is None.
+    patience : int or None, default=None
+        So many candidates in a row without a better score end the search; looked at after each batch of them.
     n_components : int or None, default=None
         Most components; None: 100.
     all_k : bool, default=False
@@ -132,6 +134,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         cv=5,
         max_evals=200,
         max_seconds=None,
+        patience=None,
         n_components=None,
         all_k=False,
         refit="all",
@@ -152,6 +155,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.cv = cv
         self.max_evals = max_evals
         self.max_seconds = max_seconds
+        self.patience = patience
         self.n_components = n_components
         self.all_k = all_k
         self.refit = refit
@@ -182,7 +186,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         rows, labels = self._rows(X, y)
         further = None if X_val is None else self._further(X_val, y_val, rows, labels)
         found = self._searched(rows, labels, further)
-        best = _ranked(found.evaluations)[0]
+        best = found.ranked()[0]
         if best.failed is not None:
             raise ValueError(f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}")
         self._refit(best, found.objective, further)
@@ -198,10 +202,13 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         if self.scoring is not None:
             check_scoring(self.scoring)
         _check_number("max_evals", self.max_evals, Integral, "a whole number of at least 1")
+        _check_number("patience", self.patience, Integral, "a whole number of at least 1")
         _check_number("max_seconds", self.max_seconds, Real, "a number above 0")
         _check_number("n_components", self.n_components, Integral, f"a whole number from 1 to {K_CAP}", K_CAP)
-        if self.max_evals is None and self._seconds is None and self.search != "ga":
-            raise ValueError(f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one.")
+        if self.max_evals is None and self.patience is None and self._seconds is None and self.search != "ga":
+            raise ValueError(
+                f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one, or patience."
+            )
         if not isinstance(self.cache_bytes, Real) or isinstance(self.cache_bytes, bool) or not self.cache_bytes >= 0:
             raise ValueError(f"cache_bytes={self.cache_bytes!r} must be a number of bytes of at least 0; 0 keeps none.")
         if not isinstance(self.all_k, bool | np.bool_):
@@ -265,6 +272,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             seed=seed,
             max_evals=self.max_evals,
             max_seconds=self._seconds,
+            patience=self.patience,
             n_jobs=self.n_jobs,
             progress=self.progress,
         ).carry_out(SEARCHES[self.search])
@@ -304,7 +312,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.best_switches_ = Switches.of(best.switches)
         self.best_params_ = {**best.params, "k": best.k}
         self.best_score_ = best.score
-        self.leaderboard_ = [_plain(evaluation) for evaluation in _ranked(found.evaluations)]
+        self.leaderboard_ = [evaluation.entry() for evaluation in found.ranked()]
         self.history_, self.cache_stats_, self.interrupted_ = found.history, found.cache_stats, found.interrupted
         self.n_models_, self.n_evaluations_ = found.n_models, len(found.evaluations)
         self.scoring_ = found.objective.scoring
@@ -363,24 +371,6 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         tags.classifier_tags.multi_label = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _ranked(evaluations: list[Evaluation]) -> list[Evaluation]:
-    """Best first; equal scores by fewer components, then in the order of evaluation."""
-    return sorted(evaluations, key=lambda found: (-found.score, found.k or math.inf))
-
-
-def _plain(found: Evaluation) -> dict[str, Any]:
-    return {
-        "switches": found.switches,
-        "params": dict(found.params),
-        "k": found.k,
-        "score": found.score,
-        "by_fold": list(found.by_fold),
-        "seconds": found.seconds,
-        "repairs": list(found.repairs),
-        "failed": found.failed,
-    }
 
 
 def _check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:

@@ -93,6 +93,8 @@ class ModelSearch:
     seed : int of at least 0
     max_evals : most evaluations, None for no bound.
     max_seconds : seconds after which no evaluation is begun but the first, None for no bound.
+    patience : evaluations in a row without a better score that end the search, looked at after each batch; None for no
+        bound.
     n_jobs : worker processes, as joblib counts.
     progress : called as progress(done, total, text).
 
@@ -123,6 +125,7 @@ class ModelSearch:
         seed: int = 0,
         max_evals: int | None = None,
         max_seconds: float | None = None,
+        patience: int | None = None,
         n_jobs: int | None = 1,
         progress: Progress | None = None,
     ):
@@ -132,6 +135,7 @@ class ModelSearch:
         self.history: list[dict[str, Any]] = []
         self.interrupted = False
         self._max_evals, self._max_seconds, self._progress = max_evals, max_seconds, progress
+        self._patience, self._improved = math.inf if patience is None else patience, 0
         self._started, self._token = time.time(), uuid.uuid4().hex
         self._until = math.inf if max_seconds is None else self._started + max_seconds
         self._caches: dict[int, dict[str, int]] = {}
@@ -159,10 +163,12 @@ class ModelSearch:
 
     @property
     def over(self) -> bool:
-        """Whether the budget is spent, or no score can be better than the best; never before the first evaluation."""
+        """Whether the budget or the patience is spent, or no score can be better than the best; never before the first
+        evaluation."""
         if not self.history:
             return False
-        return self.history[-1]["best"] >= PERFECT or self.room <= 0 or time.time() >= self._until
+        spent = self.room <= 0 or len(self.evaluations) - self._improved >= self._patience
+        return spent or self.history[-1]["best"] >= PERFECT or time.time() >= self._until
 
     @property
     def n_models(self) -> int:
@@ -226,6 +232,8 @@ class ModelSearch:
         self.evaluations.append(evaluation)
         self._models.add(evaluation.switches)
         last = self.history[-1] if self.history else {"seconds": 0.0, "best": -math.inf}
+        if evaluation.score > last["best"]:
+            self._improved = len(self.evaluations)
         self.history.append(
             {
                 "evaluations": len(self.evaluations),
@@ -240,6 +248,10 @@ class ModelSearch:
         if self.history and usable:
             mean = float(np.mean(usable))
             self.history[-1].update(generation=number, generation_best=max(usable), generation_mean=mean)
+
+    def ranked(self) -> list[Evaluation]:
+        """All evaluations, best first; equal scores by fewer components, then in the order of evaluation."""
+        return sorted(self.evaluations, key=lambda found: (-found.score, found.k or math.inf))
 
     def _tell(self, switches: Switches) -> None:
         if self._progress is None or not self.history:

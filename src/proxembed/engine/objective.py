@@ -6,7 +6,7 @@ In: rows, labels, and which rows are held out. Out: an ``Evaluation`` of switche
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of
+from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.matrix import Matrix
 from proxembed.labels import LabelMatrix
 
@@ -41,6 +42,11 @@ class Evaluation:
     seconds: float = field(compare=False)
     repairs: tuple[str, ...] = ()
     failed: str | None = None
+
+    def entry(self) -> dict[str, Any]:
+        """The same as an entry of a leaderboard, with lists and a dict of its own."""
+        lists = {"params": dict(self.params), "by_fold": list(self.by_fold), "repairs": list(self.repairs)}
+        return {field.name: lists.get(field.name, getattr(self, field.name)) for field in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class Objective:
         *,
         classifier: str = "1nn",
         scoring: str | None = None,
-        k_cap: int = 100,
+        k_cap: int = K_CAP,
         all_k: bool = False,
         cache_bytes: int = MAX_BYTES,
         **options: Any,

@@ -197,6 +197,19 @@ def test_seconds_end_the_search_and_one_evaluation_is_always_made(made):
     assert search.history_[-1]["seconds"] < 1.0 + max(e["seconds"] for e in search.leaderboard_) + 0.5
 
 
+def test_patience_ends_a_search_after_the_batch_without_a_gain(made):
+    X, y = made
+    patient = found(X, y, search="random", max_evals=None, patience=30)
+    best = [entry["best"] for entry in patient.history_]
+    last_gain = best.index(best[-1]) + 1
+    assert patient.n_evaluations_ % 25 == 0 and patient.best_score_ < 1
+    assert 30 <= patient.n_evaluations_ - last_gain < 30 + 25
+    bounded = found(X, y, search="random", max_evals=patient.n_evaluations_)
+    assert [entry["best"] for entry in bounded.history_] == best
+    with pytest.raises(ValueError, match="patience=0 must be a whole number of at least 1"):
+        found(X, y, patience=0)
+
+
 def test_a_perfect_score_ends_the_search(made):
     X, y = made
     assert found(X, y, X, y, max_evals=200).n_evaluations_ < 200
