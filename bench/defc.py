@@ -19,7 +19,7 @@ TERMS = {False: 69_593, True: 2000}
 LENGTH = 60.0  # terms a document: none of the searches finds a perfect score, which would end it
 CANDIDATE_SECONDS, REDUCED_SECONDS, GA_SECONDS = 0.6, 300.0, 600.0
 CACHE_RATIO, WORKERS_RATIO = 4.0, 1.6
-EVALUATIONS = {False: {"reduced": 1600, "ga": 4000, "cache": 400, "workers": 400}, True: dict.fromkeys(PARTS, 40)}
+EVALUATIONS = {False: {"reduced": 1600, "ga": 4000, "cache": 1600, "workers": 400}, True: dict.fromkeys(PARTS, 40)}
 DRAWN = {False: 24, True: 4}
 ARCS = {False: (400, 2000, 2900), True: (60, 80, 100)}
 ARCS_SECONDS = {False: 60.0, True: 2.0}
@@ -59,7 +59,7 @@ def one_candidate(quick: bool, repeats: int) -> None:
     labels, further = LabelMatrix.of(y), (X_val, LabelMatrix.of(y_val))
     lines = []
     for classifier in ("1nn", "flda"):
-        objective = Objective(X, labels, further, classifier=classifier, cache_bytes=0)
+        objective = Objective(X, labels, further, classifier=classifier, all_k=True, cache_bytes=0)
         spent = []
         for switches, params in candidates(quick):
             seconds, found = median_seconds(lambda s=switches, p=params: objective.evaluate(s, p), repeats)  # noqa: B023

@@ -284,8 +284,10 @@ class Candidate:
                 if used != pairs.count(self.values["k_E"]):
                     self.repairs.append(f"no enemies for k_E = {self.values['k_E']}: k_E = {used} instead")
             M_B = self.friends if together else None
+        if not all(M is None or np.isfinite(M).all() for M in (M_A, M_B)):
+            raise ValueError("Weights of pairs times squared features overflow: scale X, or weigh with g_raw=False.")
         if apart and not M_A.any():
-            raise ValueError("No pair of different classes has a weight: there are no enemies.")
+            raise ValueError("No pair of different classes has a weight, or all of these coincide: no enemies.")
         if together and not np.trace(M_B) > 0:
             self.check_friends(M_B)
         return M_A, M_B
@@ -294,10 +296,10 @@ class Candidate:
         """Repair or refusal where friends weigh nothing, or less than that."""
         objective = self.options["objective"]
         if M_B.any():
-            if objective == "ratio" or (objective == "difference" and self.setting.lam_scale == "trace"):
+            if objective in ("ratio", "difference") and self.setting.lam_scale == "trace":
                 raise ValueError("The similarities of friends are below 0 on the whole: weigh pairs with g_raw=False.")
         elif objective != "difference":
-            raise ValueError("No pair of the same class has a weight: there are no friends.")
+            raise ValueError("No pair of the same class has a weight, or all of these coincide: no friends.")
         else:
             self.repairs.append("no friends: enemies only")
 

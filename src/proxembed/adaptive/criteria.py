@@ -44,7 +44,7 @@ def solve_ratio(M_A: np.ndarray, M_B: np.ndarray, lam: float, k: int) -> tuple[n
     >>> w.round(6).tolist(), np.abs(P).round(2).tolist(), raised
     ([4.0], [[0.0], [0.82]], 0)
     """
-    lam += NEVER_SINGULAR * float(np.trace(M_B)) / len(M_B)
+    lam += NEVER_SINGULAR * max(float(np.trace(M_B)), 0.0) / len(M_B)
     for raised in range(MOST_RAISES + 1):
         constraint = M_B.copy()
         constraint[np.diag_indices_from(constraint)] += lam * 10.0**raised

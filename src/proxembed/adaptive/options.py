@@ -72,5 +72,5 @@ class PairOptions:
 
 def check_option(name: str, value: Any) -> None:
     """Raise a ValueError where an option does not have this value."""
-    if value not in CHOICES[name]:
+    if type(value) not in (bool, str) or value not in CHOICES[name]:
         raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, CHOICES[name]))}.")

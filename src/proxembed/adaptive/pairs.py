@@ -17,6 +17,7 @@ from ..labels import LabelMatrix
 from .ranks import NEVER, Ranks
 
 DENSE_FROM = 0.05
+ROUNDING = 1e-14  # of T'DT - T'WT beside tr T'DT
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def enemy_matrix(ranks: Ranks, k: float, weights: np.ndarray | None) -> tuple[np
         return A, k
     nearest = int((ranks.enemies if weights is None else np.where(weights != 0, ranks.enemies, NEVER)).min())
     if nearest == NEVER:
-        raise ValueError("No pair of rows without a common label has a weight: there are no enemies.")
+        raise ValueError("No pair of rows without a common label has a weight: no enemies.")
     while k < nearest:
         k *= 2
     return _nearest_pairs(ranks.enemies, k, weights), k
@@ -144,15 +145,22 @@ def global_fisher(T: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.nd
 def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
     """T'L(W)T of a symmetric n x n array W, as a sparse product where few entries are not 0.
 
+    The product is zero where it is no more than the rounding of its two parts: pairs with a weight coincide then.
+
     Examples
     --------
     >>> laplacian_product(np.array([[0.0], [3.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
     array([[9.]])
+    >>> laplacian_product(np.array([[0.7], [0.7], [0.7]]), np.full((3, 3), 0.1))
+    array([[0.]])
     """
     pairs = W != 0
     few = np.count_nonzero(pairs) < DENSE_FROM * W.size
     WT = _sparse(W, pairs) @ T if few else matmul(W, T)
-    return _symmetric(matmul(T.T, W.sum(axis=1)[:, None] * T - WT))
+    degrees = W.sum(axis=1)
+    found = _symmetric(matmul(T.T, degrees[:, None] * T - WT))
+    parts = float(np.abs(degrees) @ np.einsum("ij,ij->i", T, T))
+    return found if np.abs(found).max(initial=0.0) > ROUNDING * parts else np.zeros_like(found)
 
 
 def _sparse(W: np.ndarray, pairs: np.ndarray) -> sp.csr_array:

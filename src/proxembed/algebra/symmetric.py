@@ -16,14 +16,17 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .blas import matmul
 
-NotDefinite = linalg.LinAlgError  # what a Cholesky factorisation raises
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
+class NotDefinite(linalg.LinAlgError):
+    """A matrix that is not positive definite to working precision."""
+
+
 def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues of a symmetric matrix, descending, and their vectors."""
+    """All eigenvalues of a symmetric matrix, descending, and their vectors, float64."""
     if len(M) >= EVD_MEMORY:
         w, V = linalg.eigh(M.T, driver="evr", check_finite=False)  # M' in LAPACK's order
     else:  # not by eigh, whose checks take a third of the time of a small matrix
@@ -55,7 +58,7 @@ def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.
     """
     L, refused = dpotrf(B.T, lower=1, clean=0)
     if refused:
-        raise linalg.LinAlgError(f"The leading {refused} x {refused} part of B is not positive definite.")
+        raise NotDefinite(f"The leading {refused} x {refused} part of B is not positive definite.")
     M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
     w, U = top(M.T, min(k, len(A)))
     return w, dtrsm(1.0, L, U, lower=1, trans_a=1)

@@ -62,12 +62,13 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     max_seconds : float or None, default=None
         No candidate but the first is begun after so many seconds; the last fit is not counted. Infinity is None.
     patience : int or None, default=None
-        So many candidates in a row without a better score end the search; looked at after each batch of them.
+        So many candidates in a row without a better score end the search; looked at after every four of each model at
+        hand (eight models, or a generation of up to 25), or after 25 random ones.
     n_components : int or None, default=None
         Most components; None: 100.
     all_k : bool, default=False
         Whether "1nn" is scored for every number of components; else for each up to 16, four an octave beyond, and the
-        largest. "flda" is scored for every one.
+        largest that all folds have. "flda" is scored for every one.
     refit : {"all", "train"}, default="all"
         Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
         the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on

@@ -29,7 +29,7 @@ from .genetic import POPULATION
 from .objective import Evaluation, Objective
 from .parameter_search import ParameterSearch
 
-TIMED_BATCH = 4
+SMALL_BATCH = 4
 PERFECT = 1.0
 REDUCED = tuple(Switches(3, r, 0, s, em, 2, 2, 0) for r in (2, 5) for s in (2, 5) for em in (1, 2))
 
@@ -93,8 +93,8 @@ class ModelSearch:
     seed : int of at least 0
     max_evals : most evaluations, None for no bound.
     max_seconds : seconds after which no evaluation is begun but the first, None for no bound.
-    patience : evaluations in a row without a better score that end the search, looked at after each batch; None for no
-        bound.
+    patience : evaluations in a row without a better score that end the search, looked at after every four of each model
+        at hand (25 of random models); None for no bound.
     n_jobs : worker processes, as joblib counts.
     progress : called as progress(done, total, text).
 
@@ -196,7 +196,8 @@ class ModelSearch:
     def optimise(self, caps: Mapping[Switches, float], bounded: bool = True) -> None:
         """Search the parameters of models, each with so many evaluations at most, side by side."""
         searches = {switches: self.parameters_of(switches, bounded) for switches in caps}
-        left, batch = dict(caps), POPULATION if self._max_seconds is None else TIMED_BATCH
+        whole = self._max_seconds is None and self._patience == math.inf
+        left, batch = dict(caps), POPULATION if whole else SMALL_BATCH
         while not self.over:
             jobs, room = [], self.room
             for switches, search in searches.items():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of
+from proxembed.adaptive import Embedded, Limits, PairOptions, Part, Stages, Switches, limits_of
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.matrix import Matrix
 from proxembed.labels import LabelMatrix
@@ -178,34 +178,42 @@ class Objective:
         """
         start = perf_counter()
         switches = Switches.of(switches).canonical()
-        curves: list[dict[int, float]] = []
-        repairs, failed = [], None
+        placed, repairs, failed = [], [], None
         for fold in self._folds:
-            found = fold.stages.embed(switches, params)
-            repairs += [repair for repair in found.repairs if repair not in repairs]
-            if found.failed is not None:
-                failed = found.failed
+            placed.append(fold.stages.embed(switches, params))
+            repairs += [repair for repair in placed[-1].repairs if repair not in repairs]
+            failed = placed[-1].failed
+            if failed is not None:
                 break
-            parts = found.Z, fold.labels, found.Z_val, fold.held_out
-            k_max = found.Z.shape[1]
-            sizes = list(range(1, k_max + 1)) if self.all_k else searched_sizes(self.classifier, k_max)
-            scores = prefix_scores(self.classifier, *parts, self.scoring, sizes, self.one_label)
-            scores[np.asarray(sizes) <= found.flat] = -np.inf
-            curves.append(dict(zip(sizes, scores.tolist(), strict=True)))
-        k, score, by_fold = _best(curves) if failed is None else (None, -np.inf, ())
+        k, score, by_fold = self._best(placed) if failed is None else (None, -np.inf, ())
         values = {name: params[name] for name in switches.numeric()}
         seconds = perf_counter() - start
         return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
 
+    def _best(self, placed: list[Embedded]) -> tuple[int, float, tuple[float, ...]]:
+        k_max = min(found.Z.shape[1] for found in placed)
+        sizes = list(range(1, k_max + 1)) if self.all_k else searched_sizes(self.classifier, k_max)
+        return best_size(sizes, np.array([self._curve(*pair, sizes) for pair in zip(self._folds, placed, strict=True)]))
 
-def _best(curves: Sequence[Mapping[int, float]]) -> tuple[int, float, tuple[float, ...]]:
-    """The number of components with the best mean over the parts, of those that all have; the smallest of equal
-    ones."""
-    sizes = sorted(set.intersection(*map(set, curves)))
-    each = np.array([[curve[k] for k in sizes] for curve in curves])
-    mean = each.mean(axis=0)
+    def _curve(self, fold: _Fold, found: Embedded, sizes: list[int]) -> np.ndarray:
+        """The score of a held-out part for each number of components; none where all rows coincide."""
+        parts = found.Z, fold.labels, found.Z_val, fold.held_out
+        scores = prefix_scores(self.classifier, *parts, self.scoring, sizes, self.one_label)
+        scores[np.array(sizes) <= found.flat] = -np.inf
+        return scores
+
+
+def best_size(sizes: Sequence[int], scores: np.ndarray) -> tuple[int, float, tuple[float, ...]]:
+    """The number of components with the best mean over the parts, the smallest of equal ones; its mean and its scores.
+
+    ``scores`` has a row for each part.
+
+    >>> best_size([1, 2, 4], np.array([[0.5, 0.8, 0.7], [0.5, 0.6, 0.7]]))
+    (2, 0.7, (0.8, 0.6))
+    """
+    mean = scores.mean(axis=0)
     best = int((mean >= mean.max() - EQUAL).argmax())
-    return sizes[best], float(mean[best]), tuple(each[:, best].tolist())
+    return sizes[best], float(mean[best]), tuple(scores[:, best].tolist())
 
 
 def _is_further(splits: Any) -> bool:

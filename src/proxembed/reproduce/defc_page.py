@@ -26,7 +26,8 @@ DIFFERENCES = """## How it was done, and what differs from the paper
 - k is at most 2 on banana and Swiss roll, as in the paper, and at most 100 elsewhere. FDA and KFDA have no more than
   one component fewer than classes; the paper's have more, by the ridge.
 - A rival with two or more parameters is tuned by the genetic algorithm of DEFC's lower level, at most {rival} settings;
-  one with one parameter on a grid of 25, one with none is fitted once. Every k is looked at each time.
+  one with one parameter on a grid of 25, one with none is fitted once. Every k is looked at each time; DEFC with 1-NN
+  looks at each up to 16, at four an octave beyond, and at the largest.
 - DEFC's genetic search tries at most {ga} settings, about {a_model} a model, so that models are bred but parameters
   hardly more than drawn; the search of the eight models tries {reduced}. The paper tries 60 to 150 models with a
   genetic algorithm each, thousands of settings. How many were tried stands in the tables.

@@ -33,7 +33,8 @@ SEARCHES = {GA: "ga", REDUCED: "reduced8", PERMUTED: "reduced8"}
 class Task:
     """One entrant on one draw of the parts: ``method`` is the original features, a rival, a search or a criterion.
 
-    ``evaluations`` is the most settings that are tried, each with every k up to ``largest``.
+    ``evaluations`` is the most settings that are tried, each with every k up to ``largest``, of DEFC with 1-NN with
+    those of ``searched_sizes``.
     """
 
     method: str

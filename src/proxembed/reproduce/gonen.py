@@ -72,7 +72,9 @@ def _write(kept: Kept, request: Request, plan: Plan, facts: dict[str, dict]) -> 
     """The record with the facts of all sets that it holds, its claims, page and figures."""
     record = kept.record
     held = [name for name in EXPERIMENTS[NAME].files if name in record["parts"]]
-    record["sets"] = {name: facts.get(name) or _facts(_read(request, plan, name)) for name in held}
+    for name in held:
+        facts[name] = facts.get(name) or _facts(_read(request, plan, name))
+    record["sets"] = {name: facts[name] for name in held}
     record["claims"] = claims(record["parts"])
     kept.write(page(record), figures(record))
 

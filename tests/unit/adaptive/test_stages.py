@@ -14,11 +14,12 @@ from proxembed.labels import LabelMatrix
 
 EVERY = list(Switches.all())
 UNWEIGHTED = re.compile(
-    "No pair of .* has a weight: there are no (enemies|friends)|friends are below 0 on the whole|not positive"
+    "No pair of .* has a weight.*: no (enemies|friends)|friends are below 0 on the whole|not positive"
 )
 # Whitened rows of more features than rows are equally far apart, at a negative cosine; one centred feature has
 # cosines +1 and -1 alone: where classes differ by these signs, no pair of two classes has a weight g(s) = max(s, 0).
-FAILING = {"wide and sparse": 6, "one feature": 15}
+# Of one feature they also coincide as relation features, so that what is left of M_A or M_B is rounding.
+FAILING = {"wide and sparse": 6, "one feature": 36}
 
 
 class Kept(dict):
@@ -187,6 +188,18 @@ def test_no_enemies_doubles_k_e_and_says_so():
     assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": None}).repairs == ()
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_friends_that_coincide_are_no_friends_whatever_rounding_leaves_of_them(seed):
+    counts = [6, 6, 3, 2]
+    X = np.repeat(np.random.default_rng(seed).normal(size=(4, 3)), counts, axis=0)
+    stages = Stages(Part(X, LabelMatrix.of(np.repeat(np.arange(4), counts))))
+    values = {"k_F": 3, "k_E": None, "lam": 0.5, "similarity_sigma": 0.7}
+    difference = stages.embed(Switches(2, 0, 0, 3, 1, 1, 1, 0), values)
+    assert difference.failed is None and difference.repairs == ("no friends: enemies only",)
+    for objective in (2, 4):
+        assert "no friends" in stages.embed(Switches(2, 0, 0, 3, 1, 1, objective, 0), values).failed
+
+
 def test_similarities_as_they_are_can_make_friends_repel_each_other():
     """Friends of opposite directions: dot products below 0, and M_B with them."""
     X = np.array([[5.0, 0.1], [-5.0, 0.2], [0.1, 4.0], [0.3, -4.0]])
@@ -195,10 +208,14 @@ def test_similarities_as_they_are_can_make_friends_repel_each_other():
         for scale in ("trace", "raw")
     ]
     values = {"k_F": 1, "k_E": None, "lam": 1.0}
-    for stage, objective, fails in [(0, 1, True), (1, 1, False), (0, 2, True), (1, 2, True), (0, 4, False)]:
+    for stage, objective, fails in [(0, 1, True), (1, 1, False), (0, 2, True), (1, 2, False), (0, 4, False)]:
         found = stages[stage].embed(Switches(0, 0, 0, 1, 1, 2, objective, 0), values)
-        assert (found.failed is not None) is fails and found.repairs == ()
+        assert (found.failed is not None) is fails
+        raised = ("M_B + lam I was not positive definite: 10,000 times the lam",)
+        assert found.repairs == (raised if (stage, objective) == (1, 2) else ())
         assert not fails or "below 0 on the whole: weigh pairs with g_raw=False" in found.failed
+    large = stages[1].embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {**values, "lam": 1e5})
+    assert large.failed is None and large.repairs == ()  # M_B + lam I is positive definite
     clipped = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])))
     assert "no friends" in clipped.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), values).failed
 
@@ -232,7 +249,7 @@ def test_what_cannot_be_used_is_told_not_raised():
     constant = Stages(Part(np.ones((4, 2)), LabelMatrix.of([0, 1, 0, 1])))
     assert "constant" in constant.embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"k_N": 2}).failed
     overlap = Stages(Part(X[:4], LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [1, 1]]))))
-    assert "there are no enemies" in overlap.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), {"k_E": 2}).failed
+    assert ": no enemies" in overlap.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), {"k_E": 2}).failed
 
 
 def test_repairs_of_features():

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed.adaptive import Part, Stages, Switches, sample
-from proxembed.engine.objective import Objective, _best, aligned
+from proxembed.engine.objective import Objective, aligned, best_size
 from proxembed.engine.prefix_scores import prefix_scores
 from proxembed.labels import LabelMatrix
 
@@ -45,11 +45,27 @@ def test_the_score_is_the_best_mean_over_the_parts(classifier):
 
 
 def test_equal_scores_go_to_the_fewest_components():
-    parts = [{1: 0.0, 2: 0.3, 4: 0.1}, {1: 0.2, 2: 0.2, 4: 0.2}, {1: 0.0, 2: 0.1, 4: 0.3, 5: 0.9}]
-    means = np.array([[part[k] for k in (1, 2, 4)] for part in parts]).mean(axis=0)
+    scores = np.array([[0.0, 0.3, 0.1], [0.2, 0.2, 0.2], [0.0, 0.1, 0.3]])
+    means = scores.mean(axis=0)
     assert means[1] < means[2] < means[1] + 1e-15  # equal but for rounding
-    assert _best(parts) == (2, means[1], (0.3, 0.2, 0.1))
-    assert _best([{1: 0.1, 4: 0.4}, {1: 0.2, 3: 0.9, 4: 0.3}])[0] == 4
+    assert best_size([1, 2, 4], scores) == (2, means[1], (0.3, 0.2, 0.1))
+
+
+def test_the_sizes_are_those_that_all_parts_have():
+    """Ranks 6, 4 and 6 of the training rows: four components are the most that can be compared, and are compared."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 6)), rng.integers(0, 3, 60)
+    splits = halves(60)
+    X[splits[1][0], 4:] = 0.0
+    asked = []
+
+    def scored(*given):
+        asked.append(list(given[6]))
+        return np.arange(len(given[6]), dtype=float)
+
+    with mock.patch("proxembed.engine.objective.prefix_scores", scored):
+        found = Objective(X, LabelMatrix.of(y), splits).evaluate(Switches(2, 0, 0, 5, 2, 2, 2, 0), VALUES)
+    assert asked == [[1, 2, 3, 4]] * 3 and found.k == 4
 
 
 @pytest.mark.parametrize("all_k", [False, True])

@@ -58,3 +58,9 @@ def test_the_best_model_is_fitted_again_with_the_options_of_its_search(name):
 def test_an_option_that_is_not_known_is_refused_before_the_search(name):
     with pytest.raises(ValueError, match=f"{name}='unit'"):
         DEFC(**{name: "unit"}).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [1, np.array([True, False]), None])
+def test_an_option_of_another_type_is_refused_before_the_search(value):
+    with pytest.raises(ValueError, match="g_raw=.* is not known; choose one of False, True"):
+        DEFC(g_raw=value).fit(X, Y)
