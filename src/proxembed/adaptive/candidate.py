@@ -11,6 +11,7 @@ import numpy as np
 
 from ..algebra.blas import matmul
 from ..algebra.matrix import Matrix
+from ..algebra.symmetric import orthonormal_columns
 from ..direct import lead_signs
 from ..labels import LabelMatrix
 from . import criteria, pairs, points
@@ -114,7 +115,7 @@ class Candidate:
             self.repairs.append("correlation of fewer than 3 features: the cosine of centred rows instead")
         w, P = self.solved(min(T.shape[1], self.setting.k_cap, self.n - 1))
         if self.switches.o and self.options["objective"] == "ratio":
-            P = criteria.orthonormal(P)
+            P = orthonormal_columns(P)  # stage 6; its first k columns depend on the first k of P alone
         Z, Z_val = matmul(T, P), matmul(self.space.T_new, P)
         signs = lead_signs(Z)
         Z *= signs

@@ -1,4 +1,4 @@
-"""Stages 5 and 6: the projection that a pair (M_A, M_B) asks for, all components from one decomposition.
+"""Stage 5: the projection that a pair (M_A, M_B) asks for, all components from one decomposition.
 
 (17) max tr P'(M_A - lam M_B)P, (18) max tr P'M_A P under P'(M_B + lam I)P = I, (23) max tr P'M_A P and
 (24) min tr P'M_B P; P'P = I but in (18). The first k columns are the solution for k components.
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.symmetric import NotDefinite, orthonormal_columns, top, top_of_pencil
+from ..algebra.symmetric import NotDefinite, top, top_of_pencil
 
 NEVER_SINGULAR = 1e-12
 MOST_RAISES = 5
@@ -64,8 +64,3 @@ def solve_plain(objective: str, M_A: Any, M_B: Any, lam: float, k: int) -> tuple
         w, P = top(-M_B, k)
         return -w, P
     return top(M_A if objective == "enemies" or lam == 0 else M_A - lam * M_B, k)
-
-
-def orthonormal(P: np.ndarray) -> np.ndarray:
-    """The Q factor of P in the order of its columns: the first k of these depend on the first k of P alone."""
-    return orthonormal_columns(P)

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.blas import matmul
+from ..algebra.blas import matmul, symmetrise
 from ..labels import LabelMatrix
 from .ranks import NEVER, Ranks
 
@@ -139,7 +139,7 @@ def global_fisher(T: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.nd
     sums = labels.Y.T @ centred
     between = matmul(sums.T / nk, sums)
     within = matmul(centred.T, centred * m[:, None]) - between
-    return _symmetric(between), _symmetric(within)
+    return symmetrise(between), symmetrise(within)
 
 
 def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -158,7 +158,7 @@ def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
     few = np.count_nonzero(pairs) < DENSE_FROM * W.size
     WT = _sparse(W, pairs) @ T if few else matmul(W, T)
     degrees = W.sum(axis=1)
-    found = _symmetric(matmul(T.T, degrees[:, None] * T - WT))
+    found = symmetrise(matmul(T.T, degrees[:, None] * T - WT))
     parts = float(np.abs(degrees) @ np.einsum("ij,ij->i", T, T))
     return found if np.abs(found).max(initial=0.0) > ROUNDING * parts else np.zeros_like(found)
 
@@ -169,10 +169,6 @@ def _sparse(W: np.ndarray, pairs: np.ndarray) -> sp.csr_array:
     places = np.flatnonzero(pairs)
     starts = np.searchsorted(places, np.arange(n + 1) * columns)
     return sp.csr_array((W.reshape(-1)[places], places % columns, starts), shape=W.shape)
-
-
-def _symmetric(M: np.ndarray) -> np.ndarray:
-    return (M + M.T) / 2.0
 
 
 def count(k: float | None) -> int:

@@ -253,6 +253,27 @@ def test_scikit_learn_models_are_trusted(path):
     assert bits(model.decision_function(NEW)) == bits(other.decision_function(NEW))
 
 
+class Refuses:
+    """A setting that cannot be pickled, and says so as it likes."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, X):
+        return X
+
+    def __getstate__(self):
+        raise self.error("no state")
+
+
+@pytest.mark.parametrize("error", [TypeError, AttributeError, NotImplementedError])
+def test_what_cannot_be_saved_is_refused_in_one_line_and_leaves_no_file(error, path):
+    model = FunctionTransformer(Refuses(error)).fit(np.eye(3))
+    with pytest.raises(ValueError, match="FunctionTransformer holds what a .skops file cannot: no state"):
+        save(model, path)
+    assert not list(path.parent.iterdir())
+
+
 def test_another_version_warns_and_another_format_is_refused(path):
     model = PCA().fit(X)
     save(model, path)
