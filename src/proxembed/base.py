@@ -209,6 +209,11 @@ class SpectralEmbedder(Embedder, abstract=True):
         """The matrix that is projected: X itself, or what a combinator makes of it."""
         return X
 
+    def _width(self, rows: Rows) -> int:
+        """The features that the lifted matrix stands for, by which the unit of the ridge counts: those given to fit, or
+        the prototypes of a kernel."""
+        return rows.X.shape[1]
+
     def finish(self, P: np.ndarray, R: CentredMatrix) -> np.ndarray:
         """A map back of the eigenvectors, where a method was restated in other variables; R as it was centred."""
         return P
@@ -232,8 +237,9 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _solved(self, rows: Rows) -> Solution:
         known = rows.labels is not None and rows.labels.unknown is None
+        template = self._stated(rows)
         return solve(
-            self._stated(rows),
+            template,
             self.lift(rows.X),
             self._request(rows),
             *self._ridge_settings(),
@@ -241,6 +247,7 @@ class SpectralEmbedder(Embedder, abstract=True):
             criterion=self._criterion(),
             positive_only=self.positive_only and self._wanted() is None,
             also=[rows.labels.Y] if known else [],
+            width=self._width(rows),
         )
 
     def _stated(self, rows: Rows) -> Template:
@@ -376,5 +383,5 @@ class PencilEmbedder(SpectralEmbedder, abstract=True):
     ridge_scale: str = param(
         default="trace",
         choices=("trace", "absolute"),
-        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )

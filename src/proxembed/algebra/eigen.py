@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import norm
+from scipy.linalg import LinAlgWarning, norm
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
@@ -102,16 +102,17 @@ def solve(
     criterion: str = "ratio_trace",
     positive_only: bool = False,
     also: Sequence = (),
+    width: int | None = None,
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
     ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
     iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
     components exist; the caller decides what to do when that is fewer than it asked for. ``also``: matrices U of which
-    R'U will be wanted afterwards.
+    R'U will be wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
     """
     side = {"primal": "features", "dual": "rows"}.get(solver)
-    problem = Problem(template, R, positive_only=positive_only, side=side, also=also)
+    problem = Problem(template, R, positive_only=positive_only, side=side, also=also, width=width)
     dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
     absolute = choose_ridge(problem, ridge, ridge_scale, dense)
     if criterion == "trace_ratio":
@@ -139,7 +140,7 @@ def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", den
     if not dense or problem.template.target is None:
         return problem.absolute(ITERATIVE_RIDGE, "trace")
     coordinates = problem.coordinates
-    grid = RIDGE_GRID * problem.constraint_trace() / problem.rank
+    grid = RIDGE_GRID * problem.ridge_unit
     return float(grid[np.argmin(loo_errors(coordinates, problem.template.target, grid))])
 
 
@@ -284,7 +285,11 @@ def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndar
 
     start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # its own stopping notice; the residual is checked afterwards
+        for notice in (
+            UserWarning,
+            LinAlgWarning,
+        ):  # the residual is checked afterwards
+            warnings.simplefilter("ignore", notice)
         w, P = lobpcg(
             operator(problem.apply_objective),
             start,

@@ -32,11 +32,20 @@ CONSTANT = (
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
 
-    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R.
+    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R. ``width``: the features
+    that R stands for, where they are not its columns: a kernel map has fewer than there are prototypes.
     """
 
     def __init__(
-        self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None, also=()
+        self,
+        template: Template,
+        R,
+        raw_gram: np.ndarray | None = None,
+        *,
+        positive_only=False,
+        side=None,
+        also=(),
+        width: int | None = None,
     ):
         self.template = template
         self._raw_gram = raw_gram
@@ -45,6 +54,7 @@ class Problem:
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *also])
         self.n, self.d = self.rows.shape
+        self.width = self.d if width is None else width
         self.side = side or ("features" if self.d <= self.n else "rows")
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
@@ -164,16 +174,30 @@ class Problem:
         E = E.toarray() if sparse.issparse(E) else E
         return self.rows.tdot(self.shifted(ridge).solve(E - E.mean(axis=0)))
 
+    @property
+    def dimensions(self) -> int:
+        """min(n, d), n the rows of non-zero weight, d the features that R stands for.
+
+        Traces are divided by this, never by a numerical rank, which one rounding error moves.
+        """
+        rows = self.n if self.weights is None else int(np.count_nonzero(self.weights))
+        return min(rows, self.width)
+
     def constraint_trace(self) -> float:
-        """The trace of R'BR + bI on the row space."""
-        rank = self.rank  # first: it may leave the Gram matrix behind
+        """The trace of R'BR + bI, b counted ``dimensions`` times."""
+        shift = self.template.b * self.dimensions
         if self.scatter is not None:
             norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
-            return self.scatter * float(norm) + self.template.b * rank
+            return self.scatter * float(norm) + shift
         trace = float(np.trace(self.coordinates.sandwich(self.template.B)))
         if self.template.b == 0:
             self.refuse_zero(trace)
-        return trace + self.template.b * rank
+        return trace + shift
+
+    @property
+    def ridge_unit(self) -> float:
+        """What a ridge of 1 adds to the constraint under ``ridge_scale="trace"``: tr(R'BR) / min(n, d) + b."""
+        return self.constraint_trace() / self.dimensions
 
     def refuse_zero(self, trace: float) -> None:
         """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
@@ -190,7 +214,7 @@ class Problem:
         """The ridge as it is added to the constraint."""
         if ridge == 0 or ridge_scale == "absolute":
             return float(ridge)
-        return float(ridge) * self.constraint_trace() / self.rank
+        return float(ridge) * self.ridge_unit
 
     def sandwich(self, op: Operator) -> np.ndarray:
         """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""

@@ -9,6 +9,8 @@ from scipy.special import expit, log_ndtr, softmax
 
 from ..classify.label_classifier import LabelClassifier
 
+CERTAIN = -float(np.log(np.finfo(float).eps / 2))  # log odds from which a probability rounds to 1
+
 
 def log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.ndarray | None) -> np.ndarray:
     """log P(+) / P(-) of t ~ N(mean, variance) outside (-gap, gap); log weights of the sides, (2, L), or None.
@@ -42,6 +44,23 @@ class ProbitClassifier(LabelClassifier):
             return super()._predicted(X)
         return self._labels.decode(self._means(X) > 0)
 
+    def decision_function(self, X):
+        """Score rows by log odds: positive where the label is predicted.
+
+        Of several labels a row they end at -36.7 and 36.7, where a probability in float64 is 1, so that scores and
+        probabilities rank rows alike.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c), or (m,) for 1-D y with two classes
+        """
+        scores = super().decision_function(X)
+        return scores if self._labels.form == "classes" else np.clip(scores, -CERTAIN, CERTAIN)
+
     def predict_proba(self, X):
         """Probabilities of the labels.
 
@@ -55,4 +74,4 @@ class ProbitClassifier(LabelClassifier):
         """
         X = self._checked(X)
         scores = self._scores(X)
-        return softmax(scores, axis=1) if self._labels.form == "classes" else expit(scores)
+        return softmax(scores, axis=1) if self._labels.form == "classes" else expit(np.clip(scores, -CERTAIN, CERTAIN))

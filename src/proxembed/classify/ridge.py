@@ -57,10 +57,10 @@ def loo_penalty(X, T) -> float:
 
 
 def _grid(X) -> np.ndarray | None:
-    """The log grid in units of tr(Xc'Xc)/r; None where X does not vary."""
+    """The log grid in units of tr(Xc'Xc) / min(n, d); None where X does not vary."""
     n, d = X.shape
     spread = n * float(feature_variances(X).sum())
-    return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n - 1, d)
+    return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n, d)
 
 
 def fold_penalty(X, T, folds: np.ndarray) -> float:

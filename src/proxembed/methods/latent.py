@@ -165,7 +165,7 @@ class SLVM(DirectEmbedder):
         doc="Ridge of the regression that embeds new rows; auto: least leave-one-out error.",
     )
     ridge_scale: str = param(
-        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: the mean eigenvalue of Xc'Xc, or 1."
+        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: tr(Xc'Xc) / min(n, d), or 1."
     )
 
     def template(self, rows):

@@ -68,7 +68,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
     ridge_scale: str = param(
         default="trace",
         choices=("trace", "absolute"),
-        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )
 
     def _minimised(self, loss: Operator, weights: np.ndarray, n: int) -> Template:

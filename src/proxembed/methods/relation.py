@@ -257,6 +257,9 @@ class Kernelized(Wrapper):
             return K @ self.map_
         return K if self.level_ is None else K - K.mean(axis=1, keepdims=True) - self.level_
 
+    def _width(self, rows) -> int:
+        return self.prototypes_.shape[0]
+
     def _kernel(self, X) -> np.ndarray:
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
@@ -311,7 +314,8 @@ class Kernelized(Wrapper):
                 return kernel_coordinates(K, weights)
             return map_coordinates(K @ kernel_map(np.exp(-inner / tau)), weights)
 
-        self.tau_, ridge = least_loo(median * WIDTHS, coordinates_at, target, given)
+        dimensions = min(int(np.count_nonzero(weights)), self._width(rows))
+        self.tau_, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
         if setting == "auto" and template.B is not None:
             self.choice_ = ridge
 
