@@ -9,7 +9,9 @@ import pytest
 import typer.main
 
 import proxembed
-from proxembed.cli import app
+from proxembed.classify.thresholds import SHRINK
+from proxembed.cli import app, engines
+from proxembed.cli.search import TEST_SHARE
 from proxembed.data import digits
 from proxembed.data.readers import READERS
 
@@ -93,12 +95,30 @@ def test_the_formats_of_the_readme_are_read():
     assert {".csv", ".parquet", ".npz", ".svmlight", ".arff", ".npy"} <= set(READERS)
 
 
+def test_the_numbers_of_the_program_page():
+    text = " ".join(PAGES["docs/program.md"].split())
+    many, most, tries = engines.MANY_ROWS, engines.MOST_ROWS, engines.EVALUATIONS
+    assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text
+    assert engines.LEADERS == 3 and "The best three stand beside the rivals" in text
+    assert engines.INNER_FOLDS == 3 and "on three inner folds" in text
+    assert f"above {many:,} training rows the best model alone is compared, and above {most:,} it is refused" in text
+    assert f"({tries['random']} where none are named, {tries['ga']:,} with `ga`)" in text
+    assert f"by {SHRINK:g}/({SHRINK:g} + positives)" in text
+
+
 def test_the_pythons_of_the_readme_are_those_of_the_package():
     line = re.search(r"Tried: Python (.*?) with", PAGES["README.md"])[1]
     prefix = "Programming Language :: Python :: 3."
     classified = [text.rpartition(" ")[2] for text in PROJECT["project"]["classifiers"] if text.startswith(prefix)]
     assert re.findall(r"3\.\d+", line) == classified
     assert PROJECT["project"]["requires-python"] == f">={classified[0]}"
+
+
+def test_every_dependency_has_a_lower_bound():
+    """`make test-lowest` installs each as ``name==version``."""
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    for requirement in [*PROJECT["project"]["dependencies"], *(each for extra in extras for each in extra)]:
+        assert re.fullmatch(r"[\w-]+>=\d[\d.]*|proxembed\[[\w,]+\]", requirement), requirement
 
 
 def test_the_layers_of_the_guide_are_those_of_the_contract():
