@@ -175,7 +175,33 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
 
 
-class SpectralEmbedder(Embedder, abstract=True):
+class Nested:
+    """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
+
+    def truncate(self, k: int):
+        """The fitted estimator with its first k components only: one solve serves all k."""
+        check_is_fitted(self, "n_components_")
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
+            raise ValueError(
+                f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
+            )
+        short = copy.copy(self)
+        short.n_components = short.n_components_ = k
+        for name in ("components_", "eigenvalues_", "label_loadings_"):
+            if hasattr(self, name):
+                setattr(short, name, getattr(self, name)[:k])
+        self._shorten(short, k)
+        return short
+
+    def _shorten(self, short: Any, k: int) -> None:
+        """Cut what else a method has learned, in its copy of k components."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+
+class SpectralEmbedder(Nested, Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]"""
 
     direct: ClassVar[bool] = False
@@ -276,31 +302,14 @@ class SpectralEmbedder(Embedder, abstract=True):
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "n_components_")
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
-            raise ValueError(
-                f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
-            )
         if self._criterion() == "trace_ratio":
             raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
-        short = copy.copy(self)
-        short.n_components = short.n_components_ = k
-        for name in ("components_", "eigenvalues_", "label_loadings_"):
-            if hasattr(self, name):
-                setattr(short, name, getattr(self, name)[:k])
-        self._shorten(short, k)
-        return short
-
-    def _shorten(self, short: SpectralEmbedder, k: int) -> None:
-        """Cut what else a method has learned, in its copy of k components."""
+        return super().truncate(k)
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
         """Signed top features of a component and the labels it serves, strongest first."""
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
 
     def _request(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""

@@ -1,7 +1,6 @@
 """Dense symmetric kernels: eigenpairs in descending order, scaled Cholesky solves, range whitening, orthonormal polish.
 
-The only file that calls LAPACK's symmetric eigensolvers and ARPACK; everything above it speaks of problems, not of
-routines.
+What is above speaks of problems, not of LAPACK's routines.
 """
 
 from __future__ import annotations

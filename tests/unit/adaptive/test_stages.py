@@ -408,6 +408,8 @@ def test_rows_that_coincide_but_for_rounding_are_no_embedding():
     assert both.failed is None and both.flat == 1 and np.ptp(both.Z[:, 0]) < 1e-12 < 1e-3 < np.ptp(both.Z[:, 1])
     with pytest.raises(ValueError, match="All rows coincide"):
         EmbeddingModel.from_switches(vector, params, n_components=1).fit(X, y)
+    with pytest.raises(ValueError, match="All rows coincide"):
+        EmbeddingModel.from_switches(vector, params, n_components=2).fit(X, y).truncate(1)
     ordinary = Stages(Part(*DATA["ordinary"][:1], LabelMatrix.of(DATA["ordinary"][1]))).embed(
         Switches(3, 5, 0, 3, 2, 1, 2, 0), {"k_N": 9, "lam": 0.1}
     )
