@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite test-lowest test-python bench results search-results reproduce docs figure types clean
+.PHONY: help demo test lint suite kernel test-kernels test-lowest test-python bench results search-results reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -11,7 +11,8 @@ export SCIPY_ARRAY_API = 1
 
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
-	@echo "make test    ruff, the import contract and the tests"
+	@echo "make test    ruff, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
+	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
@@ -27,7 +28,7 @@ help:
 demo: $(VENV)/.ready
 	$(VENV)/bin/proxembed demo -o $(OUT)
 
-test: lint suite
+test: lint suite kernel
 
 lint: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
@@ -35,6 +36,13 @@ lint: $(VENV)/.ready-dev
 
 suite: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
+
+# Numbers differ in their last bits from processor to processor: tests must not hang on them.
+kernel: $(VENV)/.ready-dev
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python tests/kernels.py part
+
+test-kernels: $(VENV)/.ready-dev
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python tests/kernels.py whole
 
 # The oldest releases have wheels for the oldest Pythons only.
 test-lowest:
