@@ -30,7 +30,7 @@ from .labels import LabelMatrix
 from .params import check_params, param, refuse_bare_overrides, with_parameters
 from .rows import Rows
 from .template import Template
-from .validation import checked_features
+from .validation import checked_features, learning
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
@@ -89,21 +89,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         return citation(cited_keys(cls))
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned."""
-        for name in [n for n in vars(self) if n.endswith("_")]:
-            delattr(self, name)
-
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator."""
-        self._forget()
-        try:
-            with one_pool:
-                yield
-        except Exception:
-            self._forget()
-            raise
+        """The time of a fit, with BLAS pools out of each other's way."""
+        with learning(self), one_pool:
+            yield
 
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
@@ -126,11 +116,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
         if labels.unknown is not None and not self.keeps_unknown:
             X, labels = self._without_unknown(X, labels)
-        labels = labels.drop_empty()
+        labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self._check_labels(known)
         self.classes_ = labels.classes_
         return Rows(X, labels)
+
+    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
+        """The labels that take part: those that some row has."""
+        return labels.drop_empty()
 
     def _without_unknown(self, X, labels: LabelMatrix):
         keep = np.flatnonzero(labels.rows_known)

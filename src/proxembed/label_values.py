@@ -6,6 +6,7 @@ Python objects.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any
@@ -49,6 +50,7 @@ def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
         if len(y.columns) == 1:
             return unwrapped(y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]])
         names = np.asarray([str(name) for name in y.columns], dtype=object)
+        refuse_equal_names("y", names)
         plain = not hasattr(y, "iloc") or all(isinstance(t, np.dtype) and t.kind in "iuf" for t in y.dtypes)
         y = y.to_numpy() if plain else y.to_numpy(dtype=object)
     elif hasattr(y, "to_numpy"):
@@ -56,6 +58,22 @@ def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     if sparse.issparse(y):
         return _unmasked_sparse(y), names
     return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else y), names
+
+
+def refuse_equal_names(table: str, names: Iterable) -> None:
+    """Raise a ValueError where several columns of a table have one name.
+
+    >>> refuse_equal_names("X", ["a", "b", "a"])
+    Traceback (most recent call last):
+    ValueError: X has several columns named 'a'; give each a name of its own, or pass X.to_numpy().
+    """
+    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        more = "" if len(twice) <= 5 else f" (and {len(twice) - 5} more names)"
+        raise ValueError(
+            f"{table} has several columns named {', '.join(twice[:5])}{more}; give each a name of its own, or pass "
+            f"{table}.to_numpy()."
+        )
 
 
 def _unmasked(y: np.ma.MaskedArray) -> np.ndarray:

@@ -7,7 +7,6 @@ pandas' NA say unknown. Out: ``LabelMatrix``.
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -154,8 +153,6 @@ class LabelMatrix:
         if isinstance(y, LabelMatrix):
             return y
         y, names = unwrapped(y)
-        if names is not None:
-            _refuse_equal_names(names)
         if sparse.issparse(y):
             return _from_sparse(y)
         if _is_sets(y):
@@ -209,16 +206,6 @@ def _exact_floats(values: list) -> np.ndarray | None:
     array = np.asarray(values)
     floats = array.astype(np.float64) if array.dtype.kind in "biuf" else None
     return floats if floats is not None and floats.tolist() == values else None
-
-
-def _refuse_equal_names(names: np.ndarray) -> None:
-    twice = sorted(name for name, count in Counter(names.tolist()).items() if count > 1)
-    if twice:
-        raise ValueError(
-            f"y is a table with several columns named {', '.join(map(repr, twice[:5]))}"
-            f"{'' if len(twice) <= 5 else f' (and {len(twice) - 5} more such names)'}, and each label needs a name of "
-            "its own; rename them, or pass y.to_numpy()."
-        )
 
 
 def _is_sets(y: Any) -> bool:

@@ -1,21 +1,53 @@
-"""The door of every estimator: X as floats, and what no method could compute with refused in one place."""
+"""The door of every estimator: a fit that fails leaves none, X as floats, and what no method could compute with
+refused in one place."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from .label_values import refuse_equal_names
+
+
+@contextmanager
+def learning(estimator: Any) -> Iterator[None]:
+    """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator.
+
+    >>> from proxembed import PCA
+    >>> model = PCA().fit(np.eye(3))
+    >>> with learning(model):
+    ...     hasattr(model, "components_")
+    False
+    """
+    _forget(estimator)
+    try:
+        yield
+    except BaseException:
+        _forget(estimator)
+        raise
+
+
+def _forget(estimator: Any) -> None:
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+
 
 def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float32 or float64 array or CSR matrix; the caller's object is never changed.
 
     With ``reset`` (fit) the names and the number of features are remembered, else they are compared. Raises ValueError
-    for what is no matrix of finite numbers, malformed sparse matrices, and in fit for numbers that cannot be squared.
+    for what is no matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit
+    for numbers that cannot be squared.
     """
     refuse_malformed(X)
+    refuse_masked(X)
+    if hasattr(X, "columns"):
+        refuse_equal_names("X", X.columns)
     X = validate_data(
         estimator,
         X,
@@ -45,6 +77,22 @@ def refuse_malformed(X: Any) -> None:
         raise ValueError(
             f"X is a malformed {X.format} matrix: {fault}. Build it again from its entries, such as by "
             "scipy.sparse.coo_array((data, (rows, columns)), shape=(n, d))."
+        )
+
+
+def refuse_masked(X: Any) -> None:
+    """A ValueError for masked entries, which would be taken as they lie under the mask.
+
+    >>> refuse_masked(np.ma.array([[1.0, 2.0]], mask=[[False, True]]))
+    Traceback (most recent call last):
+    ValueError: X has 1 masked entries, and no method has a rule for unknown features. Fill them in, such as by ...
+    """
+    parts = X if isinstance(X, list | tuple) else [getattr(X, "data", None) if sp.issparse(X) else X]
+    masked = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
+    if masked:
+        raise ValueError(
+            f"X has {masked} masked entries, and no method has a rule for unknown features. Fill them in, such as by "
+            "sklearn.impute.SimpleImputer on X.filled(numpy.nan)."
         )
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import strategies
 from contracts.estimators import (
     CLASSES,
+    MULTI,
     SUPERVISED,
     N,
     X,
@@ -18,12 +19,16 @@ from contracts.estimators import (
     gram_distance,
     kind,
     labelled,
+    multi,
     output,
+    readings,
     single,
     supervised,
     y_for,
 )
 from proxembed import (
+    BSML,
+    BSSML,
     CCA,
     FDA,
     MDDM,
@@ -33,7 +38,10 @@ from proxembed import (
     PLS,
     EmbeddingSearch,
     Kernelized,
+    VariationalProbit,
 )
+from proxembed.labels import LabelMatrix
+from proxembed.transductive.propagator import Propagation
 
 
 @supervised
@@ -158,7 +166,7 @@ def test_a_label_that_every_row_has_is_inert(cls):
     assert gram_distance(cls().fit_transform(X, np.insert(Y, 1, 1.0, axis=1)), expected) < 1e-8
 
 
-@pytest.mark.parametrize("cls", [cls for cls in SUPERVISED if kind(cls) == "multi"], ids=lambda c: c.__name__)
+@multi
 def test_full_empty_and_equal_label_columns_together(cls):
     awkward = strategies.labels_awkward(N, 3)
     fitted = cls().fit(X, awkward)
@@ -169,6 +177,51 @@ def test_full_empty_and_equal_label_columns_together(cls):
 def test_equal_label_columns_count_once_in_cca():
     expected = CCA(ridge=0.1).fit_transform(X, Y)
     assert gram_distance(CCA(ridge=0.1).fit_transform(X, np.column_stack([Y, Y[:, 2]])), expected) < 1e-8
+
+
+def assert_takes_no_part(cls: type, column: np.ndarray) -> None:
+    """The label changes neither the embedding nor what is told of the others, and is predicted nowhere."""
+    one = cls().fit(X, Y)
+    told = readings(one, X)
+    for place in (0, 2, 4):
+        other = cls().fit(X, np.insert(Y, place, column, axis=1))
+        assert getattr(other, "n_components_", None) == getattr(one, "n_components_", None)
+        found = readings(other, X)
+        for method, values in found.items():
+            if method != "transform":
+                assert values.shape == (N, 5)
+                values = np.delete(values, place, axis=1)
+            if method == "transform" or cls is not VariationalProbit:  # all of whose labels converge together
+                np.testing.assert_allclose(values, told[method], rtol=0, atol=1e-10 * np.abs(told[method]).max())
+        if "transform" in found:
+            assert len(other.get_feature_names_out()) == found["transform"].shape[1]
+        if "predict" in found:
+            assert not found["predict"][:, place].any()
+        if "predict_proba" in found:
+            assert np.all(found["predict_proba"][:, place] < 0.5)
+
+
+@multi
+def test_a_label_that_no_row_has_takes_no_part(cls):
+    assert_takes_no_part(cls, np.zeros(N))
+
+
+# Elsewhere rows with any unknown cell are left out, or count as unlabelled.
+CELLS = [cls for cls in MULTI if getattr(cls(), "keeps_unknown", False) and not issubclass(cls, Propagation)]
+
+
+@pytest.mark.parametrize("cls", CELLS, ids=lambda c: c.__name__)
+def test_a_partly_unknown_label_that_no_row_is_known_to_have_takes_no_part(cls):
+    assert_takes_no_part(cls, np.where(np.arange(N) % 3 == 0, np.nan, 0.0))
+
+
+@pytest.mark.parametrize("cls", [BSML, BSSML], ids=lambda c: c.__name__)
+def test_one_class_a_row_is_never_one_that_no_row_has(cls):
+    labels = LabelMatrix.of(np.append(CLASSES, 9)).take(np.arange(N))
+    far = np.vstack([X, 100 * X, -100 * X])
+    fitted = cls().fit(X, labels)
+    assert labels.c == 5 and set(fitted.predict(far)) <= {0, 1, 2, 3}
+    assert np.all(fitted.predict_proba(far).argmax(axis=1) < 4)
 
 
 def test_an_empty_class_is_predicted_nowhere():

@@ -174,7 +174,7 @@ REFUSED = {
     "-1 and 0 among objects": ([[-1, 0], [None, -1]], "mixes -1 and 0"),
     "two columns of one name": (
         pd.DataFrame([[1, 0, 0], [0, 1, 1]], columns=["a", "b", "a"]),
-        r"several columns named 'a', and each label needs a name.*y.to_numpy\(\)",
+        r"y has several columns named 'a'; give each a name of its own, or pass y.to_numpy\(\)",
     ),
     "two names of one text": (pd.DataFrame([[1, 0], [0, 1]], columns=["3", 3]), "several columns named '3'"),
 }

@@ -23,7 +23,7 @@ from .gamma import GammaPrior
 from .prediction import ProbitClassifier, log_odds
 from .probit import check_hyper
 from .start import start
-from .targets import Targets, known_columns, known_rows
+from .targets import Targets, absent_odds, known_columns, known_rows
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
@@ -36,7 +36,8 @@ class BSML(ProbitClassifier, Embedder):
 
     The embedding is the one that its own probit classifiers need; ``ard=True`` finds how many components they need.
     Variational inference raises a lower bound of log p(Y | X), which is extrapolated between sweeps and never falls.
-    Unknown cells constrain nothing; rows without any known label are left out. Standardise the features first.
+    Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no part:
+    its probability is 1 / (known + 2) for its number of known cells. Standardise the features first.
     Of dense float64 rows (memory-mapped ones too) fit makes no copy, of float32 rows one block at a time; random starts
     with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times features the fitted (and
     the saved) model holds a copy of the training rows, otherwise their d x d product.
@@ -44,8 +45,8 @@ class BSML(ProbitClassifier, Embedder):
     Attributes
     ----------
     components_ : (k, d) array, the mean of Q'.
-    weights_, bias_ : (k, c) and (c,) arrays, the means of W and b.
-    precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, c) and (c,).
+    weights_, bias_ : (k, L) and (L,) arrays, the means of W and b; L labels that some row has.
+    precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, L) and (L,).
     lower_bound_ : list, the bound after every sweep.
     converged_ : whether the bound settled; False with tol=0.
     n_active_ : components longer than 1e-3 of the longest.
@@ -72,7 +73,11 @@ class BSML(ProbitClassifier, Embedder):
     keeps_unknown: ClassVar[bool] = True
 
     n_components: int | None = param(
-        default=None, low=1, integer=True, choices=(None,), doc="Components R; None: one a label, at most 100."
+        default=None,
+        low=1,
+        integer=True,
+        choices=(None,),
+        doc="Components R; None: one a label that some row has, at most 100.",
     )
     ard: bool = param(default=False, kind=bool, doc="One precision a component, so that those not needed vanish.")
     hyper: tuple | None = param(
@@ -88,8 +93,8 @@ class BSML(ProbitClassifier, Embedder):
         default="svd",
         choices=("svd", "random"),
         kind=dict,
-        doc="Start: ridge scores, standard normal arrays, or arrays Q (d, R), Z (n, R), B (R+1, c; the bias first) "
-        "and T (n, c) with unit covariances, swept plainly and renewed every time.",
+        doc="Start: ridge scores, standard normal arrays, or arrays Q (d, R), Z (n, R), B (R+1, L; the bias first) "
+        "and T (n, L) with unit covariances, swept plainly and renewed every time.",
     )
     n_init: int = param(
         default=1, low=1, integer=True, doc="Starts, of which the largest bound is kept; all but the first are random."
@@ -125,17 +130,15 @@ class BSML(ProbitClassifier, Embedder):
         return self
 
     def _rows(self, X, y) -> Rows:
-        """Checked rows with all label columns that are known somewhere, also those that no row has."""
-        if y is None:
-            return super()._rows(X, y)
-        check_params(self)
-        X = self._input(X, reset=True)
-        labels = LabelMatrix.of(y)
-        return self._usable(super()._rows(X, labels).X, labels)
+        return self._usable(super()._rows(X, y))
 
-    def _usable(self, X, labels: LabelMatrix) -> Rows:
-        X, labels = known_rows(type(self).__name__, X, labels, "; BSSML uses them.")
-        return Rows(X, known_columns(labels))
+    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
+        self._absent_odds = absent_odds(labels)
+        return known_columns(labels, stacklevel=6).drop_empty()
+
+    def _usable(self, rows: Rows) -> Rows:
+        """The rows that something can be learned from."""
+        return Rows(*known_rows(type(self).__name__, rows.X, rows.labels, "; BSSML uses them."))
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
         """The start that ends with the largest bound."""
@@ -218,7 +221,7 @@ class BSML(ProbitClassifier, Embedder):
         return CentredMatrix(X).dot(self.components_.T)
 
     def _of_scores(self, Z: np.ndarray) -> np.ndarray:
-        """The means of the scores of the labels that are known somewhere, from those of z."""
+        """The means of the scores of the labels that some row has, from those of z."""
         return matmul(Z, self.weights_) + self.bias_
 
     def _means(self, X) -> np.ndarray:
@@ -234,7 +237,11 @@ class BSML(ProbitClassifier, Embedder):
             if self.predictive == "full":
                 moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]
                 variance += self._variances(X) @ moments
-        return self._labels.expand(log_odds(mean, variance, self._half_width, self._prior))
+        odds = log_odds(mean, variance, self._half_width, self._prior)
+        scores = self._labels.expand(odds) + self._absent_odds
+        if self._labels.form == "classes":  # one that no row has is never the largest
+            scores[:, self._absent_odds < 0] += np.minimum(odds.max(axis=1, keepdims=True), 0.0)
+        return scores
 
     def _gap(self) -> float:
         """Half the width of the band in which no score of a new row lies."""

@@ -13,7 +13,7 @@ from ..algebra.centred import CentredMatrix
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows, may_keep, posterior
 from ..labels import LabelMatrix
-from ..validation import checked_features
+from ..validation import checked_features, learning
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
@@ -155,22 +155,23 @@ class VariationalProbit(ProbitClassifier):
         -------
         self
         """
-        a, b = self._priors()
-        X = checked_features(self, X, reset=True)
-        X, labels = self._known(X, y)
-        wide = with_ones(X)
-        with one_pool:
-            model = Probit(wide, Targets.of(labels, 0.0), a, b, self.refresh)
-            found: Ascent = ascend(
-                model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
-            )
-        tell_unsettled(self, found, stacklevel=2)
-        self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
-        self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
-        self._training = TrainingRows.of(model.X)
-        self.lower_bound_, self.converged_ = found.bounds, found.converged
-        self.n_iter_ = len(found.bounds)
-        self._remember(labels)
+        with learning(self):
+            a, b = self._priors()
+            X = checked_features(self, X, reset=True)
+            X, labels = self._known(X, y)
+            wide = with_ones(X)
+            with one_pool:
+                model = Probit(wide, Targets.of(labels, 0.0), a, b, self.refresh)
+                found: Ascent = ascend(
+                    model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
+                )
+            tell_unsettled(self, found, stacklevel=2)
+            self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
+            self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
+            self._training = TrainingRows.of(model.X)
+            self.lower_bound_, self.converged_ = found.bounds, found.converged
+            self.n_iter_ = len(found.bounds)
+            self._remember(labels)
         return self
 
     def _known(self, X, y):

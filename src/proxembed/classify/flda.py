@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.symmetric import SPD
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit
@@ -68,20 +68,21 @@ class FLDAClassifier(LabelClassifier):
         -------
         self
         """
-        self._check()
-        X = checked_features(self, X, reset=True)
-        X, labels = known_labels(self, X, y)
-        ridge = self.ridge * labels.n * float(feature_variances(X).mean())
-        W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
-        sums = labels.Y.T @ X
-        sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, dtype=np.float64)
-        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        if labels.form == "classes" and labels.c > 2:
-            coef, intercept = self._by_class(W, mean, sums, labels)
-        else:
-            coef, intercept = self._by_label(W, mean, sums, labels, ridge)
-        self.coef_, self.intercept_, self.ridge_ = coef, intercept, ridge
-        self._remember(labels)
+        with learning(self):
+            self._check()
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            ridge = self.ridge * labels.n * float(feature_variances(X).mean())
+            W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
+            sums = labels.Y.T @ X
+            sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, dtype=np.float64)
+            mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+            if labels.form == "classes" and labels.c > 2:
+                coef, intercept = self._by_class(W, mean, sums, labels)
+            else:
+                coef, intercept = self._by_label(W, mean, sums, labels, ridge)
+            self.coef_, self.intercept_, self.ridge_ = coef, intercept, ridge
+            self._remember(labels)
         return self
 
     def _check(self) -> None:

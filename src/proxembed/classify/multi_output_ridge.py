@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import chosen_penalty, ridge_fit
@@ -35,7 +35,7 @@ class MultiOutputRidge(LabelClassifier):
     Raises
     ------
     ValueError
-        ``penalty`` is negative, not finite or an unknown word; y does not fit X.
+        ``penalty`` is negative, not finite or an unknown word; a switch that is not True or False; y does not fit X.
 
     Examples
     --------
@@ -63,13 +63,17 @@ class MultiOutputRidge(LabelClassifier):
         -------
         self
         """
-        X = checked_features(self, X, reset=True)
-        X, labels = known_labels(self, X, y)
-        T = 2.0 * labels.Y.toarray() - 1.0
-        penalty = chosen_penalty(self.penalty, X, T)
-        self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
-        self.penalty_ = penalty
-        self._remember(labels)
+        with learning(self):
+            for name in ("penalize_intercept", "min_one"):
+                if not isinstance(getattr(self, name), bool | np.bool_):
+                    raise ValueError(f"{name}={getattr(self, name)!r} must be True or False.")
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            T = 2.0 * labels.Y.toarray() - 1.0
+            penalty = chosen_penalty(self.penalty, X, T)
+            self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
+            self.penalty_ = penalty
+            self._remember(labels)
         return self
 
     def _scores(self, X) -> np.ndarray:

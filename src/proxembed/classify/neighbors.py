@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier, whole_number
 from .nearest import nearest_rows
@@ -84,10 +84,11 @@ class LabelKNN(_Neighbors):
         -------
         self
         """
-        if self.metric not in ("euclidean", "cosine"):
-            raise ValueError(f"metric={self.metric!r} is unknown; use 'euclidean' or 'cosine'.")
-        X, labels = self._read(X, y)
-        self._keep(X, labels, min(int(self.n_neighbors), labels.n))
+        with learning(self):
+            if self.metric not in ("euclidean", "cosine"):
+                raise ValueError(f"metric={self.metric!r} is unknown; use 'euclidean' or 'cosine'.")
+            X, labels = self._read(X, y)
+            self._keep(X, labels, min(int(self.n_neighbors), labels.n))
         return self
 
     def _probabilities(self, X) -> np.ndarray:
@@ -151,21 +152,22 @@ class MLKNN(_Neighbors):
         -------
         self
         """
-        s = self.smoothing
-        if not isinstance(s, int | float | np.number) or isinstance(s, bool) or not 0 < s < np.inf:
-            raise ValueError(f"smoothing={s!r} must be a finite number above 0, such as 1.")
-        X, labels = self._read(X, y)
-        Y, n = labels.Y.toarray().astype(bool), labels.n
-        if n < 2:
-            raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
-        K = min(int(self.n_neighbors), n - 1)
-        votes = _votes(nearest_rows(X, X, K, own=True), Y)
-        having = Y.sum(axis=0)
-        counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
-        totals = np.stack([n - having, having])[:, None, :]
-        self.prior_ = (s + having) / (2 * s + n)
-        self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
-        self._keep(X, labels, K)
+        with learning(self):
+            s = self.smoothing
+            if not isinstance(s, int | float | np.number) or isinstance(s, bool) or not 0 < s < np.inf:
+                raise ValueError(f"smoothing={s!r} must be a finite number above 0, such as 1.")
+            X, labels = self._read(X, y)
+            Y, n = labels.Y.toarray().astype(bool), labels.n
+            if n < 2:
+                raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
+            K = min(int(self.n_neighbors), n - 1)
+            votes = _votes(nearest_rows(X, X, K, own=True), Y)
+            having = Y.sum(axis=0)
+            counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
+            totals = np.stack([n - having, having])[:, None, :]
+            self.prior_ = (s + having) / (2 * s + n)
+            self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
+            self._keep(X, labels, K)
         return self
 
     def _probabilities(self, X) -> np.ndarray:

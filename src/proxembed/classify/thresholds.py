@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier, whole_number
 from .multi_output_ridge import MultiOutputRidge
@@ -282,19 +282,20 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         -------
         self
         """
-        X = checked_features(self, X, reset=True)
-        X, labels = known_labels(self, X, y)
-        classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
-        if labels.form == "classes":
-            cuts, global_cut = None, None
-            classifier.fit(X, labels.decode(labels.Y))
-        else:
-            cuts, global_cut = tune_thresholds(
-                cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
-            )
-            classifier.fit(X, labels.Y.toarray().astype(np.int64))
-        self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
-        self._remember(labels)
+        with learning(self):
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
+            if labels.form == "classes":
+                cuts, global_cut = None, None
+                classifier.fit(X, labels.decode(labels.Y))
+            else:
+                cuts, global_cut = tune_thresholds(
+                    cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
+                )
+                classifier.fit(X, labels.Y.toarray().astype(np.int64))
+            self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
+            self._remember(labels)
         return self
 
     def recut(self, S, Y):

@@ -20,7 +20,7 @@ from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .model_search import ModelSearch, random_models, reduced8
 from .nested_ga import nested_ga
@@ -182,18 +182,19 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         -------
         self
         """
-        self._check(X_val, y_val)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        rows, labels = self._rows(X, y)
-        further = None if X_val is None else self._further(X_val, y_val, rows, labels)
-        found = self._searched(rows, labels, further)
-        best = found.ranked()[0]
-        if best.failed is not None:
-            raise ValueError(f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}")
-        self._refit(best, found.objective, further)
-        self._keep(found, best)
-        self.classes_ = labels.classes_
+        with learning(self):
+            self._check(X_val, y_val)
+            rows, labels = self._rows(X, y)
+            further = None if X_val is None else self._further(X_val, y_val, rows, labels)
+            found = self._searched(rows, labels, further)
+            best = found.ranked()[0]
+            if best.failed is not None:
+                raise ValueError(
+                    f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}"
+                )
+            self._refit(best, found.objective, further)
+            self._keep(found, best)
+            self.classes_ = labels.classes_
         return self
 
     def _check(self, X_val, y_val) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
 from proxembed.model import embedding_pipeline, fit_model, scaling_kind
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .halving import Study, Task, search
 from .space import FIRST, candidates, component_sizes, settings
@@ -122,19 +122,20 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         -------
         self
         """
-        self._check()
-        X = checked_features(self, X, reset=True)
-        labels = self._labels(X, y)
-        sizes = self._sizes(labels.c)
-        first, pool = self._candidates(labels)
-        study = search(self._task(X, y, labels, groups, sizes), first, pool)
-        best = study.best()
-        if best is None:
-            if study.interrupted:
-                raise KeyboardInterrupt
-            failures = "; ".join(f"{t.title}: {t.failure}" for t in study.trials[:3])
-            raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
-        self._keep(study, best, X, y, groups)
+        with learning(self):
+            self._check()
+            X = checked_features(self, X, reset=True)
+            labels = self._labels(X, y)
+            sizes = self._sizes(labels.drop_empty().c)
+            first, pool = self._candidates(labels)
+            study = search(self._task(X, y, labels, groups, sizes), first, pool)
+            best = study.best()
+            if best is None:
+                if study.interrupted:
+                    raise KeyboardInterrupt
+                failures = "; ".join(f"{t.title}: {t.failure}" for t in study.trials[:3])
+                raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
+            self._keep(study, best, X, y, groups)
         return self
 
     def _check(self) -> None:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from proxembed.classify.ridge import chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
 from proxembed.seen import SeenRows
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, learning
 
 from .rival import Rival
 
@@ -24,7 +24,8 @@ class LabelScores(Rival):
     Parameters
     ----------
     n_components : int, optional
-        None keeps one column a label; a number (at most c) reduces the scores to that many principal components.
+        None keeps one column for each of the c labels that some row has; a number (at most c) reduces the scores to
+        that many principal components.
     penalty : float or "auto", default="auto"
         Ridge penalty, or the least leave-one-out error of all training rows.
     n_folds : int, default=5
@@ -74,22 +75,26 @@ class LabelScores(Rival):
         -------
         self
         """
-        self._check()
-        X = checked_features(self, X, reset=True)
-        X, labels = known_labels(self, X, y)
-        T = labels.Y.toarray().astype(np.float64)
-        seen = SeenRows(X)
-        first, group = np.unique(seen.find(X), return_inverse=True)
-        folds = self._folds(len(first))
-        penalty = chosen_penalty(self.penalty, X, T)
-        scores = np.empty((len(first), T.shape[1]))
-        for fold in range(folds.max() + 1):
-            held_out = folds[group] == fold
-            coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
-            scores[group[held_out]] = X[held_out] @ coef + intercept
-        self._reduce(scores[group])
-        self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
-        self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
+        with learning(self):
+            self._check()
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            labels = labels.drop_empty()
+            if labels.c == 0:
+                raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
+            T = labels.Y.toarray().astype(np.float64)
+            seen = SeenRows(X)
+            first, group = np.unique(seen.find(X), return_inverse=True)
+            folds = self._folds(len(first))
+            penalty = chosen_penalty(self.penalty, X, T)
+            scores = np.empty((len(first), T.shape[1]))
+            for fold in range(folds.max() + 1):
+                held_out = folds[group] == fold
+                coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
+                scores[group[held_out]] = X[held_out] @ coef + intercept
+            self._reduce(scores[group])
+            self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
+            self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
         return self
 
     def _check(self) -> None:

@@ -59,7 +59,8 @@ class Scaling(Embedder):
 
     def fit(self, X, y=None):
         """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self."""
-        self.state_ = scaling_fit(self.kind, self._rows(X, y).X)
+        with self._learning():
+            self.state_ = scaling_fit(self.kind, self._rows(X, y).X)
         return self
 
     def transform(self, X):
@@ -125,16 +126,17 @@ class RelationFeatures(Embedder):
 
     def fit(self, X, y=None):
         """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self."""
-        X = self._rows(X, None).X
-        groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
-        number = None if self.n_prototypes is None else min(self.n_prototypes, X.shape[0])
-        self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
-        self.tau_ = self.tau
-        if self.tau is None and self.kind in ("gaussian", "alternative"):
-            self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
-        self.scale_ = 1.0
-        if self.kind == "polynomial":
-            self.scale_ = float(np.abs(self._relate(X)).max()) or 1.0
+        with self._learning():
+            X = self._rows(X, None).X
+            groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
+            number = None if self.n_prototypes is None else min(self.n_prototypes, X.shape[0])
+            self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
+            self.tau_ = self.tau
+            if self.tau is None and self.kind in ("gaussian", "alternative"):
+                self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
+            self.scale_ = 1.0
+            if self.kind == "polynomial":
+                self.scale_ = float(np.abs(self._relate(X)).max()) or 1.0
         return self
 
     def transform(self, X):

@@ -63,7 +63,7 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
     keeps_unknown = True
     clamped: ClassVar[bool] = False
     attributes: ClassVar[str] = """
-        scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+        scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one, and for labels that no labelled row has.
         shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
         label_distributions_ : (n, c) array, the probabilities of the fitted rows.
         transduction_ : labels of the fitted rows, in the form of y.
@@ -247,16 +247,17 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
 
     @property
     def _n_features_out(self) -> int:
-        return self.scores_.shape[1]
+        return self._labels.c
 
     def transform(self, X):
-        """The scores of rows X, (m, d) to (m, c), in X's float type.
+        """The scores of rows X, (m, d) to (m, k), in X's float type: a column for each label that a labelled row has.
 
         A row seen in training has its own scores (the first of equal rows stands for all), others those of one
         propagation step: sum w z_i / sum w over their neighbours in training.
         """
         X, scores = self._placed(X, "scores_")
-        return scores.astype(X.dtype, copy=False)
+        kept = self._labels.kept
+        return (scores if kept is None else scores[:, kept]).astype(X.dtype, copy=False)
 
     def _placed(self, X, name: str):
         """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""

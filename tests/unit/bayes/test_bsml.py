@@ -238,7 +238,8 @@ def test_columns_that_are_unknown_full_or_empty():
     P = fit.predict_proba(X)
     assert np.all(P[:, 4] == 0.5) and np.all(P[:, 5] > 0.9) and np.all(P[:, 6] < 0.1)
     assert fit.predict(X).shape == (60, 7) and fit.transduction_.shape == (60, 7)
-    assert fit.weights_.shape[1] == 6
+    assert fit.weights_.shape[1] == fit.n_components_ == 5
+    np.testing.assert_allclose(P[:, 6], 1 / 62)
 
 
 def test_a_row_without_labels_lies_near_its_projection():
