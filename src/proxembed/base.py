@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
@@ -36,7 +37,8 @@ _REGISTRY: dict[str, type[Embedder]] = {}
 
 
 def registry() -> dict[str, type[Embedder]]:
-    """The public estimators by name, in alphabetical order."""
+    """The public estimators by name, in alphabetical order; the rooms that state them are loaded by the first call."""
+    import_module("proxembed.catalogue")
     return dict(sorted(_REGISTRY.items()))
 
 

@@ -68,6 +68,12 @@ def test_no_row_has_a_label(cls):
 
 BAD_LABELS = {
     "mixed signs": (np.where(np.arange(N * 4).reshape(N, 4) % 7 == 0, -1, Y), "mixes -1, 0 and 1"),
+    "-1 and 0 alone": (Y - 1, "mixes -1 and 0.*Use 0 and 1 .*NaN for unknown.*unlabelled"),
+    "-1 and 0 alone, sparse": (sp.csr_array(Y - 1), "mixes -1 and 0"),
+    "mixed types": (["a", 1] * (N // 2), "Unknown label type: y mixes"),
+    "NaN in a set": ([{"a", np.nan}, {"b"}] * (N // 2), r"y\[0\] holds an unknown entry"),
+    "None in a set": ([{"a"}, {"b", None}] * (N // 2), r"y\[1\] holds an unknown entry"),
+    "numbers as text": (Y.astype(int).astype(str), "table of text"),
     "fractions": (0.5 * Y, "fractions such as 0.5"),
     "fractions of classes": (CLASSES + 0.5, "fractions such as"),
     "infinity": (np.where(np.arange(N) == 3, np.inf, CLASSES), "infinity"),

@@ -1,7 +1,10 @@
 """Embedder: a class statement makes an estimator, the registry knows it, and what would be ignored is refused."""
 
 import inspect
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -36,6 +39,22 @@ def test_registry_is_sorted_and_holds_the_public_estimators():
     assert {"PCA", "FDA", "MESD", "Kernelized", "Scaling"} <= set(names) <= set(proxembed.__all__)
     for name in names:
         assert getattr(proxembed, name) is registry()[name]
+
+
+def test_the_registry_is_full_from_the_first_call():
+    """In a process that has imported nothing else; importing the package alone loads no method."""
+    code = """
+import sys
+import proxembed
+assert not [name for name in sys.modules if name.startswith("proxembed.")]
+from proxembed.base import registry
+print(*registry())
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert told.returncode == 0, told.stderr
+    classes = [value for name in proxembed.__all__ if inspect.isclass(value := getattr(proxembed, name))]
+    assert told.stdout.split() == sorted({cls.__name__ for cls in classes if issubclass(cls, Embedder)})
 
 
 def test_the_registry_that_is_given_out_is_a_copy():
