@@ -13,6 +13,11 @@ from sklearn.utils.validation import validate_data
 
 from .label_values import refuse_equal_names
 
+FILL = (
+    ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "
+    "X.filled(numpy.nan)."
+)
+
 
 @contextmanager
 def learning(estimator: Any) -> Iterator[None]:
@@ -80,7 +85,7 @@ def refuse_malformed(X: Any) -> None:
         )
 
 
-def refuse_masked(X: Any) -> None:
+def refuse_masked(X: Any, name: str = "X", remedy: str = FILL) -> None:
     """A ValueError for masked entries, which would be taken as they lie under the mask.
 
     >>> refuse_masked(np.ma.array([[1.0, 2.0]], mask=[[False, True]]))
@@ -90,10 +95,7 @@ def refuse_masked(X: Any) -> None:
     parts = X if isinstance(X, list | tuple) else [getattr(X, "data", None) if sp.issparse(X) else X]
     masked = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
     if masked:
-        raise ValueError(
-            f"X has {masked} masked entries, and no method has a rule for unknown features. Fill them in, such as by "
-            "sklearn.impute.SimpleImputer on X.filled(numpy.nan)."
-        )
+        raise ValueError(f"{name} has {masked} masked entries{remedy}")
 
 
 def _coordinate_fault(X: Any) -> str:

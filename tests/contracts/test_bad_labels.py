@@ -30,6 +30,7 @@ from proxembed import (
     BSML,
     BSSML,
     CCA,
+    DEFC,
     FDA,
     MDDM,
     MESD,
@@ -183,6 +184,40 @@ def test_full_empty_and_equal_label_columns_together(cls):
 def test_equal_label_columns_count_once_in_cca():
     expected = CCA(ridge=0.1).fit_transform(X, Y)
     assert gram_distance(CCA(ridge=0.1).fit_transform(X, np.column_stack([Y, Y[:, 2]])), expected) < 1e-8
+
+
+@supervised
+def test_masked_labels_are_unknown(cls):
+    hole = np.zeros((N, 4), dtype=bool)
+    hole[[1, 5, 30], [0, 3, 1]] = True
+    plain, whole = (CLASSES, hole.any(axis=1)) if kind(cls) == "single" else (Y, hole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        masked = readings(cls().fit(X, np.ma.array(plain, mask=whole)), X)
+        unknown = readings(cls().fit(X, np.where(whole, np.nan, plain)), X)
+    for method, values in unknown.items():
+        np.testing.assert_array_equal(masked[method], values)
+
+
+SCORING = [cls for cls in SUPERVISED if hasattr(cls, "score")]
+
+
+@pytest.mark.parametrize("cls", SCORING, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("form", ["classes", "indicator", "sets"])
+def test_scores_count_rows_in_every_form_of_labels_and_never_what_is_masked(cls, form):
+    y = {"classes": CLASSES, "indicator": Y.astype(int), "sets": [set(np.flatnonzero(row)) for row in Y]}[form]
+    fitted = cls().fit(X, y)
+    assert 0.0 <= fitted.score(X, y) <= 1.0
+    if form == "sets":
+        return
+    hole = np.zeros(np.shape(y), dtype=bool)
+    hole[3] = True
+    if cls is DEFC:
+        with pytest.warns(UserWarning, match="leaves out 1 rows"):
+            assert fitted.score(X, np.ma.array(y, mask=hole)) == fitted.score(np.delete(X, 3, 0), np.delete(y, 3, 0))
+        return
+    with pytest.raises(ValueError, match="y has [14] masked entries.*leave their rows out"):
+        fitted.score(X, np.ma.array(y, mask=hole))
 
 
 def assert_takes_no_part(cls: type, column: np.ndarray) -> None:

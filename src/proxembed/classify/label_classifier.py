@@ -4,13 +4,39 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from proxembed.labels import LabelMatrix
-from proxembed.validation import checked_features
+from proxembed.validation import checked_features, refuse_masked
 
 
-class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
+class ExactMatch(ClassifierMixin):
+    """The score of a classifier whose labels come in the form of y."""
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of rows whose labels are all predicted.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+        y : known labels, in the form in which those of fit came
+        sample_weight : array of shape (m,), optional
+
+        Returns
+        -------
+        float
+        """
+        refuse_masked(y, "y", ", and only known labels can be counted; leave their rows out of X and y.")
+        predicted = self.predict(X)
+        if not isinstance(predicted, list):
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        check_consistent_length(predicted, y)
+        hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
+        return float(np.average(hits, weights=sample_weight))
+
+
+class LabelClassifier(ExactMatch, BaseEstimator, ABC):
     """Base of classifiers with one score a label: a positive score predicts the label, or the largest one the class.
 
     A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows.

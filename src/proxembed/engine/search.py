@@ -5,10 +5,11 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
 from proxembed.model import embedding_pipeline, fit_model, scaling_kind
@@ -21,7 +22,7 @@ from .trials import MEASURES, Part, Trial, make_part
 LEADERS = 5
 
 
-class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMixin, BaseEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.guard import guard_dense
 from ..algebra.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
 from ..algebra.symmetric import eigenvalues
+from ..classify.label_classifier import ExactMatch
 from ..classify.thresholds import label_folds, tune_thresholds
 from ..direct import stored_like
 from ..labels import LabelMatrix
@@ -53,7 +52,7 @@ class Spread:
     steps: int
 
 
-class Propagation(ClassifierMixin, Weighted, abstract=True):
+class Propagation(ExactMatch, Weighted, abstract=True):
     """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse]
 
     A method defines ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled.
@@ -308,14 +307,6 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
             return shares - self.cuts_
         probabilities = self._probabilities(shares)
         return probabilities[:, 1] - probabilities[:, 0] if len(self.classes_) == 2 else probabilities
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """The share of rows whose labels are all predicted."""
-        predicted = self.predict(X)
-        if self._labels.form != "sets":
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
-        return float(np.average(hits, weights=sample_weight))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
