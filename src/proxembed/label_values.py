@@ -214,6 +214,23 @@ def refuse_fractions(known: np.ndarray) -> None:
         )
 
 
+def dense_labels(Y: Any) -> np.ndarray:
+    """A 0/1 label matrix without unknown cells as a boolean array (n, c); sparse input becomes one byte an entry.
+
+    Raises ValueError for other values, masked cells among them.
+
+    >>> dense_labels(sparse.eye_array(2)).tolist()
+    [[True, False], [False, True]]
+    """
+    Y, _ = unwrapped(Y)
+    Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
+    if Y.ndim != 2:
+        raise ValueError(f"Y must be an n x c 0/1 matrix with one column a label; got shape {Y.shape}. Reshape it.")
+    if Y.dtype != bool and not np.isin(Y, (0, 1)).all():
+        raise ValueError("Y must hold only 0 and 1; code known negatives as 0 and leave out rows with unknown labels.")
+    return Y.astype(bool, copy=False)
+
+
 def indicator_cells(y: np.ndarray) -> np.ndarray:
     """The cells of an n x c table of Python objects: -1, 0 and 1 as float64, NaN where unknown.
 

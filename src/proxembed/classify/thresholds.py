@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
+from proxembed.label_values import dense_labels
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier, whole_number
@@ -76,8 +76,8 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
     [[False, False], [True, False], [True, True]]
     """
     S = np.asarray(S, dtype=np.float64)
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if S.ndim != 2 or S.shape != Y.shape or S.size == 0:
+    Y = dense_labels(Y)
+    if S.shape != Y.shape or S.size == 0:
         raise ValueError(
             f"S and Y must be n x c with one shape; got S {S.shape} and Y {Y.shape}. Score every row and label."
         )
@@ -85,9 +85,6 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
         raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
     if not 0 <= shrink < np.inf:
         raise ValueError(f"shrink={shrink!r} must be a finite number of at least 0, such as 10.")
-    if not np.isin(Y, (0, 1)).all():
-        raise ValueError("Y must hold only 0 and 1; leave out rows with unknown labels.")
-    Y = Y > 0
     cuts, f1 = _candidates(S.ravel(), Y.ravel())
     global_cut = float(cuts[np.argmax(f1)]) if len(cuts) > 1 and Y.any() else float(S.max())
     own = np.full(Y.shape[1], global_cut)
@@ -212,7 +209,7 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
     >>> cross_fitted_scores(MultiOutputRidge(), X, np.hstack([X > 3, X < 2])).shape
     (8, 2)
     """
-    Y = (Y.toarray() if sp.issparse(Y) else np.asarray(Y)) > 0
+    Y = dense_labels(Y)
     S = np.full(Y.shape, np.nan)
     for train, held_out in _folds(cv, X, Y):
         fitted = clone(classifier).fit(X[train], Y[train].astype(np.int64))
