@@ -237,11 +237,7 @@ class BSML(ProbitClassifier, Embedder):
             if self.predictive == "full":
                 moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]
                 variance += self._variances(X) @ moments
-        odds = log_odds(mean, variance, self._half_width, self._prior)
-        scores = self._labels.expand(odds) + self._absent_odds
-        if self._labels.form == "classes":  # one that no row has is never the largest
-            scores[:, self._absent_odds < 0] += np.minimum(odds.max(axis=1, keepdims=True), 0.0)
-        return scores
+        return self._completed(self._labels.expand(log_odds(mean, variance, self._half_width, self._prior)))
 
     def _gap(self) -> float:
         """Half the width of the band in which no score of a new row lies."""

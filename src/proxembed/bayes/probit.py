@@ -19,7 +19,7 @@ from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
-from .targets import Targets, known_columns, known_rows
+from .targets import Targets, absent_odds, known_columns, known_rows
 
 
 def with_ones(X):
@@ -95,8 +95,9 @@ class VariationalProbit(ProbitClassifier):
     [gonen2014bsml]
 
     The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
-    first). Unknown cells constrain nothing; rows without any known label are left out. With fewer rows than 0.55 times
-    features the fitted (and the saved) model holds the training rows, otherwise their d x d product.
+    first). Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no
+    part: its probability is 1 / (known + 2) for its number of known cells. With fewer rows than 0.55 times features the
+    fitted (and the saved) model holds the training rows, otherwise their d x d product.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ class VariationalProbit(ProbitClassifier):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (d, c) and (c,)
-        Posterior means; zeros for a label that is unknown in every row.
+        Posterior means; zeros for a label that no row has.
     lower_bound_ : list of float
         The bound after every sweep.
     n_iter_, converged_ : int, bool
@@ -181,8 +182,11 @@ class VariationalProbit(ProbitClassifier):
             raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
         labels = LabelMatrix.of(y)
         check_consistent_length(X, labels.Y)
-        X, labels = known_rows(name, X, labels)
-        return X, known_columns(labels)
+        self._absent_odds, known = absent_odds(labels), known_columns(labels)
+        present = known.drop_empty()
+        if present.c == 0:  # no row has any label: all are learned as they are
+            self._absent_odds, present = np.zeros(len(labels.classes_)), known
+        return known_rows(name, X, present)
 
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
         hyper = check_hyper(type(self).__name__, self.hyper, 4)
@@ -192,7 +196,7 @@ class VariationalProbit(ProbitClassifier):
     def _scores(self, X) -> np.ndarray:
         with one_pool:
             spread = self._training.quadratic_forms(with_ones(X), self._precisions, 1.0)
-        return log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None)
+        return self._completed(log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None))
 
     def _means(self, X) -> np.ndarray:
         return CentredMatrix(X).dot(self.coef_) + self.intercept_
