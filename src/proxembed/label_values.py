@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -244,7 +244,7 @@ def indicator_cells(y: np.ndarray) -> np.ndarray:
     return np.asarray([np.nan if cell is None else cell for cell in found]).reshape(y.shape)
 
 
-def refuse_cell(value: Any) -> None:
+def refuse_cell(value: Any) -> NoReturn:
     """Raise a ValueError for a cell of an indicator that is none of -1, 0 and 1."""
     if not isinstance(value, Real):
         raise ValueError(

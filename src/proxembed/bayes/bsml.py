@@ -138,7 +138,8 @@ class BSML(ProbitClassifier, Embedder):
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that something can be learned from."""
-        return Rows(*known_rows(type(self).__name__, rows.X, rows.labels, "; BSSML uses them."))
+        labels: Any = rows.labels
+        return Rows(*known_rows(type(self).__name__, rows.X, labels, "; BSSML uses them."))
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
         """The start that ends with the largest bound."""

@@ -57,7 +57,8 @@ def known_columns(labels: LabelMatrix, stacklevel: int = 5) -> LabelMatrix:
         stacklevel=stacklevel,
     )
     kept = keep if labels.kept is None else labels.kept[keep]
-    return replace(labels, Y=labels.Y[:, keep], unknown=labels.unknown[:, keep], kept=kept)
+    unknown: Any = labels.unknown  # not None where a label is unknown in every row
+    return replace(labels, Y=labels.Y[:, keep], unknown=unknown[:, keep], kept=kept)
 
 
 @dataclass(frozen=True)
