@@ -208,7 +208,7 @@ class BSML(ProbitClassifier, Embedder):
         return explanation(self, component, n_features, n_labels)
 
     def _checked(self, X):
-        super()._checked(X)
+        check_is_fitted(self, "components_")
         return self._input(X, reset=False)
 
     def _variances(self, X) -> np.ndarray:
