@@ -17,7 +17,7 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .algebra.centred import CentredMatrix
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
@@ -30,6 +30,7 @@ from .labels import LabelMatrix
 from .params import check_params, param, refuse_bare_overrides, with_parameters
 from .rows import Rows
 from .template import Template
+from .validation import checked_features
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
@@ -106,15 +107,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2 if reset else 1,
-        )
-        return float_matrix(X)
+        return float_matrix(checked_features(self, X, reset=reset))
 
     def _rows(self, X, y) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""

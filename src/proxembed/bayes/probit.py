@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from ..algebra.centred import CentredMatrix
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows, may_keep, posterior
 from ..labels import LabelMatrix
+from ..validation import checked_features
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
@@ -155,7 +156,7 @@ class VariationalProbit(ProbitClassifier):
         self
         """
         a, b = self._priors()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         X, labels = self._known(X, y)
         wide = with_ones(X)
         with one_pool:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from proxembed.algebra.symmetric import SPD
+from proxembed.validation import checked_features
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit
@@ -69,7 +69,7 @@ class FLDAClassifier(LabelClassifier):
         self
         """
         self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, X, y)
         ridge = self.ridge * labels.n * float(feature_variances(X).mean())
         W, _ = ridge_fit(X, labels.Y.toarray(), ridge)

@@ -4,9 +4,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.labels import LabelMatrix
+from proxembed.validation import checked_features
 
 
 class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -28,7 +29,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _checked(self, X):
         check_is_fitted(self, "classes_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return checked_features(self, X, reset=False)
 
     def decision_function(self, X):
         """Score rows: positive where the label is predicted.

@@ -1,7 +1,8 @@
 """Multi-output ridge as a scikit-learn classifier."""
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+
+from proxembed.validation import checked_features
 
 from .label_classifier import LabelClassifier
 from .ridge import chosen_penalty, ridge_fit
@@ -62,7 +63,7 @@ class MultiOutputRidge(LabelClassifier):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, X, y)
         T = 2.0 * labels.Y.toarray() - 1.0
         penalty = chosen_penalty(self.penalty, X, T)

@@ -1,7 +1,8 @@
 """Nearest-neighbour classifiers: k-NN with a majority a label, and ML-kNN."""
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+
+from proxembed.validation import checked_features
 
 from .label_classifier import LabelClassifier, whole_number
 from .nearest import nearest_rows
@@ -21,7 +22,7 @@ class _Neighbors(LabelClassifier):
 
     def _read(self, X, y):
         whole_number("n_neighbors", self.n_neighbors, 1)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         return known_labels(self, X, y)
 
     def _keep(self, X, labels, n_neighbors: int) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import validate_data
+
+from proxembed.validation import checked_features
 
 from .label_classifier import LabelClassifier, whole_number
 from .multi_output_ridge import MultiOutputRidge
@@ -281,7 +282,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, X, y)
         classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
         if labels.form == "classes":

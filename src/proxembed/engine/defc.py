@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.adaptive import PairOptions, Switches
 from proxembed.adaptive.stages import K_CAP
@@ -20,6 +20,7 @@ from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
+from proxembed.validation import checked_features
 
 from .model_search import ModelSearch, random_models, reduced8
 from .nested_ga import nested_ga
@@ -232,7 +233,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         """Checked rows with known labels that differ."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, float_matrix(X), y)
         if not labels.differ:
             raise ValueError(
@@ -242,7 +243,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         return X, labels
 
     def _further(self, X_val, y_val, X, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
-        X_val = validate_data(self, X_val, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X_val = checked_features(self, X_val, reset=False)
         X_val, labels_val = known_labels(self, float_matrix(X_val), y_val)
         if sparse.issparse(X) != sparse.issparse(X_val):
             X_val = sparse.csr_array(X_val) if sparse.issparse(X) else X_val.toarray()
@@ -355,7 +356,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_features(self, X, reset=False)
         return float_matrix(X)
 
     def _embedded(self, X) -> np.ndarray:

@@ -7,11 +7,12 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
 from proxembed.model import embedding_pipeline, fit_model, scaling_kind
+from proxembed.validation import checked_features
 
 from .halving import Study, Task, search
 from .space import FIRST, candidates, component_sizes, settings
@@ -122,7 +123,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         self
         """
         self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         labels = self._labels(X, y)
         sizes = self._sizes(labels.c)
         first, pool = self._candidates(labels)
@@ -262,7 +263,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return checked_features(self, X, reset=False)
 
     @property
     def _n_features_out(self) -> int:

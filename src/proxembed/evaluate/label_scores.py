@@ -5,11 +5,11 @@ from numbers import Integral
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from proxembed.classify.ridge import chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
 from proxembed.seen import SeenRows
+from proxembed.validation import checked_features
 
 from .rival import Rival
 
@@ -75,7 +75,7 @@ class LabelScores(Rival):
         self
         """
         self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, X, y)
         T = labels.Y.toarray().astype(np.float64)
         seen = SeenRows(X)

@@ -7,11 +7,11 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
 from proxembed.seen import SeenRows
+from proxembed.validation import checked_features
 
 from .rival import Rival
 
@@ -86,7 +86,7 @@ class ForestProximity(Rival):
         from sklearn.ensemble import RandomForestRegressor
 
         self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, X, y)
         random = check_random_state(self.random_state)
         X, T = _distinct(X, labels.Y)
@@ -223,7 +223,7 @@ class SupervisedUMAP(Rival):
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
         if not umap_installed():
             raise ImportError("SupervisedUMAP needs umap-learn; install it (pip install umap-learn).")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         known, labels = known_labels(self, X, y)
         one_class = labels.one_hot
         self.n_components_ = 2 if self.n_components is None else self.n_components

@@ -1,0 +1,93 @@
+"""The door of every estimator: X as floats, and what no method could compute with refused in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+
+def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a float32 or float64 array or CSR matrix; the caller's object is never changed.
+
+    With ``reset`` (fit) the names and the number of features are remembered, else they are compared. Raises ValueError
+    for what is no matrix of finite numbers, malformed sparse matrices, and in fit for numbers that cannot be squared.
+    """
+    refuse_malformed(X)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        ensure_min_samples=2 if reset else 1,
+    )
+    if reset:
+        refuse_extreme(X)
+    return X
+
+
+def refuse_malformed(X: Any) -> None:
+    """A ValueError for a sparse matrix whose indices lie outside it: compiled code would follow them.
+
+    >>> X = sp.csr_array(np.eye(2))
+    >>> X.indices[0] = 7
+    >>> refuse_malformed(X)
+    Traceback (most recent call last):
+    ValueError: X is a malformed csr matrix: column 7 is not among its 2 columns, numbered from 0. Build it again ...
+    """
+    if not sp.issparse(X) or X.ndim != 2 or X.format not in ("csr", "csc", "bsr", "coo"):
+        return
+    fault = _coordinate_fault(X) if X.format == "coo" else _pointer_fault(X)
+    if fault:
+        raise ValueError(
+            f"X is a malformed {X.format} matrix: {fault}. Build it again from its entries, such as by "
+            "scipy.sparse.coo_array((data, (rows, columns)), shape=(n, d))."
+        )
+
+
+def _coordinate_fault(X: Any) -> str:
+    return _index_fault(X.row, X.shape[0], "row") or _index_fault(X.col, X.shape[1], "column")
+
+
+def _pointer_fault(X: Any) -> str:
+    """What is wrong with the indices and pointers of a CSR, CSC or BSR matrix; "" for nothing."""
+    height, width = getattr(X, "blocksize", (1, 1))
+    rows, columns = X.shape[0] // height, X.shape[1] // width
+    kind, outer, inner = ("row", columns, rows) if X.format == "csc" else ("column", rows, columns)
+    pointers, stored = X.indptr, len(X.indices)
+    if len(pointers) != outer + 1 or pointers[0] != 0 or pointers[-1] > min(stored, len(X.data)):
+        return f"indptr must run from 0 to the number of entries, {stored}, in {outer + 1} steps"
+    if np.any(pointers[1:] < pointers[:-1]):
+        return "indptr decreases"
+    return _index_fault(X.indices[: pointers[-1]], inner, kind)
+
+
+def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
+    if len(index) == 0 or (0 <= index.min() and index.max() < size):
+        return ""
+    wrong = index.min() if index.min() < 0 else index.max()
+    return f"{kind} {wrong} is not among its {size} {kind}s, numbered from 0"
+
+
+def refuse_extreme(X: Any) -> None:
+    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type.
+
+    >>> refuse_extreme(np.full((2, 3), 1e-200))
+    Traceback (most recent call last):
+    ValueError: The largest value of X is 1e-200 in size, and its square underflows float64. Pass X * 1e+200.
+    """
+    values, limits = X.data[: X.indptr[-1]] if sp.issparse(X) else X, np.finfo(X.dtype)
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    n, d = X.shape
+    if largest > np.sqrt(float(limits.max) / (n * d)):
+        fault = f"the sum of {n:,} x {d:,} such squares overflows"
+    elif 0.0 < largest < np.sqrt(float(limits.tiny)):
+        fault = "its square underflows"
+    else:
+        return
+    most = np.floor(np.log10(float(limits.max)))
+    factor = 10.0 ** -np.clip(np.floor(np.log10(largest)), -most, most)
+    raise ValueError(f"The largest value of X is {largest:.3g} in size, and {fault} {X.dtype}. Pass X * {factor:.0e}.")
