@@ -127,7 +127,18 @@ def solve(
                 "Pass features that vary."
             )
         found = _checked(problem, found)
-    return replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    found = replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    return found if problem.unit == 1.0 else _of_original(found, problem)
+
+
+def _of_original(found: Solution, problem: Problem) -> Solution:
+    """A solution on rows over a unit as one of the rows themselves."""
+    unit, square = problem.unit, problem.unit**2
+    mean = None if found.mean is None else found.mean * unit
+    if problem.template.B is not None:
+        return replace(found, P=found.P / unit, mean=mean, ridge=found.ridge * square)
+    spectrum = None if found.spectrum is None else found.spectrum * square
+    return replace(found, mean=mean, eigenvalues=found.eigenvalues * square, spectrum=spectrum)
 
 
 def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:

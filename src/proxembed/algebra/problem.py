@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from .blas import matmul
 from .centred import EPS, CentredMatrix
 from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_threshold
 from .guard import guard_dense
+from .matrix import over, unit_of
 from .operators import Centering, Diagonal, Identity, LowRank, Operator
 from .symmetric import SPD, eigenvalues
 
@@ -32,18 +34,24 @@ CONSTANT = (
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
 
-    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R.
+    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R. Rows of extreme size
+    are taken over ``unit``, a power of two, and a, b and absolute ridges over its square: P of the rows as they were is
+    P / unit, P'P = I as it was.
     """
 
     def __init__(
         self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None, also=()
     ):
+        self.unit = unit_of(R)
+        if self.unit != 1.0:
+            template, R, raw_gram = _in_unit(template, self.unit), over(R, self.unit), None
         self.template = template
         self._raw_gram = raw_gram
         self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *also])
+        self.rows.unit = self.unit
         self.n, self.d = self.rows.shape
         self.side = side or ("features" if self.d <= self.n else "rows")
         if self.rows.mean is not None and self.rows.constant:
@@ -189,7 +197,7 @@ class Problem:
     def absolute(self, ridge: float, ridge_scale: str) -> float:
         """The ridge as it is added to the constraint."""
         if ridge == 0 or ridge_scale == "absolute":
-            return float(ridge)
+            return float(ridge) / self.unit**2
         return float(ridge) * self.constraint_trace() / self.rank
 
     def sandwich(self, op: Operator) -> np.ndarray:
@@ -216,6 +224,12 @@ class Problem:
             F, S = self.factor
             return matmul(F, S @ matmul(F.T, P))
         return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
+
+
+def _in_unit(template: Template, unit: float) -> Template:
+    """The template for rows over ``unit``; b stays where it is the whole constraint, and then scales nothing."""
+    a, b = template.a / unit**2, template.b if template.B is None else template.b / unit**2
+    return replace(template, a=a, b=b)
 
 
 def low_rank_terms(op: Operator, n: int) -> list[tuple[float, LowRank]] | None:

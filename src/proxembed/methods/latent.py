@@ -12,6 +12,7 @@ from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
 from ..algebra.inverse import Inverse
 from ..algebra.linear import DENSE_LIMIT, ridge_solve
+from ..algebra.matrix import over, unit_of
 from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
 from ..algebra.problem import Problem
 from ..algebra.symmetric import orthonormal_columns, solve_linear
@@ -180,10 +181,10 @@ class SLVM(DirectEmbedder):
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), also=[Z])
         dense = min(rows.X.shape) <= DENSE_LIMIT
-        self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
+        ridge = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         gram = problem.gram if dense else None
-        W, self.intercept_ = ridge_solve(problem.rows, Z, self.ridge_, gram=gram)
-        self.components_ = np.ascontiguousarray(W.T)
+        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
+        self.ridge_, self.components_ = ridge * problem.unit**2, np.ascontiguousarray(W.T / problem.unit)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
     def extend(self, X):
@@ -224,16 +225,18 @@ class MLLS(SpectralEmbedder):
 
     def template(self, rows):
         n, ones = rows.n, rows.ones
-        squared = LowRank(rows.X, center=ones) / n**2
-        B = squared + ((self.alpha + 2.0 * self.beta) / n) * Centering()
-        return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
+        unit = max(1.0, unit_of(rows.X))  # of very large rows both matrices over its square: the same pencil
+        squared = LowRank(over(rows.X, unit), center=ones) / n**2
+        B = squared + ((self.alpha + 2.0 * self.beta) / n / unit**2) * Centering()
+        b = (self.alpha + self.beta) * self.beta / unit**2
+        return Template(LowRank(rows.labels.Y, center=ones) / unit**2, B, b=b, offset=ones)
 
     def finish(self, P, R):
         return orthonormal_columns(self._shifted(P, R))
 
     def _shifted(self, P, R) -> np.ndarray:
         """M1 P."""
-        return R.normal_dot(P) / R.shape[0] + (self.alpha + self.beta) * P
+        return R.normal_dot(P) * (R.unit**2 / R.shape[0]) + (self.alpha + self.beta) * P
 
     def _store(self, found, rows):
         super()._store(found, rows)
@@ -243,7 +246,8 @@ class MLLS(SpectralEmbedder):
     def _learn_predictor(self, rows, found) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
         n, theta = rows.n, orthonormal_columns(self.components_.T)
-        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta))
+        alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / found.problem.unit**2)
+        self._alone = alone / found.problem.unit
         triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
         self._inner = solve_linear(triangle.T, found.P.T).T
         self._level = rows.labels.nk / n
