@@ -30,7 +30,7 @@ from .labels import LabelMatrix
 from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
 from .template import Template
-from .validation import checked_features
+from .validation import checked_features, refuse_extreme
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
@@ -225,9 +225,12 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _solved(self, rows: Rows) -> Solution:
         known = rows.labels is not None and rows.labels.unknown is None
+        template, R = self._stated(rows), self.lift(rows.X)
+        if R is not rows.X:
+            refuse_extreme(R, "the features that X is mapped to", "Scale X, such as to unit variance.")
         return solve(
-            self._stated(rows),
-            self.lift(rows.X),
+            template,
+            R,
             self._request(rows),
             *self._ridge_settings(),
             solver=self.solver,

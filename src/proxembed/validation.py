@@ -72,8 +72,9 @@ def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
     return f"{kind} {wrong} is not among its {size} {kind}s, numbered from 0"
 
 
-def refuse_extreme(X: Any) -> None:
-    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type.
+def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None) -> None:
+    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type;
+    with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's.
 
     >>> refuse_extreme(np.full((2, 3), 1e-200))
     Traceback (most recent call last):
@@ -90,4 +91,7 @@ def refuse_extreme(X: Any) -> None:
         return
     most = np.floor(np.log10(float(limits.max)))
     factor = 10.0 ** -np.clip(np.floor(np.log10(largest)), -most, most)
-    raise ValueError(f"The largest value of X is {largest:.3g} in size, and {fault} {X.dtype}. Pass X * {factor:.0e}.")
+    raise ValueError(
+        f"The largest value of {name} is {largest:.3g} in size, and {fault} {X.dtype}. "
+        f"{remedy or f'Pass {name} * {factor:.0e}.'}"
+    )

@@ -133,12 +133,18 @@ def solve(
 
 def _of_original(found: Solution, problem: Problem) -> Solution:
     """A solution on rows over a unit as one of the rows themselves."""
-    unit, square = problem.unit, problem.unit**2
-    mean = None if found.mean is None else found.mean * unit
+    of_A, of_B = problem.shrunk
+    P, factor = found.P, of_A * problem.unit**2
     if problem.template.B is not None:
-        return replace(found, P=found.P / unit, mean=mean, ridge=found.ridge * square)
-    spectrum = None if found.spectrum is None else found.spectrum * square
-    return replace(found, mean=mean, eigenvalues=found.eigenvalues * square, spectrum=spectrum)
+        P, factor = P / problem.unit / np.sqrt(of_B), of_A / of_B
+    return replace(
+        found,
+        P=P,
+        mean=None if found.mean is None else found.mean * problem.unit,
+        eigenvalues=found.eigenvalues * factor,
+        spectrum=None if found.spectrum is None else found.spectrum * factor,
+        ridge=problem.of_rows(found.ridge),
+    )
 
 
 def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:

@@ -12,7 +12,6 @@ from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
 from ..algebra.inverse import Inverse
 from ..algebra.linear import DENSE_LIMIT, ridge_solve
-from ..algebra.matrix import over, unit_of
 from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
 from ..algebra.problem import Problem
 from ..algebra.symmetric import orthonormal_columns, solve_linear
@@ -184,7 +183,7 @@ class SLVM(DirectEmbedder):
         ridge = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         gram = problem.gram if dense else None
         W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
-        self.ridge_, self.components_ = ridge * problem.unit**2, np.ascontiguousarray(W.T / problem.unit)
+        self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
     def extend(self, X):
@@ -225,11 +224,9 @@ class MLLS(SpectralEmbedder):
 
     def template(self, rows):
         n, ones = rows.n, rows.ones
-        unit = max(1.0, unit_of(rows.X))  # of very large rows both matrices over its square: the same pencil
-        squared = LowRank(over(rows.X, unit), center=ones) / n**2
-        B = squared + ((self.alpha + 2.0 * self.beta) / n / unit**2) * Centering()
-        b = (self.alpha + self.beta) * self.beta / unit**2
-        return Template(LowRank(rows.labels.Y, center=ones) / unit**2, B, b=b, offset=ones)
+        squared = LowRank(rows.X, center=ones) / n**2
+        B = squared + ((self.alpha + 2.0 * self.beta) / n) * Centering()
+        return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
 
     def finish(self, P, R):
         return orthonormal_columns(self._shifted(P, R))

@@ -291,14 +291,16 @@ class Kernelized(Wrapper):
             self.map_ = kernel_map(K)
         elif template.offset is not None:
             K = self._kernel(rows.X)
+            self._refuse_equal(K)
             self.level_ = K.mean(axis=0) - K.mean()
 
     def _refuse_equal(self, K: np.ndarray) -> None:
         """A ValueError for a kernel that tells no two prototypes apart."""
         if len(K) > 1 and np.ptp(K) == 0:
             raise ValueError(
-                f"X is constant to this kernel: all its values are {K[0, 0]:g} under kernel={self.kernel!r}, "
-                f'tau={self.tau!r}. Use a smaller tau (or tau="auto"), another kernel, or rows that vary.'
+                f"X is constant to this kernel: all its values are {K[0, 0]:g} under kernel={self.kernel!r}. Use "
+                f"another kernel, {'a smaller tau than ' + repr(self.tau) if self.kernel == 'gaussian' else 'X scaled'}"
+                ", or rows that vary."
             )
 
     def _choose_width(self, rows, template) -> None:
