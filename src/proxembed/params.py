@@ -58,7 +58,7 @@ def methods(labels: str | None) -> Methods:
 class Param:
     """What is declared of a hyper-parameter beside its name and default."""
 
-    doc: str
+    doc: str = ""
     low: float | None = None
     high: float | None = None
     above: float | None = None
@@ -91,7 +91,8 @@ class Param:
 
     def _range(self) -> str:
         ends = [(">=", self.low), (">", self.above), ("<=", self.high), ("<", self.below)]
-        text = " and ".join(f"{sign} {value:g}" for sign, value in ends if value is not None)
+        shape = ",d" if self.integer else "g"
+        text = " and ".join(f"{sign} {value:{shape}}" for sign, value in ends if value is not None)
         return f" {text}" if text else ""
 
     def permits(self, value: Any) -> bool:
@@ -164,6 +165,9 @@ def check_params(estimator: Any, specs: Mapping[str, Param] | None = None) -> No
             raise ValueError(
                 f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}."
             )
+
+
+SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.random.RandomState)
 
 
 def shown(value: Any) -> str:

@@ -114,7 +114,7 @@ def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placemen
     known = []
     if unit == 1.0:
         known = [(leaf.F, gram) for (_, leaf), gram in zip(parts, grams, strict=True) if leaf.center is None]
-    w = w * unit**2
+    w = w * (unit * unit)
     return Placement(fix_signs(orthonormalise(Z, Z)), w, bound, "thin", w if k is None else None, known)
 
 

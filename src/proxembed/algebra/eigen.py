@@ -134,7 +134,7 @@ def solve(
 def _of_original(found: Solution, problem: Problem) -> Solution:
     """A solution on rows over a unit as one of the rows themselves."""
     of_A, of_B = problem.shrunk
-    P, factor = found.P, of_A * problem.unit**2
+    P, factor = found.P, of_A * problem.unit * problem.unit
     if problem.template.B is not None:
         P, factor = P / problem.unit / np.sqrt(of_B), of_A / of_B
     return replace(

@@ -32,8 +32,8 @@ def ridge_solve(
     """
     unit = 1.0 if isinstance(X, CentredMatrix) else unit_of(X)
     if unit != 1.0:
-        gram = None if gram is None else gram / unit**2
-        W, level = ridge_solve(over(X, unit), T, lam / unit**2, center=center, gram=gram)
+        gram = None if gram is None else gram / (unit * unit)
+        W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram)
         return W / unit, level
     rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
     T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
@@ -66,13 +66,13 @@ def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
     n, d = rows.shape
     side = "features" if d <= n else "rows"
     coordinates = Coordinates(rows, None, rows.gram() if d <= n else rows.outer_gram(), side)
-    return loo_errors(coordinates, T, ridges / unit**2)
+    return loo_errors(coordinates, T, ridges / (unit * unit))
 
 
 def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
     """Squared errors on other rows, summed, one a ridge, of the ridge regression of T on X; one decomposition."""
     unit = unit_of(X)
-    X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / unit**2
+    X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / (unit * unit)
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
     side = "features" if rows.shape[1] <= rows.shape[0] else "rows"
     gram = rows.gram() if side == "features" else rows.outer_gram()

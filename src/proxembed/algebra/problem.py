@@ -198,14 +198,14 @@ class Problem:
     def absolute(self, ridge: float, ridge_scale: str) -> float:
         """The ridge as it is added to the constraint."""
         if ridge == 0 or ridge_scale == "absolute":
-            return float(ridge) / self.unit**2 / self.shrunk[1]
+            return float(ridge) / (self.unit * self.unit) / self.shrunk[1]
         return float(ridge) * self.constraint_trace() / self.rank
 
     def of_rows(self, size: float, constraint: bool = True) -> float:
         """A ridge or a size of the constraint (or of the objective) for the rows as they were."""
         if constraint and self.template.B is None:
             return size
-        return size * self.unit**2 * self.shrunk[1 if constraint else 0]
+        return size * (self.unit * self.unit) * self.shrunk[1 if constraint else 0]
 
     def sandwich(self, op: Operator) -> np.ndarray:
         """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""
@@ -238,7 +238,7 @@ def _in_unit(template: Template, R, unit: float) -> tuple[Template, Matrix, tupl
 
     Without an operator B the constraint bI stays as it is.
     """
-    rows, square = over(R, unit), unit**2
+    rows, square = over(R, unit), unit * unit
     A, of_A = _of_rows(template.A, R, rows, square)
     template = replace(template, A=A, a=template.a / square / of_A)
     if template.B is None:

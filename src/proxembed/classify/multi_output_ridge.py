@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from proxembed.params import Param, check_params
 from proxembed.validation import checked_features
 
 from .label_classifier import LabelClassifier
-from .ridge import chosen_penalty, ridge_fit
+from .ridge import PENALTY, chosen_penalty, ridge_fit
 from .rows import known_labels
+
+PARAMETERS = {"penalty": PENALTY, "penalize_intercept": Param(kind=bool), "min_one": Param(kind=bool)}
 
 
 class MultiOutputRidge(LabelClassifier):
@@ -63,6 +66,7 @@ class MultiOutputRidge(LabelClassifier):
         -------
         self
         """
+        check_params(self, PARAMETERS)
         X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, X, y)
         T = 2.0 * labels.Y.toarray() - 1.0

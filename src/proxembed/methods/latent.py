@@ -233,7 +233,7 @@ class MLLS(SpectralEmbedder):
 
     def _shifted(self, P, R) -> np.ndarray:
         """M1 P."""
-        return R.normal_dot(P) * (R.unit**2 / R.shape[0]) + (self.alpha + self.beta) * P
+        return R.normal_dot(P) * (R.unit * R.unit / R.shape[0]) + (self.alpha + self.beta) * P
 
     def _store(self, found, rows):
         super()._store(found, rows)
@@ -243,8 +243,8 @@ class MLLS(SpectralEmbedder):
     def _learn_predictor(self, rows, found) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
         n, theta = rows.n, orthonormal_columns(self.components_.T)
-        alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / found.problem.unit**2)
-        self._alone = alone / found.problem.unit
+        unit = found.problem.unit
+        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / (unit * unit)) / unit
         triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
         self._inner = solve_linear(triangle.T, found.P.T).T
         self._level = rows.labels.nk / n

@@ -111,8 +111,8 @@ class MVMD(SpectralEmbedder):
         if self.balance == "trace":
             unit = unit_of(rows.X)
             centred = CentredMatrix.centred(over(rows.X, unit), rows.ones)
-            variance = variance / centred.squared_norm() / unit**2
-            dependence = dependence / float(np.sum(labels.project(centred) ** 2)) / unit**2
+            variance = variance / centred.squared_norm() / (unit * unit)
+            dependence = dependence / float(np.sum(labels.project(centred) ** 2)) / (unit * unit)
         if variance == 0.0:
             return Template(dependence * labels, offset=rows.ones)
         return Template(variance * Centering() + dependence * labels, offset=rows.ones)

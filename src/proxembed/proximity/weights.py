@@ -142,7 +142,7 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
         return 1.0
     unit = unit_of(distance)
     squares = over(distance, unit) ** 2
-    width = (float(np.median(squares)) or float(squares.mean())) * unit**2
+    width = (float(np.median(squares)) or float(squares.mean())) * (unit * unit)
     if not SMALLEST < width < np.inf:
         side = "underflow" if width <= SMALLEST else "overflow"
         raise ValueError(f"The squared distances of the neighbour graph {side}: scale X.")
@@ -177,7 +177,7 @@ def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: 
     """
     unit = unit_of(np.asarray(distance, dtype=np.float64))
     with np.errstate(over="ignore", under="ignore"):
-        return gaussian(over(distance, unit) ** 2, tau / unit**2)
+        return gaussian(over(distance, unit) ** 2, tau / (unit * unit))
 
 
 def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
