@@ -28,10 +28,10 @@ from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .labels import LabelMatrix
-from .params import check_params, param, refuse_bare_overrides, with_parameters
+from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
 from .template import Template
-from .validation import checked_features, learning
+from .validation import checked_features, learning, refuse_extreme
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
@@ -221,9 +221,12 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _solved(self, rows: Rows) -> Solution:
         known = rows.labels is not None and rows.labels.unknown is None
+        template, R = self._stated(rows), self.lift(rows.X)
+        if R is not rows.X:
+            refuse_extreme(R, "the features that X is mapped to", "Scale X, such as to unit variance.")
         return solve(
-            self._stated(rows),
-            self.lift(rows.X),
+            template,
+            R,
             self._request(rows),
             *self._ridge_settings(),
             solver=self.solver,
@@ -234,7 +237,7 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _stated(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
-        template, k = self.template(rows), self._wanted()
+        template, k = self.template(rows), self._asked()
         if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
@@ -260,7 +263,8 @@ class SpectralEmbedder(Embedder, abstract=True):
         check_is_fitted(self, "n_components_")
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
             raise ValueError(
-                f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
+                f"k={shown(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
+                "components."
             )
         if self._criterion() == "trace_ratio":
             raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
@@ -286,7 +290,7 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _request(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
-        k = self._wanted()
+        k = self._asked()
         if isinstance(k, float):
             if not 0.0 < k < 1.0:
                 raise ValueError(
@@ -294,15 +298,18 @@ class SpectralEmbedder(Embedder, abstract=True):
                     "a float in (0, 1) or None."
                 )
             return None
-        if k is not None:
-            return int(k)
-        return self._natural(rows)
+        return self._natural(rows) if k is None else k
 
     def _natural(self, rows: Rows) -> int:
         return natural_components(rows)
 
     def _wanted(self) -> int | float | None:
         return self.n_components
+
+    def _asked(self) -> int | float | None:
+        """``n_components`` as Python's own number, whatever numeric type it came in."""
+        k = self._wanted()
+        return k if k is None else int(k) if isinstance(k, Integral) else float(k)
 
     def _ridge_settings(self) -> tuple[float | str, str]:
         return self.ridge, self.ridge_scale
@@ -312,7 +319,7 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _chosen(self, found: Solution, rows: Rows) -> Solution:
         """The solution cut to what was asked for, or an error that names the bound."""
-        k, bound = self._wanted(), found.bound
+        k, bound = self._asked(), found.bound
         if isinstance(k, float):
             spectrum = np.clip(found.spectrum, 0.0, None)
             return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)

@@ -74,10 +74,10 @@ def test_a_class_statement_is_an_estimator(scratch_registry):
     assert registry()["Mine"] is Mine
     assert Mine().get_params() == {"n_components": None, "scaling": "template", "solver": "auto", "gain": 2.0}
     np.testing.assert_allclose(Mine(n_components=2).fit_transform(X), PCA(n_components=2).fit_transform(X), atol=1e-10)
-    assert "gain : a number > 0, default=2.0" in Mine.__doc__ and "Does nothing" in Mine.__doc__
+    assert "gain : a finite number > 0, default=2.0" in Mine.__doc__ and "Does nothing" in Mine.__doc__
     assert "pearson1901pca" in Mine.citation()
     assert repr(clone(Mine(gain=3.0))) == "Mine(gain=3.0)"
-    with pytest.raises(ValueError, match="Mine: gain=-1 is not allowed; gain must be a number > 0"):
+    with pytest.raises(ValueError, match="Mine: gain=-1 is not allowed; gain must be a finite number > 0"):
         Mine(gain=-1).fit(X)
     with pytest.raises(TypeError):
         Mine(2.0)

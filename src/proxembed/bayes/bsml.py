@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.blas import matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import MAX_COMPONENTS
+from ..algebra.guard import guard_dense
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows
 from ..base import Embedder
@@ -21,13 +22,14 @@ from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State
 from .gamma import GammaPrior
 from .prediction import ProbitClassifier, log_odds
-from .probit import check_hyper
+from .probit import MOST_SWEEPS, check_hyper
 from .start import start
 from .targets import Targets, absent_odds, known_columns, known_rows
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
 LARGEST = 1e6
+MOST_COMPONENTS, MOST_STARTS = 10_000, 10_000
 
 
 class BSML(ProbitClassifier, Embedder):
@@ -75,6 +77,7 @@ class BSML(ProbitClassifier, Embedder):
     n_components: int | None = param(
         default=None,
         low=1,
+        high=MOST_COMPONENTS,
         integer=True,
         choices=(None,),
         doc="Components R; None: one a label that some row has, at most 100.",
@@ -97,7 +100,11 @@ class BSML(ProbitClassifier, Embedder):
         "and T (n, L) with unit covariances, swept plainly and renewed every time.",
     )
     n_init: int = param(
-        default=1, low=1, integer=True, doc="Starts, of which the largest bound is kept; all but the first are random."
+        default=1,
+        low=1,
+        high=MOST_STARTS,
+        integer=True,
+        doc="Starts, of which the largest bound is kept; all but the first are random.",
     )
     tol: float = param(
         default=1e-5,
@@ -105,7 +112,7 @@ class BSML(ProbitClassifier, Embedder):
         doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
         "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
-    max_iter: int = param(default=500, low=1, integer=True, doc="Sweeps at most.")
+    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Sweeps at most.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
     accelerate: bool = param(default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never falls.")
     predictive: str = param(
@@ -146,6 +153,8 @@ class BSML(ProbitClassifier, Embedder):
         labels: Any = rows.labels
         fixed = isinstance(self.init, dict)
         R = min(labels.c, MAX_COMPONENTS) if self.n_components is None else int(self.n_components)
+        for shape in ((labels.c, R + 1, R + 1), (max(rows.X.shape), R)):
+            guard_dense(shape, f"n_components={R}: a factor of the model", remedy="Use fewer components.")
         hyper, accelerate = self._hyper(rows.X.shape[1]), bool(self.accelerate) and not fixed
         model = Coupled(rows.X, self._targets(labels), hyper, R, 1 if fixed else int(self.refresh))
         rng = np.random.default_rng(self.random_state)

@@ -13,6 +13,7 @@ from ..algebra.centred import CentredMatrix
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows, may_keep, posterior
 from ..labels import LabelMatrix
+from ..params import Param, check_params, shown
 from ..validation import checked_features, learning
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
@@ -20,6 +21,15 @@ from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
 from .targets import Targets, absent_odds, known_columns, known_rows
+
+MOST_SWEEPS = 1_000_000
+SHAPE = Param(above=0)
+SWEEPS = {
+    "max_iter": Param(low=1, high=MOST_SWEEPS, integer=True),
+    "refresh": Param(low=1, integer=True),
+    "tol": Param(low=0),
+    "accelerate": Param(kind=bool),
+}
 
 
 def with_ones(X):
@@ -162,9 +172,13 @@ class VariationalProbit(ProbitClassifier):
             X, labels = self._known(X, y)
             wide = with_ones(X)
             with one_pool:
-                model = Probit(wide, Targets.of(labels, 0.0), a, b, self.refresh)
+                model = Probit(wide, Targets.of(labels, 0.0), a, b, int(self.refresh))
                 found: Ascent = ascend(
-                    model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
+                    model,
+                    model.start(),
+                    max_iter=int(self.max_iter),
+                    tol=float(self.tol),
+                    accelerate=bool(self.accelerate),
                 )
             tell_unsettled(self, found, stacklevel=2)
             self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
@@ -190,7 +204,7 @@ class VariationalProbit(ProbitClassifier):
 
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
         hyper = check_hyper(type(self).__name__, self.hyper, 4)
-        check_sweeps(self)
+        check_params(self, SWEEPS)
         return GammaPrior(hyper[0], hyper[1]), GammaPrior(hyper[2], hyper[3])
 
     def _scores(self, X) -> np.ndarray:
@@ -205,24 +219,9 @@ class VariationalProbit(ProbitClassifier):
 def check_hyper(name: str, hyper, size: int) -> tuple[float, ...]:
     """The shapes and scales of gamma priors as floats, or a ValueError."""
     numbers = tuple(hyper) if isinstance(hyper, tuple | list) or np.ndim(hyper) == 1 else ()
-    fine = [isinstance(v, int | float | np.number) and not isinstance(v, bool) and 0 < v < np.inf for v in numbers]
-    if len(numbers) != size or not all(fine):
+    if len(numbers) != size or not all(SHAPE.permits(v) for v in numbers):
         raise ValueError(
-            f"{name}: hyper={hyper!r} is not allowed; it must be {size} finite numbers above 0: the shape and the "
+            f"{name}: hyper={shown(hyper)} is not allowed; it must be {size} finite numbers above 0: the shape and the "
             f"scale of each gamma prior, such as {(1.0,) * size}."
         )
     return tuple(float(v) for v in numbers)
-
-
-def check_sweeps(estimator) -> None:
-    """ValueErrors for settings of the sweeps."""
-    name = type(estimator).__name__
-    for key, low in (("max_iter", 1), ("refresh", 1)):
-        value = getattr(estimator, key)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-            raise ValueError(f"{name}: {key}={value!r} is not allowed; it must be a whole number of at least {low}.")
-    tol = estimator.tol
-    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf:
-        raise ValueError(f"{name}: tol={tol!r} is not allowed; it must be a finite number of at least 0, such as 1e-5.")
-    if not isinstance(estimator.accelerate, bool | np.bool_):
-        raise ValueError(f"{name}: accelerate={estimator.accelerate!r} is not allowed; it must be True or False.")

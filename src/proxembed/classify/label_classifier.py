@@ -99,17 +99,3 @@ class LabelClassifier(ExactMatch, BaseEstimator, ABC):
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def whole_number(name: str, value, low: int) -> int:
-    """The value of a parameter that must be a whole number of at least ``low``.
-
-    Examples
-    --------
-    >>> from proxembed.classify.label_classifier import whole_number
-    >>> whole_number("n_neighbors", 3, 1)
-    3
-    """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {low}.")
-    return int(value)

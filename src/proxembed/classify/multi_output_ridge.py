@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from proxembed.params import Param, check_params
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
-from .ridge import chosen_penalty, ridge_fit
+from .ridge import PENALTY, chosen_penalty, ridge_fit
 from .rows import known_labels
+
+PARAMETERS = {"penalty": PENALTY, "penalize_intercept": Param(kind=bool), "min_one": Param(kind=bool)}
 
 
 class MultiOutputRidge(LabelClassifier):
@@ -64,9 +67,7 @@ class MultiOutputRidge(LabelClassifier):
         self
         """
         with learning(self):
-            for name in ("penalize_intercept", "min_one"):
-                if not isinstance(getattr(self, name), bool | np.bool_):
-                    raise ValueError(f"{name}={getattr(self, name)!r} must be True or False.")
+            check_params(self, PARAMETERS)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             T = 2.0 * labels.Y.toarray() - 1.0

@@ -1,17 +1,23 @@
 """Cross-fitted label scores: the rival that every supervised embedding has to face."""
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
 
-from proxembed.classify.ridge import chosen_penalty, ridge_fit
+from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
+from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, learning
 
 from .rival import Rival
+
+PARAMETERS = {
+    "n_components": Param(low=1, integer=True, choices=(None,)),
+    "penalty": PENALTY,
+    "n_folds": Param(low=2, integer=True),
+    "random_state": SEED,
+}
 
 
 class LabelScores(Rival):
@@ -76,7 +82,7 @@ class LabelScores(Rival):
         self
         """
         with learning(self):
-            self._check()
+            check_params(self, PARAMETERS)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             labels = labels.drop_empty()
@@ -96,13 +102,6 @@ class LabelScores(Rival):
             self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
             self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
         return self
-
-    def _check(self) -> None:
-        k, folds = self.n_components, self.n_folds
-        if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
-            raise ValueError(f"n_components={k!r} must be a whole number of at least 1, or None.")
-        if not isinstance(folds, Integral) or isinstance(folds, bool) or folds < 2:
-            raise ValueError(f"n_folds={folds!r} must be a whole number of at least 2.")
 
     def _folds(self, n_rows: int) -> np.ndarray:
         if n_rows < 2:

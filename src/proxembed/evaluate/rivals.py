@@ -2,7 +2,6 @@
 
 from importlib import import_module
 from importlib.util import find_spec
-from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,12 +9,25 @@ from sklearn.utils import check_random_state
 
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
+from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, learning
 
 from .rival import Rival
 
 FOREST_ROWS = 5000
+FOREST = {
+    "n_components": Param(low=1, integer=True, choices=(None,)),
+    "n_estimators": Param(low=1, high=100_000, integer=True),
+    "min_samples_leaf": Param(low=1, integer=True),
+    "max_rows": Param(low=2, integer=True),
+    "random_state": SEED,
+}
+UMAP = {
+    "n_components": Param(low=1, integer=True, choices=(None,)),
+    "n_neighbors": Param(low=2, integer=True),
+    "random_state": SEED,
+}
 
 
 class ForestProximity(Rival):
@@ -86,7 +98,7 @@ class ForestProximity(Rival):
         from sklearn.ensemble import RandomForestRegressor
 
         with learning(self):
-            self._check()
+            check_params(self, FOREST)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             random = check_random_state(self.random_state)
@@ -114,14 +126,6 @@ class ForestProximity(Rival):
             self._own[~unseen.any(axis=1)] = 0.0  # known to every tree: at the centre, where nothing is said
             self.n_components_ = self.projection_.n_components_
         return self
-
-    def _check(self) -> None:
-        for name, least in (("n_estimators", 1), ("min_samples_leaf", 1), ("max_rows", 2), ("n_components", 1)):
-            value = getattr(self, name)
-            if name == "n_components" and value is None:
-                continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
     def _leaves(self, X, used=None) -> sp.csr_array:
         """One-hot leaves (m, nodes of all trees), each row over the trees ``used`` for it and summing to 1 (or to 0,
@@ -222,6 +226,7 @@ class SupervisedUMAP(Rival):
 
     def fit_transform(self, X, y):
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
+        check_params(self, UMAP)
         if not umap_installed():
             raise ImportError("SupervisedUMAP needs umap-learn; install it (pip install umap-learn).")
         with learning(self):
