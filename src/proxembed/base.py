@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .algebra.centred import CentredMatrix
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
@@ -27,15 +28,17 @@ from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .labels import LabelMatrix
-from .params import check_params, param, refuse_bare_overrides, with_parameters
+from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
 from .template import Template
+from .validation import checked_features, learning, refuse_extreme
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
 
 def registry() -> dict[str, type[Embedder]]:
-    """The public estimators by name, in alphabetical order."""
+    """The public estimators by name, in alphabetical order; the rooms that state them are loaded by the first call."""
+    import_module("proxembed.catalogue")
     return dict(sorted(_REGISTRY.items()))
 
 
@@ -88,33 +91,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         return citation(cited_keys(cls))
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned."""
-        for name in [n for n in vars(self) if n.endswith("_")]:
-            delattr(self, name)
-
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator."""
-        self._forget()
-        try:
-            with one_pool:
-                yield
-        except Exception:
-            self._forget()
-            raise
+        """The time of a fit, with BLAS pools out of each other's way."""
+        with learning(self), one_pool:
+            yield
 
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2 if reset else 1,
-        )
-        return float_matrix(X)
+        return float_matrix(checked_features(self, X, reset=reset))
 
     def _rows(self, X, y) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -133,11 +118,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
         if labels.unknown is not None and not self.keeps_unknown:
             X, labels = self._without_unknown(X, labels)
-        labels = labels.drop_empty()
+        labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self._check_labels(known)
         self.classes_ = labels.classes_
         return Rows(X, labels)
+
+    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
+        """The labels that take part: those that some row has."""
+        return labels.drop_empty()
 
     def _without_unknown(self, X, labels: LabelMatrix):
         keep = np.flatnonzero(labels.rows_known)
@@ -183,7 +172,8 @@ class Nested:
         check_is_fitted(self, "n_components_")
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
             raise ValueError(
-                f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
+                f"k={shown(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
+                "components."
             )
         short = copy.copy(self)
         short.n_components = short.n_components_ = k
@@ -263,10 +253,12 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
 
     def _solved(self, rows: Rows) -> Solution:
         known = rows.labels is not None and rows.labels.unknown is None
-        template = self._stated(rows)
+        template, R = self._stated(rows), self.lift(rows.X)
+        if R is not rows.X:
+            refuse_extreme(R, "the features that X is mapped to", "Scale X, such as to unit variance.")
         return solve(
             template,
-            self.lift(rows.X),
+            R,
             self._request(rows),
             *self._ridge_settings(),
             solver=self.solver,
@@ -278,7 +270,7 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
 
     def _stated(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
-        template, k = self.template(rows), self._wanted()
+        template, k = self.template(rows), self._asked()
         if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
@@ -313,7 +305,7 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
 
     def _request(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
-        k = self._wanted()
+        k = self._asked()
         if isinstance(k, float):
             if not 0.0 < k < 1.0:
                 raise ValueError(
@@ -321,15 +313,18 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
                     "a float in (0, 1) or None."
                 )
             return None
-        if k is not None:
-            return int(k)
-        return self._natural(rows)
+        return self._natural(rows) if k is None else k
 
     def _natural(self, rows: Rows) -> int:
         return natural_components(rows)
 
     def _wanted(self) -> int | float | None:
         return self.n_components
+
+    def _asked(self) -> int | float | None:
+        """``n_components`` as Python's own number, whatever numeric type it came in."""
+        k = self._wanted()
+        return k if k is None else int(k) if isinstance(k, Integral) else float(k)
 
     def _ridge_settings(self) -> tuple[float | str, str]:
         return self.ridge, self.ridge_scale
@@ -339,7 +334,7 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
 
     def _chosen(self, found: Solution, rows: Rows) -> Solution:
         """The solution cut to what was asked for, or an error that names the bound."""
-        k, bound = self._wanted(), found.bound
+        k, bound = self._asked(), found.bound
         if isinstance(k, float):
             spectrum = np.clip(found.spectrum, 0.0, None)
             return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)

@@ -128,7 +128,24 @@ def solve(
                 "Pass features that vary."
             )
         found = _checked(problem, found)
-    return replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    found = replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    return found if problem.unit == 1.0 else _of_original(found, problem)
+
+
+def _of_original(found: Solution, problem: Problem) -> Solution:
+    """A solution on rows over a unit as one of the rows themselves."""
+    of_A, of_B = problem.shrunk
+    P, factor = found.P, of_A * problem.unit * problem.unit
+    if problem.template.B is not None:
+        P, factor = P / problem.unit / np.sqrt(of_B), of_A / of_B
+    return replace(
+        found,
+        P=P,
+        mean=None if found.mean is None else found.mean * problem.unit,
+        eigenvalues=found.eigenvalues * factor,
+        spectrum=None if found.spectrum is None else found.spectrum * factor,
+        ridge=problem.of_rows(found.ridge),
+    )
 
 
 def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:

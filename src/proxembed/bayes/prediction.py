@@ -33,6 +33,15 @@ class ProbitClassifier(LabelClassifier):
     """
 
     _prior: np.ndarray | None = None  # log weights of the sides, (2, L)
+    _absent_odds: np.ndarray  # log odds of the labels that no row of fit has, 0 for the others, (c,)
+
+    def _completed(self, odds: np.ndarray) -> np.ndarray:
+        """Log odds (m, c), 0 for labels left out of fit, with those of the labels that no row has."""
+        absent = self._absent_odds < 0
+        scores = odds + self._absent_odds
+        if self._labels.form == "classes" and absent.any():  # of one class a row it is never the largest
+            scores[:, absent] += np.minimum(odds[:, ~absent].max(axis=1, keepdims=True), 0.0)
+        return scores
 
     @abstractmethod
     def _means(self, X) -> np.ndarray:

@@ -180,10 +180,10 @@ class SLVM(DirectEmbedder):
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), also=[Z])
         dense = min(rows.X.shape) <= DENSE_LIMIT
-        self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
+        ridge = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         gram = problem.gram if dense else None
-        W, self.intercept_ = ridge_solve(problem.rows, Z, self.ridge_, gram=gram)
-        self.components_ = np.ascontiguousarray(W.T)
+        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
+        self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
     def extend(self, X):
@@ -233,7 +233,7 @@ class MLLS(SpectralEmbedder):
 
     def _shifted(self, P, R) -> np.ndarray:
         """M1 P."""
-        return R.normal_dot(P) / R.shape[0] + (self.alpha + self.beta) * P
+        return R.normal_dot(P) * (R.unit * R.unit / R.shape[0]) + (self.alpha + self.beta) * P
 
     def _store(self, found, rows):
         super()._store(found, rows)
@@ -243,7 +243,8 @@ class MLLS(SpectralEmbedder):
     def _learn_predictor(self, rows, found) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
         n, theta = rows.n, orthonormal_columns(self.components_.T)
-        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta))
+        unit = found.problem.unit
+        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / (unit * unit)) / unit
         triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
         self._inner = solve_linear(triangle.T, found.P.T).T
         self._level = rows.labels.nk / n

@@ -232,13 +232,15 @@ class SSDR(PartlyLabelled):
         if self.balance == "none":
             self._added += bound * ridge
             return template, ridge
-        objective = objective_size(problem, self.balance)
-        if not objective > 0:
+        objective = problem.of_rows(objective_size(problem, self.balance), constraint=False)
+        if not 0 < objective < np.inf:
             raise ValueError(
                 f"balance={self.balance!r} is not allowed here: the objective of {type(method).__name__} has the "
-                'size 0 by which it would be divided. Use balance="none".'
+                f'size {objective:g} by which it would be divided. Use balance="none".'
             )
-        constraint = constraint_size(problem, self.balance) if self.constraint == "mixed" else 1.0
+        constraint = 1.0
+        if self.constraint == "mixed":
+            constraint = problem.of_rows(constraint_size(problem, self.balance))
         self._added += bound * ridge / constraint
         return template.rescale(1.0 / objective, 1.0 / constraint), ridge
 
@@ -251,7 +253,7 @@ class SSDR(PartlyLabelled):
         if ridge == "auto" and known is not None:
             return known
         dense = min(problem.n, problem.d) <= DENSE_LIMIT and self.solver != "iterative"
-        return choose_ridge(problem, ridge, scale, dense)
+        return problem.of_rows(choose_ridge(problem, ridge, scale, dense))
 
     def _ridge_given(self) -> bool:
         """Whether the ridge is a number to be added as it is."""
