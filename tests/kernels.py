@@ -51,7 +51,8 @@ def run(kernel: str, tests: tuple[str, ...]) -> int:
     """The exit status of the tests under a kernel."""
     print(f"tests under OPENBLAS_CORETYPE={kernel}: {' '.join(tests) or 'all'}", flush=True)
     environment = {**os.environ, "OPENBLAS_CORETYPE": kernel}
-    return subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "-q", *tests], cwd=ROOT, env=environment).returncode
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", *tests]
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
 def main(argument: str) -> int:

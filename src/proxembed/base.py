@@ -31,7 +31,7 @@ from .labels import LabelMatrix
 from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
 from .template import Template
-from .validation import checked_features, learning, refuse_extreme
+from .validation import checked_features, in_range, learning, refuse_extreme
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
@@ -286,7 +286,9 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         """
         check_is_fitted(self, "n_components_")
         X = self._input(X, reset=False)
-        return self._embed(X).astype(X.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self._embed(X)
+        return in_range(Z, X, left_out=self.direct)
 
     def _embed(self, X) -> np.ndarray:
         return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)

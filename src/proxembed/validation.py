@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from .algebra.matrix import largest_entry
 from .label_values import refuse_equal_names
 
 FILL = (
@@ -122,15 +123,40 @@ def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
     return f"{kind} {wrong} is not among its {size} {kind}s, numbered from 0"
 
 
-def refuse_extreme(X: Any) -> None:
-    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type.
+def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) -> Any:
+    """Results for rows X in X's float type, or in ``dtype``; a ValueError where they are beyond its range.
+
+    ``left_out``: a row of NaN alone is one that a method does not place.
+
+    >>> in_range(np.array([[1e300]]), np.array([[1e38]], dtype=np.float32))
+    Traceback (most recent call last):
+    ValueError: The results for 1 row(s) of X are beyond the range of float32; the largest value of X is 1e+38 in ...
+    """
+    with np.errstate(over="ignore"):
+        out = values.astype(X.dtype if dtype is None else dtype, copy=False)
+    if np.isfinite(out.data if sp.issparse(out) else out).all():
+        return out
+    table = out.toarray() if sp.issparse(out) else out.reshape(len(out), -1)
+    wrong = ~np.isfinite(table).all(axis=1)
+    if left_out:
+        wrong &= ~np.isnan(table).all(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"The results for {int(wrong.sum())} row(s) of X are beyond the range of {out.dtype}; the largest value of "
+            f"X is {largest_entry(X):.3g} in size. Pass rows of the size of those given to fit, or float64 ones."
+        )
+    return out
+
+
+def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None) -> None:
+    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type;
+    with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's.
 
     >>> refuse_extreme(np.full((2, 3), 1e-200))
     Traceback (most recent call last):
     ValueError: The largest value of X is 1e-200 in size, and its square underflows float64. Pass X * 1e+200.
     """
-    values, limits = X.data[: X.indptr[-1]] if sp.issparse(X) else X, np.finfo(X.dtype)
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    largest, limits = largest_entry(X), np.finfo(X.dtype)
     n, d = X.shape
     if largest > np.sqrt(float(limits.max) / (n * d)):
         fault = f"the sum of {n:,} x {d:,} such squares overflows"
@@ -140,4 +166,7 @@ def refuse_extreme(X: Any) -> None:
         return
     most = np.floor(np.log10(float(limits.max)))
     factor = 10.0 ** -np.clip(np.floor(np.log10(largest)), -most, most)
-    raise ValueError(f"The largest value of X is {largest:.3g} in size, and {fault} {X.dtype}. Pass X * {factor:.0e}.")
+    raise ValueError(
+        f"The largest value of {name} is {largest:.3g} in size, and {fault} {X.dtype}. "
+        f"{remedy or f'Pass {name} * {factor:.0e}.'}"
+    )

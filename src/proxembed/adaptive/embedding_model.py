@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import Embedder, Nested, natural_components
 from ..params import integers, log, param
+from ..validation import in_range
 from .candidate import Embedded
 from .options import CHOICES, PairOptions
 from .points import float64
@@ -200,7 +201,7 @@ class EmbeddingModel(Nested, Embedder):
         """The embedding of rows X, (m, d) to (m, k), in X's float type."""
         check_is_fitted(self, "projection_")
         X = self._input(X, reset=False)
-        return Projection.restored(self.projection_).apply(float64(X)).astype(X.dtype, copy=False)
+        return in_range(Projection.restored(self.projection_).apply(float64(X)), X)
 
     def _store(self, found: Embedded, natural: int) -> None:
         bound = found.Z.shape[1]

@@ -23,7 +23,7 @@ from .centred import CentredMatrix
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
-from .guard import MAX_DENSE_BYTES
+from .guard import dense_side
 from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
 from .parallel import CHUNK
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
@@ -185,7 +185,7 @@ def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bo
     lanczos_pays = small > DENSE_LIMIT or (problem.rows.sparse and small > LANCZOS_FROM)
     if plain and lanczos_pays and k is not None and k < small // 10:
         return "iterative"
-    if 8 * small**2 > MAX_DENSE_BYTES and k is not None:
+    if small > dense_side() and k is not None:
         return "iterative"
     return "primal" if problem.side == "features" else "dual"
 
@@ -250,9 +250,11 @@ def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
 def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None:
     shift = problem.template.b + ridge
     if problem.template.B is not None and shift <= 0:
+        fits = min(problem.n, problem.d) <= dense_side()
+        remedy = "Use solver='auto'" if fits else f"Reduce X to {dense_side():,} features or fewer (such as by LSI)"
         raise ValueError(
             f"ridge=0 needs a decomposition of the constraint, which the iterative solver does not make (X is "
-            f"{problem.n:,} x {problem.d:,}). Use solver='auto', or a positive ridge where the method has one."
+            f"{problem.n:,} x {problem.d:,}). {remedy}, or use a positive ridge where the method has that parameter."
         )
     low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
     if low and problem.scatter is not None:

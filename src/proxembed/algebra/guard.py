@@ -7,6 +7,15 @@ import math
 MAX_DENSE_BYTES = 2 << 30
 
 
+def dense_side() -> int:
+    """The side of the largest square float64 array that is within MAX_DENSE_BYTES.
+
+    >>> dense_side()
+    16384
+    """
+    return math.isqrt(MAX_DENSE_BYTES // 8)
+
+
 def guard_dense(
     shape: tuple[int, ...],
     what: str,

@@ -123,6 +123,18 @@ def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
     return np.divide(X, divisor[:, None], out=np.empty_like(X), casting="same_kind")
 
 
+def largest_entry(X: Matrix) -> float:
+    """The largest absolute value.
+
+    Examples
+    --------
+    >>> largest_entry(np.array([[1.0, -3.0]]))
+    3.0
+    """
+    values = X.data[: X.indptr[-1]] if sp.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def unit_of(X: Matrix) -> float:
     """A power of two over which rows of extreme size are taken, so that products of their squares are ordinary
     numbers: the largest entry is then about 2^100 or 2^-100. 1 for entries between 2^-200 and 2^200.
@@ -134,8 +146,7 @@ def unit_of(X: Matrix) -> float:
     """
     if X.dtype == np.float32:  # its squares are ordinary numbers of float64
         return 1.0
-    values = X.data if sp.issparse(X) else X
-    exponent = int(np.frexp(max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))))[1])
+    exponent = int(np.frexp(largest_entry(X))[1])
     return 1.0 if abs(exponent) <= EXTREME else float(2.0 ** (exponent - np.sign(exponent) * EXTREME // 2))
 
 

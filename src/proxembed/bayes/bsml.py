@@ -18,6 +18,7 @@ from ..explain import Explanation, explanation
 from ..labels import LabelMatrix
 from ..params import check_params, param
 from ..rows import Rows
+from ..validation import in_range
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State
 from .gamma import GammaPrior
@@ -208,8 +209,8 @@ class BSML(ProbitClassifier, Embedder):
         with one_pool:
             Z = self._embedded(X)
             if not return_std:
-                return Z.astype(X.dtype, copy=False)
-            return Z.astype(X.dtype, copy=False), np.sqrt(self._variances(X)).astype(X.dtype, copy=False)
+                return in_range(Z, X)
+            return in_range(Z, X), in_range(np.sqrt(self._variances(X)), X)
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
         """Signed top features of a component and the labels whose scores it moves, strongest first."""

@@ -82,5 +82,5 @@ class ProbitClassifier(LabelClassifier):
         array of shape (m, c); with one class a row they are those of exactly one label, and sum to one
         """
         X = self._checked(X)
-        scores = self._scores(X)
+        scores = self._finite_scores(X)
         return softmax(scores, axis=1) if self._labels.form == "classes" else expit(np.clip(scores, -CERTAIN, CERTAIN))

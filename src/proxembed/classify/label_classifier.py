@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from proxembed.labels import LabelMatrix
-from proxembed.validation import checked_features, refuse_masked
+from proxembed.validation import checked_features, in_range, refuse_masked
 
 
 class ExactMatch(ClassifierMixin):
@@ -49,6 +49,12 @@ class LabelClassifier(ExactMatch, BaseEstimator, ABC):
     def _scores(self, X) -> np.ndarray:
         """One score a label of checked rows, (m, c)."""
 
+    def _finite_scores(self, X) -> np.ndarray:
+        """The scores of checked rows, or a ValueError where they overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._scores(X)
+        return in_range(scores, X, np.float64)
+
     def _positive(self, scores: np.ndarray) -> np.ndarray:
         """Which labels are predicted, bool (m, c)."""
         return scores > 0
@@ -68,8 +74,7 @@ class LabelClassifier(ExactMatch, BaseEstimator, ABC):
         -------
         array of shape (m, c), or (m,) for 1-D y with two classes
         """
-        X = self._checked(X)
-        scores = self._scores(X)
+        scores = self._finite_scores(self._checked(X))
         binary = self._labels.form == "classes" and len(self.classes_) == 2
         return scores[:, 1] if binary else scores
 
@@ -88,7 +93,7 @@ class LabelClassifier(ExactMatch, BaseEstimator, ABC):
 
     def _predicted(self, X):
         """The labels of checked rows."""
-        scores = self._scores(X)
+        scores = self._finite_scores(X)
         if self._labels.form == "classes":
             return self.classes_[scores.argmax(axis=1)]
         return self._labels.decode(self._positive(scores))

@@ -372,7 +372,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         array of shape (m, c); with one class a row, what the classifier gives
         """
         X = self._checked(X)
-        return self.classifier_.decision_function(X) if self.cuts_ is None else self._scores(X)
+        return self.classifier_.decision_function(X) if self.cuts_ is None else self._finite_scores(X)
 
     def _predicted(self, X):
         return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)

@@ -20,7 +20,7 @@ from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
 from proxembed.params import Param, check_params
-from proxembed.validation import checked_features, learning
+from proxembed.validation import checked_features, in_range, learning
 
 from .limits import check_limits
 from .model_search import ModelSearch, random_models, reduced8
@@ -326,7 +326,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     def transform(self, X):
         """The embedding of rows, (m, d) to (m, k), by the best candidate, in X's float type."""
         X = self._new_rows(X)
-        return self._embedded(X).astype(X.dtype, copy=False)
+        return in_range(self._embedded(X), X)
 
     def predict(self, X):
         """Labels of rows, (m, d), in the form in which y came."""

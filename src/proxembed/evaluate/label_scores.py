@@ -8,7 +8,7 @@ from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
 from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
-from proxembed.validation import checked_features, learning
+from proxembed.validation import checked_features, in_range, learning
 
 from .rival import Rival
 
@@ -134,4 +134,5 @@ class LabelScores(Rival):
         S = X @ self.coef_ + self.intercept_
         seen = self._seen.find(X)
         S[seen >= 0] = self.scores_[np.searchsorted(self._first, seen[seen >= 0])]
+        S = in_range(S, X, np.float64)
         return S if self.reduction_ is None else self.reduction_.transform(S)

@@ -14,6 +14,7 @@ from ..params import param
 from ..proximity.geodesic import connected, geodesics
 from ..proximity.neighbors import Neighbors, nearest
 from ..template import Template
+from ..validation import in_range
 from .manifold import SCALING_DOC
 
 DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanczos takes some twenty products
@@ -108,7 +109,7 @@ class Isomap(DirectEmbedder, Neighborly):
             placed = np.flatnonzero(np.isfinite(lengths).all(axis=1))
             squares = lengths[placed] ** 2
             scaled = gower_rows(squares, self.level_, self.embedding_[self.landmarks_], self.eigenvalues_)
-            Z[part.start + placed] = scaled
+            Z[part.start + placed] = in_range(scaled, X, np.float64)
         return Z
 
     def _graph(self, rows):

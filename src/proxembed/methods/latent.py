@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.blas import matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
+from ..algebra.guard import dense_side
 from ..algebra.inverse import Inverse
 from ..algebra.linear import DENSE_LIMIT, ridge_solve
 from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
@@ -21,6 +22,7 @@ from ..explain import label_loadings
 from ..params import log, param
 from ..rows import Rows
 from ..template import Template
+from ..validation import in_range
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 
@@ -118,10 +120,20 @@ class MLSI(SpectralEmbedder):
 
     def template(self, rows):
         if self.form == "inverse":
+            self._refuse_wide(rows)
             return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
         offset = rows.ones if self.center else None
         K = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
         return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
+
+    def _refuse_wide(self, rows: Rows) -> None:
+        """A ValueError for rows of which neither side can be decomposed, which this form has to do."""
+        if min(rows.X.shape) > dense_side():
+            raise ValueError(
+                f'MLSI: form="inverse" decomposes the smaller side of X, at most {dense_side():,} long; X is '
+                f'{rows.n:,} x {rows.X.shape[1]:,}. Use form="ratio", which is iterative, or reduce X to '
+                f"{dense_side():,} features or fewer first, such as by LSI."
+            )
 
 
 class SLVM(DirectEmbedder):
@@ -266,7 +278,8 @@ class MLLS(SpectralEmbedder):
     def decision_function(self, X) -> np.ndarray:
         """Scores of rows X, (m, c); 0.5 is the threshold between a label and none."""
         check_is_fitted(self, "coef_")
-        return CentredMatrix(self._input(X, reset=False)).dot(self.coef_) + self.intercept_
+        X = self._input(X, reset=False)
+        return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X) -> Any:
         """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class a row."""

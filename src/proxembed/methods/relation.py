@@ -18,6 +18,7 @@ from ..features.relation import RELATIONS, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..labels import LabelMatrix
 from ..params import call, log, methods, param
+from ..validation import in_range
 from ..wrapper import Wrapper
 from .dependence import OPLS
 
@@ -68,7 +69,10 @@ class Scaling(Embedder):
     def transform(self, X):
         """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"."""
         check_is_fitted(self, "state_")
-        return scaling_apply(self.state_, self._input(X, reset=False))
+        X = self._input(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = scaling_apply(self.state_, X)
+        return in_range(scaled, X, scaled.dtype)
 
     @property
     def _n_features_out(self) -> int:
@@ -146,7 +150,7 @@ class RelationFeatures(Embedder):
         check_is_fitted(self, "prototypes_")
         X = self._input(X, reset=False)
         R = self._relate(X) / self.scale_
-        return R.astype(X.dtype, copy=False)
+        return in_range(R, X)
 
     def _relate(self, X) -> np.ndarray:
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")

@@ -175,7 +175,7 @@ def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: 
     >>> weights_gaussian(np.array([0.0, 1.0, np.inf]), 1.0).round(3)
     array([1.   , 0.368, 0.   ])
     """
-    unit = unit_of(np.asarray(distance, dtype=np.float64))
+    unit = unit_of(np.sqrt([tau]))
     with np.errstate(over="ignore", under="ignore"):
         return gaussian(over(distance, unit) ** 2, tau / (unit * unit))
 

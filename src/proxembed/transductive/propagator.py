@@ -22,6 +22,7 @@ from ..params import param
 from ..proximity.graph import components
 from ..rows import Rows, reciprocal
 from ..seen import SeenRows
+from ..validation import in_range
 from .decision import DECISIONS, LARGEST_CUT, cut_at_half, distributions, mass_cuts, mass_weights
 
 FOLDS = 5
@@ -256,7 +257,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         """
         X, scores = self._placed(X, "scores_")
         kept = self._labels.kept
-        return (scores if kept is None else scores[:, kept]).astype(X.dtype, copy=False)
+        return in_range(scores if kept is None else scores[:, kept], X)
 
     def _placed(self, X, name: str):
         """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""

@@ -23,6 +23,7 @@ from ..params import integers, log, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows
 from ..seen import SeenRows
+from ..validation import in_range
 from .decision import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, one_cut
 from .label_inference import OBJECTIVES, PRIORS, Inference
 from .label_iteration import Alternation, Outcome
@@ -363,7 +364,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         rows' that rebuilds them.
         """
         X = self._checked(X)
-        return self._placed(X)[2].astype(X.dtype, copy=False)
+        return in_range(self._placed(X)[2], X)
 
     def _predicted(self, X) -> Any:
         """The labels of checked rows; those of ``transduction_`` for rows seen in training, the first of equal ones."""
