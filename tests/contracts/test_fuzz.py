@@ -1,0 +1,144 @@
+"""Odd inputs of every kind on every public estimator: a fit gives a right result or a sentence, never a raw error.
+
+The cases of these tests are the same every time. ``make fuzz`` draws others, as long as it is let.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contracts.estimators import EVERY, every
+from contracts.fuzz import features, limits, planted, schedule, settings, targets
+from contracts.fuzz.case import Case
+from contracts.fuzz.judge import judge
+from contracts.fuzz.laws import ALWAYS, SOMETIMES
+from contracts.fuzz.survey import Survey
+from contracts.fuzz.worker import Worker
+
+
+@pytest.fixture(scope="module")
+def worker():
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+@every
+def test_every_kind_of_x_y_and_parameters(cls, worker):
+    survey = Survey(worker).run(schedule.sweep(cls))
+    assert not survey.failures, "\n".join(map(str, survey.failures.values()))
+    assert survey.outcomes["passed"] >= 60 and survey.outcomes["refused"] >= 40, survey.summary()
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_draws_of_the_longer_run(number, worker):
+    cases = schedule.draws(number)
+    survey = Survey(worker).run(next(cases) for _ in range(40))
+    assert not survey.failures, "\n".join(map(str, survey.failures.values()))
+
+
+# planted estimator -> what the fuzzer must say of it
+WRONG = {
+    "NotFinite": "silent finite",
+    "NoColumns": "silent shapes",
+    "ChangesX": "silent unchanged",
+    "MergesClasses": "silent classes",
+    "RawIndexError": "raw IndexError",
+    "RawWarning": "raw RuntimeWarning",
+    "ByFirstRow": "silent order_of_rows",
+    "ByFirstColumn": "silent order_of_columns",
+    "ByFirstLabel": "silent order_of_labels",
+    "KeepsOldFit": "silent failed_fit",
+    "Remembers": "silent fit_",
+    "InventsClasses": "silent predictions",
+    "Rounds": "silent single_precision",
+    "Hangs": "raw Hang",
+    "TakesNaN": "silent accepted: X NaN",
+    "ForgetsNames": "silent table_columns",
+}
+
+PLAIN = [Case("", seed=seed, n=n, d=d) for seed, n, d in ((0, 20, 5), (1, 12, 3), (2, 40, 9))]
+CLASSES = [case.with_(labels="plain classes", form=form) for case in PLAIN for form in ("plain", "huge integers")]
+TRIED = [
+    *PLAIN,
+    *CLASSES,
+    *(case.with_(storage=storage) for case in PLAIN for storage in ("float32", "table", "NaN", "csr")),
+    *(case.with_(values="a column of zeros") for case in PLAIN),
+]
+
+
+def verdicts(name: str) -> set[str]:
+    found = (judge(case.with_(estimator=name), laws=100) for case in TRIED)
+    return {f"{verdict.outcome} {verdict.cause}" for verdict in found}
+
+
+def test_an_honest_estimator_passes():
+    assert verdicts("Honest") == {"passed ", "refused "}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_reported(name, monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 0.3)
+    found = verdicts(name)
+    assert any(verdict.startswith(WRONG[name]) for verdict in found), found
+
+
+def test_every_planted_fault_has_its_report():
+    assert set(planted.PLANTED) == {"Honest", "Dies", "Devours", *WRONG}
+
+
+def test_a_process_that_dies_is_a_verdict(worker):
+    wide, narrow = Case("Dies", d=9), Case("Dies", d=2)
+    assert worker.judge(wide).cause == "the process died with exit status -9"
+    assert worker.judge(narrow).outcome == "passed"
+    assert worker.judge(Case("Devours", d=9)).cause.startswith("MemoryError")
+    assert worker.judge(Case("Devours", d=2)).outcome == "passed"
+
+
+def test_a_failure_is_reported_once_by_its_simplest_case(worker):
+    survey = Survey(worker)
+    case = Case("RawIndexError", values="one direction", storage="csr", labels="unknown rows", form="sets", n=30, d=3)
+    other = case.with_(values="counts", storage="table", seed=5)
+    survey.run([(case, 0), (other, 0), (Case("Honest"), 3)])
+    (failure,) = survey.failures.values()
+    assert failure.estimators == {"RawIndexError": 2}
+    assert failure.case == Case("RawIndexError", n=2, d=1)
+    assert 'make fuzz CASE="RawIndexError; at fit; X plain/array; y plain sets/indicator; 2x1; seed 0"' in str(failure)
+    assert survey.summary().startswith("3 cases, 0 silent, 2 raw")
+
+
+def test_a_raised_sentence_is_told_from_an_operation_that_failed():
+    def raised(text):
+        raise ValueError(text)
+
+    for call in (lambda: np.zeros(2)[5], lambda: [1, 2] @ np.eye(3), lambda: raised("no"), lambda: int("word")):
+        with pytest.raises(limits.Fault):
+            limits.attempt(call)
+
+
+@every
+def test_the_sweep_meets_every_kind(cls):
+    cases = [case for case, _ in schedule.sweep(cls)]
+    assert all(Case.read(str(case)) == case for case in cases)
+    fitted = [case for case in cases if case.at == "fit"]
+    assert {case.storage for case in fitted} == set(features.STORAGES)
+    assert {case.storage for case in cases if case.at == "transform"} == set(features.STORAGES)
+    assert {case.values for case in fitted} == set(features.VALUES)
+    for name in schedule.families(cls):
+        kinds = getattr(targets, name.upper())
+        assert {case.labels for case in fitted if case.labels in kinds} == set(kinds)
+        assert {case.form for case in fitted if case.labels in kinds} == set(targets.forms(next(iter(kinds))))
+    assert {name for case in fitted for name, _ in case.params} == set(settings.parameters(cls))
+
+
+def test_the_sweeps_together_meet_every_pair_of_x_and_y():
+    pairs = {(case.storage, case.form) for cls in EVERY for case, _ in schedule.sweep(cls) if case.at == "fit"}
+    for forms in schedule.FORMS.values():
+        missing = {(storage, form) for storage in features.ACCEPTABLE for form in forms} - pairs
+        assert not missing, sorted(missing)[:10]
+
+
+def test_every_law_is_drawn():
+    drawn = [np.random.default_rng([seed, 3]).choice(list(SOMETIMES), 3, replace=False) for seed in range(40)]
+    assert set(np.ravel(drawn)) == set(SOMETIMES) and not set(SOMETIMES) & set(ALWAYS)
