@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -156,6 +157,21 @@ def test_almost_everything_unknown(cls):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             fit_and_read(cls, y)
+
+
+@multi
+def test_one_row_with_known_labels(cls):
+    """It is enough for some classifiers; the others say what is missing."""
+    y = np.full((N, 4), np.nan)
+    y[3] = [1, 0, 1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            fitted = cls().fit(X, y)
+        except ValueError as error:
+            assert re.search("only 1 of 40 rows|one class only|at least 2|distinct", str(error)), error
+        else:
+            assert all(np.isfinite(values).all() for values in readings(fitted, X).values())
 
 
 def fit_and_read(cls, y):

@@ -169,6 +169,8 @@ def label_folds(n_folds: int, Y: np.ndarray):
     >>> [len(held_out) for _, held_out in label_folds(2, np.eye(4) > 0)]
     [2, 2]
     """
+    if len(Y) < 2:
+        raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
     from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
 
     splitter = MultilabelStratifiedKFold(n_splits=min(n_folds, len(Y)), shuffle=True, random_state=0)
