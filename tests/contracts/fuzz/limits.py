@@ -26,7 +26,7 @@ OURS = (str(Path(proxembed.__file__).parent), f"{FUZZ}/planted.py")
 THEIRS = str(Path(sklearn.__file__).parent)
 # scikit-learn's input checks raise through NumPy or pandas where a cell is no number; these sentences say which.
 CONVERSIONS = r"could not convert string to float: |must be a string or a real number, not "
-SUBJECTS = r"\b(X|y|k|rows?|samples?|features?|columns?|labels?|class(es)?|array|matrix|data|DataFrame|component|seed)\b"
+SUBJECTS = r"\b(X|y|k|rows?|samples?|features?|columns?|labels?|class(es)?|array|matrix|data|DataFrame|component|n_features|n_labels|seed)\b"
 
 
 class Hang(BaseException):

@@ -97,6 +97,7 @@ ODD = (
     "LaplacianEigenmaps()",
     "Scaling()",
 )
+REPEATS = ("n_init", "max_iter")  # a large number that is allowed is worked through as well
 BUDGETS = ("max_evals", "max_seconds", "max_trials", "patience")  # amounts of work: a large one is worked through
 OWN_WORK = ("n_jobs", "progress", "measure", "scoring")  # processes, and functions whose errors are their author's
 METHODS = {
@@ -137,6 +138,8 @@ def odd(cls: type, name: str) -> list[str]:
     found = [*ODD, *([] if spec is None else _ends(spec))]
     if name in BUDGETS:
         found = [e for e in found if not e[:1].isdigit() and e != "inf"]
+    if name in REPEATS and spec is not None:
+        found = [e for e in found if not (spec.permits(value(e)) and value(e) > 100)]
     if name in OWN_WORK:
         found = ["0", "1.5", "nan", "'no such thing'", "[]", "object()", "1j"]
     return found
