@@ -121,4 +121,3 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None) -> None:
         f"The largest value of {name} is {largest:.3g} in size, and {fault} {X.dtype}. "
         f"{remedy or f'Pass {name} * {factor:.0e}.'}"
     )
-

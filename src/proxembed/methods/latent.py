@@ -126,7 +126,6 @@ class MLSI(SpectralEmbedder):
         K = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
         return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
 
-
     def _refuse_wide(self, rows: Rows) -> None:
         """A ValueError for rows of which neither side can be decomposed, which this form has to do."""
         if min(rows.X.shape) > dense_side():
