@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test bench results search-results reproduce docs figure types clean
+.PHONY: help demo test fuzz bench results search-results reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -12,6 +12,7 @@ export SCIPY_ARRAY_API = 1
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
 	@echo "make test    ruff, the import contract and the tests"
+	@echo "make fuzz    odd inputs on every estimator for SECONDS=300; CASE=\"...\" runs one again, SEED= the same ones"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
 	@echo "make search-results  the main job on eight real sets, into docs/results/search/; SETS=scene picks one"
@@ -29,6 +30,11 @@ test: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/lint-imports
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
+
+SECONDS ?= 300
+fuzz: $(VENV)/.ready-dev
+	PYTHONPATH=src:tests $(VENV)/bin/python -m contracts.fuzz \
+	    $(if $(CASE),"$(CASE)",--seconds $(SECONDS) $(if $(SEED),--seed $(SEED)))
 
 bench: $(VENV)/.ready-dev
 	@set -e; for question in $(BENCH); do $(VENV)/bin/python bench/$$question.py; done
