@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test fuzz bench results search-results reproduce docs figure types clean
+.PHONY: help demo test lint suite kernel test-kernels test-lowest test-python fuzz bench results search-results reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -11,7 +11,10 @@ export SCIPY_ARRAY_API = 1
 
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
-	@echo "make test    ruff, the import contract and the tests"
+	@echo "make test    ruff, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
+	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
+	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
+	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
 	@echo "make fuzz    odd inputs on every estimator for SECONDS=300; CASE=\"...\" runs one again, SEED= the same ones"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
@@ -26,15 +29,35 @@ help:
 demo: $(VENV)/.ready
 	$(VENV)/bin/proxembed demo -o $(OUT)
 
-test: $(VENV)/.ready-dev
+test: lint suite kernel
+
+lint: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/lint-imports
+
+suite: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
 
 SECONDS ?= 300
 fuzz: $(VENV)/.ready-dev
 	PYTHONPATH=src:tests $(VENV)/bin/python -m contracts.fuzz \
 	    $(if $(CASE),"$(CASE)",--seconds $(SECONDS) $(if $(SEED),--seed $(SEED)))
+
+# Numbers differ in their last bits from processor to processor: tests must not hang on them.
+kernel: $(VENV)/.ready-dev
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python tests/kernels.py part
+
+test-kernels: $(VENV)/.ready-dev
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python tests/kernels.py whole
+
+# The oldest releases have wheels for the oldest Pythons only.
+test-lowest:
+	$(MAKE) suite VENV=.venv-lowest CONSTRAINTS=.venv-lowest/lower-bounds.txt \
+	    PYTHON="$(if $(filter file,$(origin PYTHON)),python3.11 python3.12 python3,$(PYTHON))"
+
+test-python:
+	version=$$($(firstword $(PYTHON)) -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
+	    $(MAKE) suite VENV=.venv-$$version
 
 bench: $(VENV)/.ready-dev
 	@set -e; for question in $(BENCH); do $(VENV)/bin/python bench/$$question.py; done
@@ -78,13 +101,17 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet -e .
 	@touch $@
 
-$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet -e '.[dev]'
+$(VENV)/.ready-dev: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet -e '.[dev]' $(CONSTRAINTS:%=-c %)
 	@touch $(VENV)/.ready $@
 
 $(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet -e '.[docs]'
 	@touch $(VENV)/.ready $@
+
+# Every "name>=version" of pyproject.toml as "name==version": a bound that cannot be installed is an error of pip.
+$(VENV)/lower-bounds.txt: pyproject.toml | $(VENV)/bin/python
+	grep -oE '"[A-Za-z0-9_-]+>=[0-9.]+"' pyproject.toml | tr -d '"' | sed 's/>=/==/' > $@
 
 $(VENV)/bin/python:
 	@for python in $(PYTHON); do \

@@ -14,7 +14,6 @@ NAMED_CCA = (
     "scikit-learn takes the class name for its own regression estimator CCA and passes y of two integer columns, "
     "which is no form of labels; the check runs on _CanonicalCorrelation, the same class under another name"
 )
-SATURATED = "two rows whose log odds differ, both beyond 36, have probabilities that round to the same number"
 NAMED_SELF = (
     'make_pipeline calls the step "self", which scikit-learn then passes as a keyword argument to a method; the check '
     "runs on _LocalFisher, the same class under another name"
@@ -23,7 +22,6 @@ NAMED_SELF = (
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "CCA": dict.fromkeys(["check_transformer_general", "check_transformer_data_not_an_array"], NAMED_CCA),
     "SELF": {"check_pipeline_consistency": NAMED_SELF},
-    "VariationalProbit": {"check_classifier_multioutput": SATURATED},
 }
 # (class name, check name) -> why scikit-learn skips it.
 EXPECTED_SKIPS: dict[tuple[str, str], str] = {

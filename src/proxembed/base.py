@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .algebra.centred import CentredMatrix
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
@@ -27,15 +28,17 @@ from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .labels import LabelMatrix
-from .params import check_params, param, refuse_bare_overrides, with_parameters
+from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
 from .template import Template
+from .validation import checked_features, in_range, learning, refuse_extreme
 
 _REGISTRY: dict[str, type[Embedder]] = {}
 
 
 def registry() -> dict[str, type[Embedder]]:
-    """The public estimators by name, in alphabetical order."""
+    """The public estimators by name, in alphabetical order; the rooms that state them are loaded by the first call."""
+    import_module("proxembed.catalogue")
     return dict(sorted(_REGISTRY.items()))
 
 
@@ -88,33 +91,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         return citation(cited_keys(cls))
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned."""
-        for name in [n for n in vars(self) if n.endswith("_")]:
-            delattr(self, name)
-
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator."""
-        self._forget()
-        try:
-            with one_pool:
-                yield
-        except Exception:
-            self._forget()
-            raise
+        """The time of a fit, with BLAS pools out of each other's way."""
+        with learning(self), one_pool:
+            yield
 
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2 if reset else 1,
-        )
-        return float_matrix(X)
+        return float_matrix(checked_features(self, X, reset=reset))
 
     def _rows(self, X, y) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -133,11 +118,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
         if labels.unknown is not None and not self.keeps_unknown:
             X, labels = self._without_unknown(X, labels)
-        labels = labels.drop_empty()
+        labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self._check_labels(known)
         self.classes_ = labels.classes_
         return Rows(X, labels)
+
+    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
+        """The labels that take part: those that some row has."""
+        return labels.drop_empty()
 
     def _without_unknown(self, X, labels: LabelMatrix):
         keep = np.flatnonzero(labels.rows_known)
@@ -175,7 +164,34 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
 
 
-class SpectralEmbedder(Embedder, abstract=True):
+class Nested:
+    """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
+
+    def truncate(self, k: int):
+        """The fitted estimator with its first k components only: one solve serves all k."""
+        check_is_fitted(self, "n_components_")
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
+            raise ValueError(
+                f"k={shown(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
+                "components."
+            )
+        short = copy.copy(self)
+        short.n_components = short.n_components_ = k
+        for name in ("components_", "eigenvalues_", "label_loadings_"):
+            if hasattr(self, name):
+                setattr(short, name, getattr(self, name)[:k])
+        self._shorten(short, k)
+        return short
+
+    def _shorten(self, short: Any, k: int) -> None:
+        """Cut what else a method has learned, in its copy of k components."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+
+class SpectralEmbedder(Nested, Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]"""
 
     direct: ClassVar[bool] = False
@@ -209,6 +225,11 @@ class SpectralEmbedder(Embedder, abstract=True):
         """The matrix that is projected: X itself, or what a combinator makes of it."""
         return X
 
+    def _width(self, rows: Rows) -> int:
+        """The features that the lifted matrix stands for, by which the unit of the ridge counts: those given to fit, or
+        the prototypes of a kernel."""
+        return rows.X.shape[1]
+
     def finish(self, P: np.ndarray, R: CentredMatrix) -> np.ndarray:
         """A map back of the eigenvectors, where a method was restated in other variables; R as it was centred."""
         return P
@@ -232,20 +253,24 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _solved(self, rows: Rows) -> Solution:
         known = rows.labels is not None and rows.labels.unknown is None
+        template, R = self._stated(rows), self.lift(rows.X)
+        if R is not rows.X:
+            refuse_extreme(R, "the features that X is mapped to", "Scale X, such as to unit variance.")
         return solve(
-            self._stated(rows),
-            self.lift(rows.X),
+            template,
+            R,
             self._request(rows),
             *self._ridge_settings(),
             solver=self.solver,
             criterion=self._criterion(),
             positive_only=self.positive_only and self._wanted() is None,
             also=[rows.labels.Y] if known else [],
+            width=self._width(rows),
         )
 
     def _stated(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
-        template, k = self.template(rows), self._wanted()
+        template, k = self.template(rows), self._asked()
         if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
@@ -261,7 +286,9 @@ class SpectralEmbedder(Embedder, abstract=True):
         """
         check_is_fitted(self, "n_components_")
         X = self._input(X, reset=False)
-        return self._embed(X).astype(X.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self._embed(X)
+        return in_range(Z, X, left_out=self.direct)
 
     def _embed(self, X) -> np.ndarray:
         return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
@@ -269,35 +296,18 @@ class SpectralEmbedder(Embedder, abstract=True):
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "n_components_")
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
-            raise ValueError(
-                f"k={k!r} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} components."
-            )
         if self._criterion() == "trace_ratio":
             raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
-        short = copy.copy(self)
-        short.n_components = short.n_components_ = k
-        for name in ("components_", "eigenvalues_", "label_loadings_"):
-            if hasattr(self, name):
-                setattr(short, name, getattr(self, name)[:k])
-        self._shorten(short, k)
-        return short
-
-    def _shorten(self, short: SpectralEmbedder, k: int) -> None:
-        """Cut what else a method has learned, in its copy of k components."""
+        return super().truncate(k)
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
         """Signed top features of a component and the labels it serves, strongest first."""
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
     def _request(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
-        k = self._wanted()
+        k = self._asked()
         if isinstance(k, float):
             if not 0.0 < k < 1.0:
                 raise ValueError(
@@ -305,15 +315,18 @@ class SpectralEmbedder(Embedder, abstract=True):
                     "a float in (0, 1) or None."
                 )
             return None
-        if k is not None:
-            return int(k)
-        return self._natural(rows)
+        return self._natural(rows) if k is None else k
 
     def _natural(self, rows: Rows) -> int:
         return natural_components(rows)
 
     def _wanted(self) -> int | float | None:
         return self.n_components
+
+    def _asked(self) -> int | float | None:
+        """``n_components`` as Python's own number, whatever numeric type it came in."""
+        k = self._wanted()
+        return k if k is None else int(k) if isinstance(k, Integral) else float(k)
 
     def _ridge_settings(self) -> tuple[float | str, str]:
         return self.ridge, self.ridge_scale
@@ -323,7 +336,7 @@ class SpectralEmbedder(Embedder, abstract=True):
 
     def _chosen(self, found: Solution, rows: Rows) -> Solution:
         """The solution cut to what was asked for, or an error that names the bound."""
-        k, bound = self._wanted(), found.bound
+        k, bound = self._asked(), found.bound
         if isinstance(k, float):
             spectrum = np.clip(found.spectrum, 0.0, None)
             return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)
@@ -376,5 +389,5 @@ class PencilEmbedder(SpectralEmbedder, abstract=True):
     ridge_scale: str = param(
         default="trace",
         choices=("trace", "absolute"),
-        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )

@@ -16,6 +16,7 @@ from .base import SpectralEmbedder
 from .rows import Rows
 from .seen import SeenRows
 from .template import Template
+from .validation import in_range
 
 
 def _has_rule(estimator: DirectEmbedder) -> bool:
@@ -115,7 +116,7 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
         """
         self.fit(X, y, **fit_params)
         X = self._input(X, reset=False)
-        return self.embedding_[self._seen.find(X)].astype(X.dtype, copy=False)
+        return in_range(self.embedding_[self._seen.find(X)], X, left_out=True)
 
     def _embed(self, X) -> np.ndarray:
         known = self._seen.find(X)

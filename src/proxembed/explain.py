@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .algebra.centred import CentredMatrix
 from .labels import LabelMatrix
+from .params import shown
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,9 @@ def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndar
 
 def explanation(estimator, component: int, n_features: int, n_labels: int) -> Explanation:
     """The Explanation of one component of a fitted embedder."""
-    if not 0 <= component < estimator.n_components_:
-        raise ValueError(f"component={component} is not allowed; it must be 0 to {estimator.n_components_ - 1}.")
+    _check_whole("component", component, estimator.n_components_ - 1)
+    _check_whole("n_features", n_features)
+    _check_whole("n_labels", n_labels)
     weights = estimator.components_[component]
     names = getattr(estimator, "feature_names_in_", None)
     if len(weights) != estimator.n_features_in_:
@@ -43,6 +47,13 @@ def explanation(estimator, component: int, n_features: int, n_labels: int) -> Ex
     if hasattr(estimator, "label_loadings_"):
         labels = _strongest(estimator.classes_, estimator.label_loadings_[component], n_labels)
     return Explanation(component, _strongest(names, weights, n_features), labels)
+
+
+def _check_whole(name: str, value: Any, most: int | None = None) -> None:
+    if isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value and (most is None or value <= most):
+        return
+    allowed = "a whole number of at least 0" if most is None else f"a whole number from 0 to {most}"
+    raise ValueError(f"{name}={shown(value)} is not allowed; it must be {allowed}.")
 
 
 def _strongest(names, weights: np.ndarray, count: int) -> list[tuple[str, float]]:

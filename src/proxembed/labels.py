@@ -16,8 +16,20 @@ import numpy as np
 from scipy import sparse
 
 from .algebra.symmetric import numerical_rank
+from .label_values import (
+    COMPLEX,
+    class_values,
+    entries,
+    indicator_cells,
+    is_missing,
+    missing_entries,
+    object_array,
+    refuse_cell,
+    refuse_fractions,
+    unwrapped,
+)
 
-COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
+ABSENT = "y holds no entry equal to marker={!r}; pass the value that stands for an unknown label."
 ALL_UNKNOWN = "y is unknown in every cell: at least some rows must carry a label."
 
 
@@ -140,49 +152,60 @@ class LabelMatrix:
         """Read y in any of its forms; every problem is a ValueError that says what to do."""
         if isinstance(y, LabelMatrix):
             return y
-        names = None
-        if hasattr(y, "columns") and hasattr(y, "to_numpy"):
-            names = np.asarray([str(c) for c in y.columns], dtype=object)
-            y = y.to_numpy(dtype=object)
-        elif hasattr(y, "to_numpy"):
-            y = y.to_numpy()
+        y, names = unwrapped(y)
         if sparse.issparse(y):
             return _from_sparse(y)
         if _is_sets(y):
             return _from_sets(y)
-        y = _as_array(y)
+        y = entries(y)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         return _from_classes(y) if y.ndim == 1 else _from_indicator(y, names)
 
 
-def unlabelled(y, marker: Any = -1) -> np.ndarray:
+def unlabelled(y, marker: Any = -1) -> np.ndarray | sparse.csr_array:
     """y with every entry equal to ``marker`` turned into NaN, the sign for unknown.
 
     Parameters: y, 1-D classes or an n x c indicator; marker, the value that meant "no label". Returns a new array
-    (float for numbers, object for strings). Raises ValueError when y does not hold the marker.
+    (float for numbers that floats hold exactly, else object), a CSR array for sparse y. Raises ValueError when y does
+    not hold the marker, or y is sparse and the marker 0.
 
     >>> from proxembed import unlabelled
     >>> unlabelled([0, 2, -1, 1], marker=-1)
     array([ 0.,  2., nan,  1.])
     """
-    values = np.asarray(y)
-    hit = values == marker
-    if not np.any(hit):
-        raise ValueError(
-            f"y holds no entry equal to marker={marker!r}; pass the value that stands for an unknown label."
-        )
-    out = values.astype(np.float64 if values.dtype.kind in "biuf" else object)
-    out[hit] = np.nan
+    y, _ = unwrapped(y)
+    if sparse.issparse(y):
+        return _unlabelled_sparse(y, marker)
+    values = entries(y)
+    rest = ~missing_entries(values)
+    rest[rest] = values[rest] != marker
+    if not np.any(~rest & ~missing_entries(values)):
+        raise ValueError(ABSENT.format(marker))
+    if values.dtype.kind in "mM":
+        return np.where(rest, values, np.array("NaT", dtype=values.dtype))
+    floats = _exact_floats(values[rest].tolist())
+    out = np.full(values.shape, np.nan, dtype=object if floats is None else np.float64)
+    out[rest] = values[rest] if floats is None else floats
     return out
 
 
-def _is_missing(value: Any) -> bool:
-    return (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float | np.floating) and value != value)
-    )
+def _unlabelled_sparse(y, marker: Any) -> sparse.csr_array:
+    if marker == 0:
+        raise ValueError("y is sparse, and marker=0 stands for all that it does not store; pass y.toarray().")
+    y = sparse.csr_array(y, dtype=np.float64, copy=True)
+    y.sum_duplicates()
+    if not np.any(y.data == marker):
+        raise ValueError(ABSENT.format(marker))
+    y.data[y.data == marker] = np.nan
+    return y
+
+
+def _exact_floats(values: list) -> np.ndarray | None:
+    """Numbers as float64, or None where these are other numbers, or the values no numbers."""
+    array = np.asarray(values)
+    floats = array.astype(np.float64) if array.dtype.kind in "biuf" else None
+    return floats if floats is not None and floats.tolist() == values else None
 
 
 def _is_sets(y: Any) -> bool:
@@ -191,36 +214,31 @@ def _is_sets(y: Any) -> bool:
         return False
     if not isinstance(y, list | tuple | np.ndarray):
         return False
-    entries = [e for e in y if not _is_missing(e)]
-    if not entries:
+    rows = [e for e in y if not is_missing(e)]
+    if not rows:
         return False
-    if all(isinstance(e, set | frozenset) for e in entries):
+    if all(isinstance(e, set | frozenset) for e in rows):
         return True
-    groups = [e for e in entries if isinstance(e, list | tuple)]
-    return len(groups) == len(entries) and all(isinstance(v, str) for e in groups for v in e)
-
-
-def _as_array(y: Any) -> np.ndarray:
-    try:
-        array = np.asarray(y)
-    except ValueError as error:
-        raise ValueError(
-            "y has rows of different lengths; pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
-        ) from error
-    if array.ndim not in (1, 2):
-        raise ValueError(
-            f"y should be a 1d array, got an array of shape {array.shape} instead; "
-            "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
-        )
-    if array.dtype.kind == "c":
-        raise ValueError(COMPLEX)
-    return array
+    if not all(isinstance(e, list | tuple) for e in rows):
+        return False
+    types = set().union(*(map(type, e) for e in rows))
+    if not any(issubclass(t, str) for t in types):
+        return not types
+    return all(isinstance(v, str) or is_missing(v) for e in rows for v in e)
 
 
 def _from_sets(y: Iterable) -> LabelMatrix:
-    rows = [None if _is_missing(e) else set(e) for e in y]
+    rows = [None if is_missing(e) else set(e) for e in y]
+    for i, row in enumerate(rows):
+        if row and any(map(is_missing, row)):
+            raise ValueError(
+                f"y[{i}] holds an unknown entry (None or NaN) among its labels: a set holds the labels of a row. "
+                "Put None in place of the set where no label of the row is known; cells are marked NaN in an "
+                "n x c array of 0 and 1."
+            )
     names = set().union(*(r for r in rows if r is not None))
-    classes = np.asarray(_sorted(names), dtype=object)
+    _refuse_bools_among_numbers(rows, len(names))
+    classes = object_array(_sorted(names))
     column = {name: j for j, name in enumerate(classes)}
     indices = [sorted(column[v] for v in r) if r else [] for r in rows]
     indptr = np.cumsum([0, *map(len, indices)])
@@ -228,6 +246,14 @@ def _from_sets(y: Iterable) -> LabelMatrix:
     Y = sparse.csr_array((np.ones(len(flat)), flat, indptr), shape=(len(rows), len(classes)))
     missing = np.fromiter((r is None for r in rows), dtype=bool, count=len(rows))
     return LabelMatrix(sparse.csc_array(Y), classes, "sets", _unknown_rows(missing, len(classes)))
+
+
+def _refuse_bools_among_numbers(rows: list, n_names: int) -> None:
+    if len({(isinstance(v, bool | np.bool_), v) for r in rows if r for v in r}) > n_names:
+        raise ValueError(
+            "y holds True or False beside the label 1 or 0, which are equal; name the labels differently, such as by "
+            "strings."
+        )
 
 
 def _sorted(names: set) -> list:
@@ -244,17 +270,18 @@ def _unknown_rows(missing: np.ndarray, c: int) -> sparse.csc_array | None:
 
 
 def _from_classes(y: np.ndarray) -> LabelMatrix:
-    missing = np.fromiter((_is_missing(v) for v in y.tolist()), dtype=bool, count=len(y))
+    missing = missing_entries(y)
     if missing.all():
         raise ValueError("y is unknown in every row: at least some rows must carry a label.")
     known = y[~missing]
     if known.dtype == object:
-        known = _plain(known)
-    if known.dtype.kind == "f":
-        _refuse_fractions(known)
-        known = known.astype(np.int64) if missing.any() else known
+        known = class_values(known)
+    if known.dtype.kind in "fO":
+        refuse_fractions(known)
+    if known.dtype.kind == "f" and missing.any() and np.all(np.abs(known) < 2.0**63):
+        known = known.astype(np.int64)  # beside NaN floats stand for integers
     classes, codes = np.unique(known, return_inverse=True)
-    if classes.dtype.kind in "if" and -1 in classes and len(classes) > 2:
+    if classes.dtype.kind in "ifO" and -1 in classes and len(classes) > 2:
         warnings.warn(
             f"y holds -1 beside {len(classes) - 1} other classes and it is taken as a class. "
             "If it stands for an unknown label, pass proxembed.unlabelled(y, marker=-1).",
@@ -266,76 +293,34 @@ def _from_classes(y: np.ndarray) -> LabelMatrix:
     return LabelMatrix(Y, classes, "classes", _unknown_rows(missing, len(classes)))
 
 
-def _plain(values: np.ndarray) -> np.ndarray:
-    """An object array as numbers or strings."""
-    kinds = {type(v) for v in values.tolist()}
-    if all(issubclass(k, bool | int | float | np.number | np.bool_) for k in kinds):
-        return np.asarray(values.tolist())
-    if all(issubclass(k, str) for k in kinds):
-        return values.astype(str)
-    raise ValueError(
-        f"Unknown label type: y mixes {sorted(k.__name__ for k in kinds)}; use numbers only, "
-        "strings only, or sets of labels."
-    )
-
-
-def _refuse_fractions(known: np.ndarray) -> None:
-    if not np.all(np.isfinite(known)):
-        raise ValueError("Input y contains infinity; labels must be finite, NaN stands for unknown.")
-    if np.any(known != np.floor(known)):
-        example = known[known != np.floor(known)][0]
-        raise ValueError(
-            f"Unknown label type: continuous. y holds fractions such as {example:g}; labels are classes or 0 and 1. "
-            "Round or bin a continuous target first."
-        )
-
-
 def _from_indicator(y: np.ndarray, names: np.ndarray | None) -> LabelMatrix:
     if y.shape[1] == 0:
         raise ValueError("y has no columns; pass at least one label.")
-    if y.dtype.kind in "OUS":
-        missing = np.frompyfunc(_is_missing, 1, 1)(y).astype(bool)
-        try:
-            values = np.where(missing, np.nan, y).astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "y is a table of text; an n x c indicator holds 0 and 1. Pass 1-D classes or a list of sets of labels."
-            ) from error
-    else:
-        if y.dtype.kind in "bui" and not np.any(y & ~np.ones((), dtype=y.dtype)):  # 0 and 1 only: nothing to look for
-            classes = np.arange(y.shape[1]) if names is None else names
-            return LabelMatrix(sparse.csc_array(y.astype(np.float64)), classes, "indicator")
-        values = y.astype(np.float64)
+    classes = np.arange(y.shape[1]) if names is None else names
+    if y.dtype.kind in "bui" and not np.any(y & ~np.ones((), dtype=y.dtype)):  # 0 and 1 only: nothing to look for
+        return LabelMatrix(sparse.csc_array(y.astype(np.float64)), classes, "indicator")
+    values = y if y.dtype.kind in "buif" else indicator_cells(y.astype(object))
     missing = np.isnan(values)
     if missing.all():
         raise ValueError(ALL_UNKNOWN)
     form = _indicator_form(np.unique(values[~missing]))
     Y = sparse.csc_array(np.where(missing, 0.0, values > 0).astype(np.float64))
-    unknown = sparse.csc_array(missing) if missing.any() else None
-    classes = np.arange(y.shape[1]) if names is None else names
-    return LabelMatrix(Y, classes, form, unknown)
+    return LabelMatrix(Y, classes, form, sparse.csc_array(missing) if missing.any() else None)
 
 
 def _indicator_form(values: np.ndarray) -> str:
-    if not np.all(np.isfinite(values)):
-        raise ValueError("Input y contains infinity; labels must be finite, NaN stands for unknown.")
     found = set(values.tolist())
-    if found <= {0.0, 1.0}:
+    if found <= {0, 1}:
         return "indicator"
-    if found <= {-1.0, 1.0}:
+    if found <= {-1, 1}:
         return "signs"
-    if found == {-1.0, 0.0, 1.0}:
+    if found <= {-1, 0, 1}:
         raise ValueError(
-            "y mixes -1, 0 and 1: -1 may mean negative or unknown, and 0 likewise. Use 0 and 1 (or -1 and +1) for "
-            "known labels and NaN for unknown ones, e.g. proxembed.unlabelled(y, marker=0) or marker=-1."
+            f"y mixes {'-1, 0 and 1' if 1 in found else '-1 and 0'}: -1 may mean negative or unknown, and 0 likewise. "
+            "Use 0 and 1 (or -1 and +1) for known labels and NaN for unknown ones, e.g. "
+            "proxembed.unlabelled(y, marker=0) or marker=-1."
         )
-    example = next(v for v in values.tolist() if v not in (-1.0, 0.0, 1.0))
-    if example != np.floor(example):
-        raise ValueError(f"y holds fractions such as {example:g}; an n x c indicator holds 0 and 1, NaN for unknown.")
-    raise ValueError(
-        f"y holds {example:g}; an n x c indicator holds only 0 and 1 (or -1 and +1), NaN for unknown. "
-        "One class a row is passed as a 1-D array."
-    )
+    refuse_cell(next(value for value in values.tolist() if value not in (-1, 0, 1)))
 
 
 def _from_sparse(y) -> LabelMatrix:

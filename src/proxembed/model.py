@@ -300,7 +300,7 @@ def training_labels(dataset: Any) -> Any:
 
     Returns
     -------
-    array of str of shape (n,), or indicator of shape (n, c)
+    array of names of shape (n,), or indicator of shape (n, c)
 
     Examples
     --------
@@ -311,7 +311,7 @@ def training_labels(dataset: Any) -> Any:
     """
     if not dataset.single_label:
         return dataset.y
-    return np.asarray(dataset.label_names, dtype=str)[dataset.Y.tocsr().indices]
+    return np.asarray(dataset.label_names, dtype=object)[dataset.Y.tocsr().indices]
 
 
 def source_of(dataset: Any) -> dict:

@@ -4,13 +4,16 @@ space."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from inspect import cleandoc
-from numbers import Integral, Real
+from numbers import Integral
 from textwrap import indent
 from typing import Any
 
 import numpy as np
+
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def methods(labels: str | None) -> Methods:
 class Param:
     """What is declared of a hyper-parameter beside its name and default."""
 
-    doc: str
+    doc: str = ""
     low: float | None = None
     high: float | None = None
     above: float | None = None
@@ -70,7 +73,8 @@ class Param:
         """The permitted values in words."""
         words = [repr(c) for c in self.choices]
         if self.numeric:
-            words.append(("an integer" if self.integer else "a number") + self._range())
+            finite = "a finite number" if self.high is None and self.below is None else "a number"
+            words.append(("an integer" if self.integer else finite) + self._range())
         if self.callable:
             words.append("a callable")
         if self.kind is bool:
@@ -87,7 +91,8 @@ class Param:
 
     def _range(self) -> str:
         ends = [(">=", self.low), (">", self.above), ("<=", self.high), ("<", self.below)]
-        text = " and ".join(f"{sign} {value:g}" for sign, value in ends if value is not None)
+        shape = ",d" if self.integer else "g"
+        text = " and ".join(f"{sign} {value:{shape}}" for sign, value in ends if value is not None)
         return f" {text}" if text else ""
 
     def permits(self, value: Any) -> bool:
@@ -100,15 +105,18 @@ class Param:
             isinstance(value, self.kind) or (self.kind is bool and isinstance(value, np.bool_))
         ):
             return True
-        if not self.numeric or isinstance(value, bool) or not isinstance(value, Real):
+        if not self.numeric or isinstance(value, bool) or not isinstance(value, NUMBERS):
             return False
         if self.integer and not isinstance(value, Integral):
             return False
-        return self._inside(float(value))
+        try:
+            return self._inside(float(value))
+        except OverflowError:  # an integer beyond the largest float
+            return False
 
     def _inside(self, value: float) -> bool:
         return (
-            not math.isnan(value)
+            math.isfinite(value)
             and (self.low is None or value >= self.low)
             and (self.above is None or value > self.above)
             and (self.high is None or value <= self.high)
@@ -146,14 +154,61 @@ def declared(cls: type) -> dict[str, tuple[Field, Param]]:
     return {f.name: (f, f.metadata["param"]) for f in fields(cls) if "param" in f.metadata}
 
 
-def check_params(estimator: Any) -> None:
-    """Raise a ValueError that names the first parameter whose value is not permitted."""
-    for name, (_, spec) in declared(type(estimator)).items():
+def check_params(estimator: Any, specs: Mapping[str, Param] | None = None) -> None:
+    """Raise a ValueError that names the first parameter whose value is not permitted by its declaration, or by
+    ``specs`` for an estimator without declarations."""
+    if specs is None:
+        specs = {name: spec for name, (_, spec) in declared(type(estimator)).items()}
+    for name, spec in specs.items():
         value = getattr(estimator, name)
         if not spec.permits(value):
             raise ValueError(
-                f"{type(estimator).__name__}: {name}={value!r} is not allowed; {name} must be {spec.allowed()}."
+                f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}."
             )
+
+
+SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.random.RandomState)
+
+
+def shown(value: Any) -> str:
+    """The repr of a value, also where Python refuses to print an integer.
+
+    >>> shown("a"), shown(10**5000)
+    ("'a'", 'an integer of 16610 bits')
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+
+
+def call(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
+    it is called with.
+
+    >>> call("sigma", lambda: 0, 1.0)
+    Traceback (most recent call last):
+    ValueError: sigma=<function <lambda> at 0x...> cannot be called with (float): TypeError: ... Pass a function ...
+    """
+    try:
+        return function(*arguments, **named)
+    except TypeError as fault:
+        kinds = [type(value).__name__ for value in arguments] + [f"{key}=" for key in named]
+        raise ValueError(
+            f"{name}={function!r} cannot be called with ({', '.join(kinds)}): TypeError: {fault}. Pass a function that "
+            f"takes what the description of {name} says, or one of the names that it lists."
+        ) from fault
+
+
+def call_for_array(name: str, function: Callable[..., Any], *arguments: Any) -> np.ndarray:
+    """What ``call`` returns as a float64 array; a ValueError that names the parameter where it holds no numbers."""
+    values = call(name, function, *arguments)
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(
+            f"{name}={function!r} must return an array of numbers; it returned a {type(values).__name__} ({fault})."
+        ) from fault
 
 
 def parameters_section(cls: type) -> str:

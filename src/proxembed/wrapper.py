@@ -40,6 +40,9 @@ class Wrapper(SpectralEmbedder, abstract=True):
     def lift(self, X):
         return self.method_.lift(X)
 
+    def _width(self, rows):
+        return self.method_._width(rows)
+
     def finish(self, P, R):
         self.method_.eigenvalues_ = self.eigenvalues_
         return self.method_.finish(P, R)

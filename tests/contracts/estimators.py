@@ -40,10 +40,17 @@ SPECTRAL = [cls for cls in EVERY if issubclass(cls, SpectralEmbedder)]
 SUPERVISED = [cls for cls in EVERY if kind(cls) is not None]
 LABELLED = [cls for cls in SPECTRAL if kind(cls) is not None]
 SINGLE = [cls for cls in EVERY if kind(cls) == "single"]
-every, spectral, supervised, labelled, single = (
+MULTI = [cls for cls in EVERY if kind(cls) == "multi"]
+every, spectral, supervised, labelled, single, multi = (
     pytest.mark.parametrize("cls", group, ids=lambda c: c.__name__)
-    for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, SINGLE)
+    for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, SINGLE, MULTI)
 )
+READINGS = ("transform", "predict", "predict_proba", "decision_function")
+
+
+def readings(estimator, rows) -> dict[str, np.ndarray]:
+    """All that an estimator tells of rows, by the name of the method."""
+    return {name: dense(getattr(estimator, name)(rows)) for name in READINGS if hasattr(estimator, name)}
 
 
 def output(estimator, rows) -> np.ndarray:

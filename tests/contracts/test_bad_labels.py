@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 import strategies
 from contracts.estimators import (
     CLASSES,
+    MULTI,
     SUPERVISED,
     N,
     X,
@@ -18,13 +20,18 @@ from contracts.estimators import (
     gram_distance,
     kind,
     labelled,
+    multi,
     output,
+    readings,
     single,
     supervised,
     y_for,
 )
 from proxembed import (
+    BSML,
+    BSSML,
     CCA,
+    DEFC,
     FDA,
     MDDM,
     MESD,
@@ -34,6 +41,8 @@ from proxembed import (
     EmbeddingSearch,
     Kernelized,
 )
+from proxembed.labels import LabelMatrix
+from proxembed.transductive.propagator import Propagation
 
 
 @supervised
@@ -60,6 +69,12 @@ def test_no_row_has_a_label(cls):
 
 BAD_LABELS = {
     "mixed signs": (np.where(np.arange(N * 4).reshape(N, 4) % 7 == 0, -1, Y), "mixes -1, 0 and 1"),
+    "-1 and 0 alone": (Y - 1, "mixes -1 and 0.*Use 0 and 1 .*NaN for unknown.*unlabelled"),
+    "-1 and 0 alone, sparse": (sp.csr_array(Y - 1), "mixes -1 and 0"),
+    "mixed types": (["a", 1] * (N // 2), "Unknown label type: y mixes"),
+    "NaN in a set": ([{"a", np.nan}, {"b"}] * (N // 2), r"y\[0\] holds an unknown entry"),
+    "None in a set": ([{"a"}, {"b", None}] * (N // 2), r"y\[1\] holds an unknown entry"),
+    "numbers as text": (Y.astype(int).astype(str), "table of text"),
     "fractions": (0.5 * Y, "fractions such as 0.5"),
     "fractions of classes": (CLASSES + 0.5, "fractions such as"),
     "infinity": (np.where(np.arange(N) == 3, np.inf, CLASSES), "infinity"),
@@ -144,6 +159,21 @@ def test_almost_everything_unknown(cls):
             fit_and_read(cls, y)
 
 
+@multi
+def test_one_row_with_known_labels(cls):
+    """It is enough for some classifiers; the others say what is missing."""
+    y = np.full((N, 4), np.nan)
+    y[3] = [1, 0, 1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            fitted = cls().fit(X, y)
+        except ValueError as error:
+            assert re.search("only 1 of 40 rows|one class only|at least 2|distinct", str(error)), error
+        else:
+            assert all(np.isfinite(values).all() for values in readings(fitted, X).values())
+
+
 def fit_and_read(cls, y):
     """A classifier may fit on one row; it must not then pretend to more than one class."""
     fitted = cls().fit(X, y)
@@ -158,7 +188,7 @@ def test_a_label_that_every_row_has_is_inert(cls):
     assert gram_distance(cls().fit_transform(X, np.insert(Y, 1, 1.0, axis=1)), expected) < 1e-8
 
 
-@pytest.mark.parametrize("cls", [cls for cls in SUPERVISED if kind(cls) == "multi"], ids=lambda c: c.__name__)
+@multi
 def test_full_empty_and_equal_label_columns_together(cls):
     awkward = strategies.labels_awkward(N, 3)
     fitted = cls().fit(X, awkward)
@@ -169,6 +199,85 @@ def test_full_empty_and_equal_label_columns_together(cls):
 def test_equal_label_columns_count_once_in_cca():
     expected = CCA(ridge=0.1).fit_transform(X, Y)
     assert gram_distance(CCA(ridge=0.1).fit_transform(X, np.column_stack([Y, Y[:, 2]])), expected) < 1e-8
+
+
+@supervised
+def test_masked_labels_are_unknown(cls):
+    hole = np.zeros((N, 4), dtype=bool)
+    hole[[1, 5, 30], [0, 3, 1]] = True
+    plain, whole = (CLASSES, hole.any(axis=1)) if kind(cls) == "single" else (Y, hole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        masked = readings(cls().fit(X, np.ma.array(plain, mask=whole)), X)
+        unknown = readings(cls().fit(X, np.where(whole, np.nan, plain)), X)
+    for method, values in unknown.items():
+        np.testing.assert_array_equal(masked[method], values)
+
+
+SCORING = [cls for cls in SUPERVISED if hasattr(cls, "score")]
+
+
+@pytest.mark.parametrize("cls", SCORING, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("form", ["classes", "indicator", "sets"])
+def test_scores_count_rows_in_every_form_of_labels_and_never_what_is_masked(cls, form):
+    y = {"classes": CLASSES, "indicator": Y.astype(int), "sets": [set(np.flatnonzero(row)) for row in Y]}[form]
+    fitted = cls().fit(X, y)
+    assert 0.0 <= fitted.score(X, y) <= 1.0
+    if form == "sets":
+        return
+    hole = np.zeros(np.shape(y), dtype=bool)
+    hole[3] = True
+    if cls is DEFC:
+        with pytest.warns(UserWarning, match="leaves out 1 rows"):
+            assert fitted.score(X, np.ma.array(y, mask=hole)) == fitted.score(np.delete(X, 3, 0), np.delete(y, 3, 0))
+        return
+    with pytest.raises(ValueError, match="y has [14] masked entries.*leave their rows out"):
+        fitted.score(X, np.ma.array(y, mask=hole))
+
+
+def assert_takes_no_part(cls: type, column: np.ndarray) -> None:
+    """The label changes neither the embedding nor what is told of the others, and is predicted nowhere."""
+    one = cls().fit(X, Y)
+    told = readings(one, X)
+    for place in (0, 2, 4):
+        other = cls().fit(X, np.insert(Y, place, column, axis=1))
+        assert getattr(other, "n_components_", None) == getattr(one, "n_components_", None)
+        found = readings(other, X)
+        for method, values in found.items():
+            if method != "transform":
+                assert values.shape == (N, 5)
+                values = np.delete(values, place, axis=1)
+            np.testing.assert_allclose(values, told[method], rtol=0, atol=1e-10 * np.abs(told[method]).max())
+        if "transform" in found:
+            assert len(other.get_feature_names_out()) == found["transform"].shape[1]
+        if "predict" in found:
+            assert not found["predict"][:, place].any()
+        if "predict_proba" in found:
+            assert np.all(found["predict_proba"][:, place] < 0.5)
+
+
+@multi
+def test_a_label_that_no_row_has_takes_no_part(cls):
+    assert_takes_no_part(cls, np.zeros(N))
+
+
+# Elsewhere rows with any unknown cell are left out, or count as unlabelled.
+CELLS = [cls for cls in MULTI if getattr(cls(), "keeps_unknown", False) and not issubclass(cls, Propagation)]
+
+
+@pytest.mark.parametrize("cls", CELLS, ids=lambda c: c.__name__)
+def test_a_partly_unknown_label_that_no_row_is_known_to_have_takes_no_part(cls):
+    assert_takes_no_part(cls, np.where(np.arange(N) % 3 == 0, np.nan, 0.0))
+
+
+@pytest.mark.parametrize("cls", [BSML, BSSML], ids=lambda c: c.__name__)
+def test_one_class_a_row_is_never_one_that_no_row_has(cls):
+    """Also where all others are far less likely than by their numbers."""
+    labels = LabelMatrix.of(np.append(CLASSES, 9)).take(np.arange(N))
+    fitted = cls().fit(X, labels)
+    fitted.bias_ = fitted.bias_ - 20.0
+    assert labels.c == 5 and np.any(np.all(fitted.decision_function(X)[:, :4] < -np.log(N + 1), axis=1))
+    assert fitted.predict(X).max() < 4 and fitted.predict_proba(X).argmax(axis=1).max() < 4
 
 
 def test_an_empty_class_is_predicted_nowhere():

@@ -16,9 +16,7 @@ from sklearn.base import clone
 import strategies
 from proxembed import (
     CCA,
-    DLA,
     DNE,
-    DONPP,
     FDA,
     LFDA,
     LLE,
@@ -30,16 +28,13 @@ from proxembed import (
     MLDA,
     MMC,
     MOPE,
-    MORP,
     NPP,
     OLPP,
     OLPPR,
     ONPP,
-    ONPPR,
     OPLS,
     PCA,
     PLS,
-    SONPP,
     SSDR,
     Kernelized,
     LaplacianEigenmaps,
@@ -49,7 +44,6 @@ from proxembed.methods.spectral_maps import GraphMap
 
 RIDGE = {"ridge": 0.05, "ridge_scale": "trace"}
 NONE = {"ridge": 0.0}
-MINIMISING = LPP | OLPP | NPP | ONPP | DLA | OLPPR | SONPP | DONPP | ONPPR | MORP
 MEANS = {"n_components": 3}  # copies of four classes have three directions between their means
 
 # Class name -> settings beside the default one. A method is a positional argument, given as a builder.
@@ -178,14 +172,6 @@ def _members(estimator: SSDR) -> list[SpectralEmbedder]:
     return [getattr(estimator, role) or getattr(estimator, f"default_{role}")() for role in shares if shares[role] > 0]
 
 
-def _minimises(estimator) -> bool:
-    """Whether the small eigenvalues are the good ones."""
-    if isinstance(estimator, SSDR):
-        return estimator.flip or all(_minimises(member) for member in _members(estimator))
-    inner = getattr(estimator, "method", None) or estimator
-    return isinstance(inner, GraphMap | MINIMISING) or getattr(inner, "objective", None) == "laplacian"
-
-
 def _moves_with_origin(estimator) -> bool:
     """Whether a shift of X changes the embedding, as declared: no centring, or a kernel that sees the origin."""
     if isinstance(estimator, Kernelized):
@@ -262,11 +248,12 @@ class Case:
         """Whether the components are the smallest eigenvectors of a graph, which have no share of a spectrum."""
         return isinstance(self.prototype, GraphMap)
 
-    @property
-    def has_shares(self) -> bool:
-        """Whether the large eigenvalues are the good ones, so that a share of their spectrum can be asked for."""
-        inner = getattr(self.prototype, "method", None) or self.prototype
-        return not _minimises(inner) and getattr(inner, "form", "ratio") == "ratio"
+    def wants_smallest(self, data: Data) -> bool:
+        """Whether the small eigenvalues are the good ones, whatever their sign, as the method's template says."""
+        estimator = self.build()
+        estimator._resolve()
+        template = estimator.template(estimator._rows(data.X, None if self.labels is None else data.y))
+        return template.sense < 0 and not estimator.positive_only
 
     def fit(self, data: Data, **options) -> SpectralEmbedder:
         return self.build(**options).fit(data.X, None if self.labels is None else data.y)

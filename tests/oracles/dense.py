@@ -44,8 +44,8 @@ def row_space(Xc: np.ndarray) -> np.ndarray:
 
 
 def trace_ridge(Bp: np.ndarray, Xc: np.ndarray, ridge: float) -> float:
-    """The absolute ridge of a relative one: ridge tr(Bp) / rank(Xc)."""
-    return ridge * np.trace(Bp) / row_space(Xc).shape[1]
+    """The absolute ridge of a relative one: ridge tr(Bp) / min(n, d), Xc (n x d) the rows of non-zero weight."""
+    return ridge * np.trace(Bp) / min(Xc.shape)
 
 
 def dense_solve(Ap: np.ndarray, Bp: np.ndarray, Xc: np.ndarray, k: int | None = None):

@@ -1,7 +1,10 @@
 """Embedder: a class statement makes an estimator, the registry knows it, and what would be ignored is refused."""
 
 import inspect
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -38,6 +41,22 @@ def test_registry_is_sorted_and_holds_the_public_estimators():
         assert getattr(proxembed, name) is registry()[name]
 
 
+def test_the_registry_is_full_from_the_first_call():
+    """In a process that has imported nothing else; importing the package alone loads no method."""
+    code = """
+import sys
+import proxembed
+assert not [name for name in sys.modules if name.startswith("proxembed.")]
+from proxembed.base import registry
+print(*registry())
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert told.returncode == 0, told.stderr
+    classes = [value for name in proxembed.__all__ if inspect.isclass(value := getattr(proxembed, name))]
+    assert told.stdout.split() == sorted({cls.__name__ for cls in classes if issubclass(cls, Embedder)})
+
+
 def test_the_registry_that_is_given_out_is_a_copy():
     registry().clear()
     assert "PCA" in registry()
@@ -55,10 +74,10 @@ def test_a_class_statement_is_an_estimator(scratch_registry):
     assert registry()["Mine"] is Mine
     assert Mine().get_params() == {"n_components": None, "scaling": "template", "solver": "auto", "gain": 2.0}
     np.testing.assert_allclose(Mine(n_components=2).fit_transform(X), PCA(n_components=2).fit_transform(X), atol=1e-10)
-    assert "gain : a number > 0, default=2.0" in Mine.__doc__ and "Does nothing" in Mine.__doc__
+    assert "gain : a finite number > 0, default=2.0" in Mine.__doc__ and "Does nothing" in Mine.__doc__
     assert "pearson1901pca" in Mine.citation()
     assert repr(clone(Mine(gain=3.0))) == "Mine(gain=3.0)"
-    with pytest.raises(ValueError, match="Mine: gain=-1 is not allowed; gain must be a number > 0"):
+    with pytest.raises(ValueError, match="Mine: gain=-1 is not allowed; gain must be a finite number > 0"):
         Mine(gain=-1).fit(X)
     with pytest.raises(TypeError):
         Mine(2.0)

@@ -4,6 +4,8 @@ import math
 import operator
 import re
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -51,12 +53,13 @@ class Declared:
     plain: int = 3
 
 
+ODD = [10**400, -(10**400), Fraction(1, 3), Fraction(10**400, 3), Decimal("0.5"), np.longdouble("1e4000")]
 PERMITTED = {
     "first": ["a", "b"],
     "share": [0, 1, 0.0, 1.0, 0.3, np.float32(0.5), np.int64(1)],
     "open_share": [0.001, 0.999, np.float64(0.5)],
     "count": [1, 100, np.int32(7), np.uint8(1)],
-    "width": ["auto", 1e-300, 5, math.inf],
+    "width": ["auto", 1e-300, 5, 10**300, np.float16(0.5)],
     "flag": [True, False, np.True_],
     "method": [None, Example()],
     "rule": ["x", len, operator.add, lambda a: a],
@@ -64,10 +67,10 @@ PERMITTED = {
 }
 REFUSED = {
     "first": ["A", "", None, 0, b"a", ["a"]],
-    "share": [-1e-12, 1.0000001, math.nan, math.inf, "0.5", None, True, False, 1j, [0.5], np.array([0.5])],
+    "share": [-1e-12, 1.0000001, math.nan, math.inf, "0.5", None, True, False, 1j, [0.5], np.array([0.5]), *ODD],
     "open_share": [0, 1, 0.0, 1.0, -1, math.nan],
-    "count": [0, -1, 1.0, 1.5, True, "1", None, np.float64(1.0), math.nan],
-    "width": ["Auto", "", 0, -1.0, math.nan, None, True],
+    "count": [0, -1, 1.0, 1.5, True, "1", None, np.float64(1.0), math.nan, *ODD],
+    "width": ["Auto", "", 0, -1.0, math.nan, math.inf, None, True, *ODD],
     "flag": [0, 1, "True", None, np.int64(1)],
     "method": [Example, object(), "FDA", 0],
     "rule": ["y", None, 1, Example],
@@ -110,7 +113,7 @@ ALLOWED = {
     "share": "a number >= 0 and <= 1",
     "open_share": "a number > 0 and < 1",
     "count": "an integer >= 1",
-    "width": "'auto' or a number > 0",
+    "width": "'auto' or a finite number > 0",
     "flag": "True or False",
     "method": "None or a Example",
     "rule": "'x' or a callable",

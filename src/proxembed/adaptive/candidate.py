@@ -60,11 +60,13 @@ class Embedded:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all candidates on one part share: its rows (columns that vary), labels, cache and settings."""
+    """What all candidates on one part share: its rows (columns that vary), labels, cache and settings; ``width``: the
+    features given to fit, constant ones among them."""
 
     X: Matrix
     X_val: Matrix
     columns: np.ndarray
+    width: int
     labels: LabelMatrix
     pairs: pairs.PairLabels
     copies: Copies | None
@@ -176,8 +178,8 @@ class Candidate:
             if self.switches.r:
                 return relation_space(*self.relation[:2], self.options["relation_preprocessing"])
             if by_features(rows):
-                return feature_space(rows.X, new.X)
-            return gram_space(self.inner[0].G, self.inner[1].G)
+                return feature_space(rows.X, new.X, self.setting.width)
+            return gram_space(self.inner[0].G, self.inner[1].G, self.setting.width)
 
         return self.setting.kept(("space", *self.space_key), make)
 
@@ -294,9 +296,9 @@ class Candidate:
         return M_A, M_B
 
     def check_friends(self, M_B: np.ndarray) -> None:
-        """Repair or refusal where friends weigh nothing, or less than that."""
+        """Repair or refusal where friends weigh nothing, or less than that: only similarities as they are can do so."""
         objective = self.options["objective"]
-        if M_B.any():
+        if M_B.any() and self.setting.options.g_raw and self.weights is not None:
             if objective in ("ratio", "difference") and self.setting.lam_scale == "trace":
                 raise ValueError("The similarities of friends are below 0 on the whole: weigh pairs with g_raw=False.")
         elif objective != "difference":
@@ -306,15 +308,15 @@ class Candidate:
 
     def solved(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Stage 5: eigenvalues and eigenvectors in row-space coordinates, k of them."""
-        objective, scale = self.options["objective"], self.setting.lam_scale
+        objective, scale, dimensions = self.options["objective"], self.setting.lam_scale, self.space.dimensions
         M_A, M_B = self.matrices()
         lam = 0.0
         if "lam" in self.values:
-            lam = criteria.effective_lam(objective, self.values["lam"], M_A, M_B, scale)
+            lam = criteria.effective_lam(objective, self.values["lam"], M_A, M_B, dimensions, scale)
 
         def make():
             if objective == "ratio":
-                return criteria.solve_ratio(M_A, M_B, lam, k)
+                return criteria.solve_ratio(M_A, M_B, lam, k, dimensions)
             return *criteria.solve_plain(objective, M_A, M_B, lam, k), 0
 
         w, P, raised = self.setting.kept(("solution", *self.keys, objective, self.values.get("lam")), make)

@@ -16,35 +16,37 @@ NEVER_SINGULAR = 1e-12
 MOST_RAISES = 5
 
 
-def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, scale: str) -> float:
-    """lam as it is used: "raw" as it is; "trace" in units of tr M_B / r in (18), of |tr M_A| / tr M_B in (17).
+def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, dimensions: int, scale: str) -> float:
+    """lam as it is used: "raw" as it is; "trace" in units of tr M_B / min(n, d) in (18), of |tr M_A| / tr M_B in (17).
 
-    Where M_B is zero, (17) has only its first part.
+    ``dimensions`` is min(n, d) of the features that are projected. Where M_B is zero, (17) has only its first part.
 
     Examples
     --------
-    >>> effective_lam("ratio", 0.5, np.eye(2), 4 * np.eye(2), "trace")
+    >>> effective_lam("ratio", 0.5, np.eye(2), 4 * np.eye(2), 2, "trace")
     2.0
     """
     b = float(np.trace(M_B))
     if scale == "raw":
         return float(lam)
     if objective == "ratio":
-        return lam * b / len(M_B)
+        return lam * b / dimensions
     return lam * abs(float(np.trace(M_A))) / b if b > 0 else 0.0
 
 
-def solve_ratio(M_A: np.ndarray, M_B: np.ndarray, lam: float, k: int) -> tuple[np.ndarray, np.ndarray, int]:
+def solve_ratio(
+    M_A: np.ndarray, M_B: np.ndarray, lam: float, k: int, dimensions: int
+) -> tuple[np.ndarray, np.ndarray, int]:
     """The k largest eigenvalues of (M_A, M_B + lam I), their vectors with P'(M_B + lam I)P = I, and how often lam was
     taken tenfold, up to five times, because the constraint was not positive definite to working precision.
 
     Examples
     --------
-    >>> w, P, raised = solve_ratio(np.diag([1.0, 6.0]), np.diag([0.0, 1.0]), 0.5, 1)
+    >>> w, P, raised = solve_ratio(np.diag([1.0, 6.0]), np.diag([0.0, 1.0]), 0.5, 1, 2)
     >>> w.round(6).tolist(), np.abs(P).round(2).tolist(), raised
     ([4.0], [[0.0], [0.82]], 0)
     """
-    lam += NEVER_SINGULAR * max(float(np.trace(M_B)), 0.0) / len(M_B)
+    lam += NEVER_SINGULAR * max(float(np.trace(M_B)), 0.0) / dimensions
     for raised in range(MOST_RAISES + 1):
         constraint = M_B.copy()
         constraint[np.diag_indices_from(constraint)] += lam * 10.0**raised

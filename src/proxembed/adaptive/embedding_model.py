@@ -7,8 +7,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Embedder, natural_components
+from ..base import Embedder, Nested, natural_components
 from ..params import integers, log, param
+from ..validation import in_range
 from .candidate import Embedded
 from .options import CHOICES, PairOptions
 from .points import float64
@@ -33,7 +34,7 @@ def _tau(role: str) -> Any:
     return param(default=1.0, above=0, search=log(1e-3, 10.0), doc=f"Width of the alternative weight as {role}.")
 
 
-class EmbeddingModel(Embedder):
+class EmbeddingModel(Nested, Embedder):
     """Adaptive embedding model: preprocessing, relation features, pairs from the preprocessed rows, projection.
     [mu2012defc]
 
@@ -200,7 +201,7 @@ class EmbeddingModel(Embedder):
         """The embedding of rows X, (m, d) to (m, k), in X's float type."""
         check_is_fitted(self, "projection_")
         X = self._input(X, reset=False)
-        return Projection.restored(self.projection_).apply(float64(X)).astype(X.dtype, copy=False)
+        return in_range(Projection.restored(self.projection_).apply(float64(X)), X)
 
     def _store(self, found: Embedded, natural: int) -> None:
         bound = found.Z.shape[1]
@@ -210,17 +211,21 @@ class EmbeddingModel(Embedder):
                 f"n_components={k} is more than the {bound} components that EmbeddingModel has on these data. "
                 f"Use n_components <= {bound}, or None for the natural number."
             )
-        if k <= found.flat:
-            raise ValueError(
-                f"All rows coincide in the first {k} components of these options, but for rounding. Use n_components > "
-                f"{found.flat}, or another objective."
-            )
+        self._flat = found.flat
+        self._refuse_flat(k)
         self.projection_, self.eigenvalues_ = found.projection.first(k).stored(), found.eigenvalues[:k]
         self.repairs_, self.n_components_ = found.repairs, k
 
+    def _refuse_flat(self, k: int) -> None:
+        if k <= self._flat:
+            raise ValueError(
+                f"All rows coincide in the first {k} components of these options, but for rounding. Use n_components > "
+                f"{self._flat}, or another objective."
+            )
+
+    def _shorten(self, short: Any, k: int) -> None:
+        self._refuse_flat(k)
+        short.projection_ = Projection.restored(self.projection_).first(k).stored()
+
     def _values(self, switches: Switches) -> dict[str, Any]:
         return {name: getattr(self, COUNTS.get(name, name)) for name in switches.numeric()}
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_

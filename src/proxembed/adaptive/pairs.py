@@ -17,7 +17,7 @@ from ..labels import LabelMatrix
 from .ranks import NEVER, Ranks
 
 DENSE_FROM = 0.05
-ROUNDING = 1e-14  # of T'DT - T'WT beside tr T'DT
+ROUNDING = 1e-14  # of T'DT - T'WT beside tr T'DT, of T'MT - S_b beside tr T'MT
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,8 @@ def global_fisher(T: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.nd
     sums = labels.Y.T @ centred
     between = matmul(sums.T / nk, sums)
     within = matmul(centred.T, centred * m[:, None]) - between
-    return symmetrise(between), symmetrise(within)
+    parts = float(m @ np.einsum("ij,ij->i", T, T))
+    return without_rounding(symmetrise(between), parts), without_rounding(symmetrise(within), parts)
 
 
 def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -159,8 +160,12 @@ def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
     WT = _sparse(W, pairs) @ T if few else matmul(W, T)
     degrees = W.sum(axis=1)
     found = symmetrise(matmul(T.T, degrees[:, None] * T - WT))
-    parts = float(np.abs(degrees) @ np.einsum("ij,ij->i", T, T))
-    return found if np.abs(found).max(initial=0.0) > ROUNDING * parts else np.zeros_like(found)
+    return without_rounding(found, float(np.abs(degrees) @ np.einsum("ij,ij->i", T, T)))
+
+
+def without_rounding(M: np.ndarray, parts: float) -> np.ndarray:
+    """A difference of matrices, zero where it is no more than the rounding of the two, whose trace is ``parts``."""
+    return M if np.abs(M).max(initial=0.0) > ROUNDING * parts else np.zeros_like(M)
 
 
 def _sparse(W: np.ndarray, pairs: np.ndarray) -> sp.csr_array:

@@ -26,12 +26,18 @@ RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the larges
 @dataclass(frozen=True)
 class Space:
     """Row-space coordinates: ``T`` (n, r) of the fit, ``T_new`` (m, r); ``basis`` makes them of the features, or of
-    inner products with the rows of the fit."""
+    inner products with the rows of the fit. ``width``: the features that these are coordinates of."""
 
     T: np.ndarray
     T_new: np.ndarray
     basis: np.ndarray
+    width: int
     state: ScalingState | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """min(n, d), by which the unit of lam counts: r, a numerical rank, moves at a rounding error."""
+        return min(len(self.T), self.width)
 
     @cached_property
     def reach(self) -> float:
@@ -50,25 +56,25 @@ def by_features(rows: Rows1) -> bool:
     return not sp.issparse(rows.X) and rows.X.shape[1] <= rows.X.shape[0]
 
 
-def feature_space(X: np.ndarray, X_new: np.ndarray, state: ScalingState | None = None) -> Space:
+def feature_space(X: np.ndarray, X_new: np.ndarray, width: int, state: ScalingState | None = None) -> Space:
     """Coordinates of dense features by the eigenvectors of X'X.
 
     Examples
     --------
-    >>> feature_space(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[3.0, 3.0]])).T.shape
+    >>> feature_space(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[3.0, 3.0]]), 2).T.shape
     (2, 1)
     """
     w, V = descending(gram(X))
     basis = V[:, _kept(w)]
-    return Space(matmul(X, basis), matmul(X_new, basis), basis, state)
+    return Space(matmul(X, basis), matmul(X_new, basis), basis, width, state)
 
 
-def gram_space(G: np.ndarray, C: np.ndarray) -> Space:
+def gram_space(G: np.ndarray, C: np.ndarray, width: int) -> Space:
     """Coordinates of rows known by their inner products G = XX' alone, new rows by C = X_q X'."""
     w, U = descending(G)
     keep = _kept(w)
     basis = U[:, keep] / np.sqrt(w[keep])
-    return Space(matmul(G, basis), matmul(C, basis), basis)
+    return Space(matmul(G, basis), matmul(C, basis), basis, width)
 
 
 def relation_features(
@@ -85,7 +91,7 @@ def relation_features(
 def relation_space(R: np.ndarray, R_new: np.ndarray, kind: str) -> Space:
     """Stage 3 on relation features, and its coordinates."""
     state = scaling_fit(kind, R)
-    return feature_space(scaling_apply(state, R), scaling_apply(state, R_new), state)
+    return feature_space(scaling_apply(state, R), scaling_apply(state, R_new), R.shape[1], state)
 
 
 def _kept(w: np.ndarray) -> np.ndarray:

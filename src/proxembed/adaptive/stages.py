@@ -68,6 +68,7 @@ class Stages:
             points.float64(part.X)[:, columns],
             points.float64(new)[:, columns],
             columns,
+            part.X.shape[1],
             self.labels,
             pairs.PairLabels(self.labels if copies is None else copies.labels, chosen.label_similarity),
             copies,

@@ -54,7 +54,8 @@ def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str =
 
     M : (n, n) CSR, symmetric positive semidefinite. null : (n, p) CSR with orthonormal columns, M null = 0. k : at most
     n - p. gap : 2 where M is the square of a graph operator, whose small eigenvalues lie as much closer together.
-    Raises ValueError for k out of range; warns (ConvergenceWarning) where the residual misses 1e-7 of the norm of M.
+    Raises ValueError for k out of range and where Lanczos does not converge; warns (ConvergenceWarning) where the
+    residual misses 1e-7 of the norm of M.
 
     >>> path = sparse.csr_array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
     >>> found = bottom(path, sparse.csr_array(np.full((3, 1), 3**-0.5)), 2)
@@ -72,7 +73,14 @@ def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str =
     elif solver == "auto":
         solver, found = _cheapest(M, null, k, norm, gap)
     else:
-        found = ROUTES[solver](M, null, k, norm)
+        try:
+            found = ROUTES[solver](M, null, k, norm)
+        except ArpackNoConvergence as failure:
+            raise ValueError(
+                f"The solver {solver!r} found {len(failure.eigenvalues)} of {k} eigenvectors of a {n:,} x {n:,} "
+                "matrix, whose small eigenvalues lie close together. Use 'auto' or 'dense' in its place, or fewer "
+                "components."
+            ) from failure
     Z = _off(null, found)
     Z, w, residual = _rotated(M, orthonormal_columns(_off(null, orthonormal_columns(Z))))
     if residual > RESIDUAL_LIMIT * norm:
@@ -109,13 +117,10 @@ def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
         return "lanczos", _lanczos(M, null, k, norm, None if too_large else budget)
     except ArpackNoConvergence as failure:
         if too_large:
-            warnings.warn(
+            raise ValueError(
                 f"Lanczos found {len(failure.eigenvalues)} of {k} eigenvectors, and the factor of this graph would not "
-                "fit in memory. Use fewer rows or components.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-            raise
+                "fit in memory. Use fewer rows or components."
+            ) from failure
         return "shift-invert", _shift_invert(M, null, k, norm)
 
 

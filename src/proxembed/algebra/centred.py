@@ -28,7 +28,10 @@ def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
 
 
 class CentredMatrix:
-    """X - 1 mean' as an operator; ``mean=None`` stands for no centring."""
+    """X - 1 mean' as an operator; ``mean=None`` stands for no centring.
+
+    ``unit``: the power of two over which the rows were taken, for those who need their size.
+    """
 
     def __init__(self, X, mean: np.ndarray | None = None):
         self.X = X
@@ -36,6 +39,7 @@ class CentredMatrix:
         self.shape = X.shape
         self.sparse = sparse.issparse(X)
         self.weights: np.ndarray | None = None
+        self.unit = 1.0
         self._gram: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
         self._known: list[tuple[object, np.ndarray]] = []

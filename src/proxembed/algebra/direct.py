@@ -9,6 +9,7 @@ from scipy import sparse
 
 from .bottom import Bottom, bottom, leading
 from .centred import CentredMatrix
+from .matrix import over, unit_of
 from .operators import Diagonal, Identity, LowRank, Operator, Sparse
 from .problem import low_rank_terms
 from .symmetric import RANGE_TOLERANCE, descending, fix_signs, orthonormalise, top
@@ -101,7 +102,8 @@ def _stackable(c: float, leaf: LowRank) -> bool:
 
 def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placement:
     """Left singular vectors of the stacked factors, from their joint Gram matrix."""
-    blocks = [(np.sqrt(c), CentredMatrix.centred(leaf.F, leaf.center)) for c, leaf in parts]
+    unit = max(unit_of(leaf.F) for _, leaf in parts)
+    blocks = [(np.sqrt(c), CentredMatrix.centred(over(leaf.F, unit), leaf.center)) for c, leaf in parts]
     joint, grams = _joint_gram(blocks)
     w, V = descending(joint) if k is None else top(joint, min(k, len(joint)))
     keep = w > max(w[0], 0.0) * n * np.finfo(float).eps
@@ -109,7 +111,10 @@ def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placemen
     ends = np.cumsum([0, *(block.shape[1] for _, block in blocks)])
     Z = sum(block.dot(c * V[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
     bound = len(joint) if keep.all() and k is not None else len(w)
-    known = [(leaf.F, gram) for (_, leaf), gram in zip(parts, grams, strict=True) if leaf.center is None]
+    known = []
+    if unit == 1.0:
+        known = [(leaf.F, gram) for (_, leaf), gram in zip(parts, grams, strict=True) if leaf.center is None]
+    w = w * (unit * unit)
     return Placement(fix_signs(orthonormalise(Z, Z)), w, bound, "thin", w if k is None else None, known)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import norm
+from scipy.linalg import LinAlgWarning, norm
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
@@ -23,7 +23,7 @@ from .centred import CentredMatrix
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
-from .guard import MAX_DENSE_BYTES
+from .guard import dense_side
 from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
 from .parallel import CHUNK
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
@@ -102,16 +102,17 @@ def solve(
     criterion: str = "ratio_trace",
     positive_only: bool = False,
     also: Sequence = (),
+    width: int | None = None,
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
     ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
     iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
     components exist; the caller decides what to do when that is fewer than it asked for. ``also``: matrices U of which
-    R'U will be wanted afterwards.
+    R'U will be wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
     """
     side = {"primal": "features", "dual": "rows"}.get(solver)
-    problem = Problem(template, R, positive_only=positive_only, side=side, also=also)
+    problem = Problem(template, R, positive_only=positive_only, side=side, also=also, width=width)
     dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
     absolute = choose_ridge(problem, ridge, ridge_scale, dense)
     if criterion == "trace_ratio":
@@ -127,7 +128,24 @@ def solve(
                 "Pass features that vary."
             )
         found = _checked(problem, found)
-    return replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    found = replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    return found if problem.unit == 1.0 else _of_original(found, problem)
+
+
+def _of_original(found: Solution, problem: Problem) -> Solution:
+    """A solution on rows over a unit as one of the rows themselves."""
+    of_A, of_B = problem.shrunk
+    P, factor = found.P, of_A * problem.unit * problem.unit
+    if problem.template.B is not None:
+        P, factor = P / problem.unit / np.sqrt(of_B), of_A / of_B
+    return replace(
+        found,
+        P=P,
+        mean=None if found.mean is None else found.mean * problem.unit,
+        eigenvalues=found.eigenvalues * factor,
+        spectrum=None if found.spectrum is None else found.spectrum * factor,
+        ridge=problem.of_rows(found.ridge),
+    )
 
 
 def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:
@@ -139,7 +157,7 @@ def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", den
     if not dense or problem.template.target is None:
         return problem.absolute(ITERATIVE_RIDGE, "trace")
     coordinates = problem.coordinates
-    grid = RIDGE_GRID * problem.constraint_trace() / problem.rank
+    grid = RIDGE_GRID * problem.ridge_unit
     return float(grid[np.argmin(loo_errors(coordinates, problem.template.target, grid))])
 
 
@@ -167,7 +185,7 @@ def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bo
     lanczos_pays = small > DENSE_LIMIT or (problem.rows.sparse and small > LANCZOS_FROM)
     if plain and lanczos_pays and k is not None and k < small // 10:
         return "iterative"
-    if 8 * small**2 > MAX_DENSE_BYTES and k is not None:
+    if small > dense_side() and k is not None:
         return "iterative"
     return "primal" if problem.side == "features" else "dual"
 
@@ -232,9 +250,11 @@ def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
 def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None:
     shift = problem.template.b + ridge
     if problem.template.B is not None and shift <= 0:
+        fits = min(problem.n, problem.d) <= dense_side()
+        remedy = "Use solver='auto'" if fits else f"Reduce X to {dense_side():,} features or fewer (such as by LSI)"
         raise ValueError(
             f"ridge=0 needs a decomposition of the constraint, which the iterative solver does not make (X is "
-            f"{problem.n:,} x {problem.d:,}). Use solver='auto', or a positive ridge where the method has one."
+            f"{problem.n:,} x {problem.d:,}). {remedy}, or use a positive ridge where the method has that parameter."
         )
     low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
     if low and problem.scatter is not None:
@@ -284,7 +304,11 @@ def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndar
 
     start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # its own stopping notice; the residual is checked afterwards
+        for notice in (
+            UserWarning,
+            LinAlgWarning,
+        ):  # the residual is checked afterwards
+            warnings.simplefilter("ignore", notice)
         w, P = lobpcg(
             operator(problem.apply_objective),
             start,

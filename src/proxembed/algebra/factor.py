@@ -24,7 +24,8 @@ def factor_fits(entries: float) -> bool:
 
 
 def short_indices(A: Compressed) -> Compressed:
-    """The matrix with 32-bit indices where they reach, which SuperLU needs; one that has them already as it is.
+    """The matrix with 32-bit indices where they reach, as SuperLU and older releases' shortest paths need; one that has
+    them already as it is.
 
     >>> wide = sparse.csr_array((np.ones(1), np.zeros(1, np.int64), np.array([0, 1], np.int64)), shape=(1, 1))
     >>> short_indices(wide).indices.dtype
@@ -45,7 +46,7 @@ def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int
     roots = columns.indices[columns.indptr[:-1]]
     label = np.zeros(M.shape[0], dtype=np.int64)
     label[columns.indices] = np.repeat(np.arange(null.shape[1]), np.diff(columns.indptr))
-    pattern = sparse.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape)
+    pattern = short_indices(sparse.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape))
     distance = dijkstra(pattern, unweighted=True, indices=roots, min_only=True)
     level = np.where(np.isfinite(distance), distance, 0.0).astype(np.int64)
     levels = int(level.max(initial=0)) + 1

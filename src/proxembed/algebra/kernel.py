@@ -57,19 +57,21 @@ def least_loo(
     widths: np.ndarray,
     coordinates_at: Callable[[float], Coordinates],
     target,
+    dimensions: int,
     ridge: Callable[[float], np.ndarray] | None = None,
 ) -> tuple[float, float]:
     """The (width, absolute ridge) of least leave-one-out error of kernel ridge regression of the target.
 
-    One eigendecomposition a width serves all ridges. ``ridge(unit)`` gives the ridges to try, from the mean
-    eigenvalue; by default a log grid from 1e-6 to 1e2 of it.
+    One eigendecomposition a width serves all ridges. Their unit is the trace of the centred kernel over
+    ``dimensions``, the smaller number of rows of non-zero weight and prototypes. ``ridge(unit)`` gives the ridges to
+    try; by default a log grid from 1e-6 to 1e2 units.
     """
     best = (np.inf, float(widths[0]), 0.0)
     for width in widths:
         coordinates = coordinates_at(float(width))
         if coordinates.rank == 0:
             continue
-        unit = float(np.sum(coordinates.s**2)) / coordinates.rank
+        unit = float(np.sum(coordinates.s**2)) / dimensions
         ridges = RIDGE_GRID * unit if ridge is None else ridge(unit)
         errors = loo_errors(coordinates, target, ridges)
         j = int(np.argmin(errors))

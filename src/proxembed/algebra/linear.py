@@ -14,6 +14,7 @@ from .blas import matmul
 from .centred import CentredMatrix, block_rows, weighted_mean
 from .conjugate import conjugate_gradients
 from .coordinates import Coordinates
+from .matrix import over, unit_of
 from .symmetric import SPD
 
 DENSE_LIMIT = 5000
@@ -29,6 +30,11 @@ def ridge_solve(
     ``center=False`` fits no intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a
     CentredMatrix already.
     """
+    unit = 1.0 if isinstance(X, CentredMatrix) else unit_of(X)
+    if unit != 1.0:
+        gram = None if gram is None else gram / (unit * unit)
+        W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram)
+        return W / unit, level
     rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
     T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
     level = T.mean(axis=0) if center else np.zeros(T.shape[1])
@@ -55,15 +61,18 @@ def _solve_spd(M: np.ndarray, E: np.ndarray, lam: float) -> np.ndarray:
 
 def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
     """Mean squared leave-one-out errors, one a ridge, of the ridge regression of T on X; ``ridges`` are absolute."""
-    rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
+    unit = unit_of(X)
+    rows = CentredMatrix.centred(over(X, unit), np.ones(X.shape[0]) if center else None)
     n, d = rows.shape
     side = "features" if d <= n else "rows"
     coordinates = Coordinates(rows, None, rows.gram() if d <= n else rows.outer_gram(), side)
-    return loo_errors(coordinates, T, ridges)
+    return loo_errors(coordinates, T, ridges / (unit * unit))
 
 
 def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
     """Squared errors on other rows, summed, one a ridge, of the ridge regression of T on X; one decomposition."""
+    unit = unit_of(X)
+    X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / (unit * unit)
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
     side = "features" if rows.shape[1] <= rows.shape[0] else "rows"
     gram = rows.gram() if side == "features" else rows.outer_gram()

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 BLOCK_ENTRIES = 2**21
+EXTREME = 200  # powers of two, either way: the fourth power of what lies between is far from the ends of float64
 
 # An ndarray or a canonical csr_array; scipy.sparse is untyped, and issparse does not narrow a union.
 Matrix: TypeAlias = Any
@@ -120,3 +121,35 @@ def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
         out.data = (X.data / np.repeat(divisor, np.diff(X.indptr))).astype(X.dtype, copy=False)
         return out
     return np.divide(X, divisor[:, None], out=np.empty_like(X), casting="same_kind")
+
+
+def largest_entry(X: Matrix) -> float:
+    """The largest absolute value.
+
+    Examples
+    --------
+    >>> largest_entry(np.array([[1.0, -3.0]]))
+    3.0
+    """
+    values = X.data[: X.indptr[-1]] if sp.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def unit_of(X: Matrix) -> float:
+    """A power of two over which rows of extreme size are taken, so that products of their squares are ordinary
+    numbers: the largest entry is then about 2^100 or 2^-100. 1 for entries between 2^-200 and 2^200.
+
+    Examples
+    --------
+    >>> unit_of(np.array([[1.0, -3.0]])), unit_of(np.array([[2.0**300]])) == 2.0**201
+    (1.0, True)
+    """
+    if X.dtype == np.float32:  # its squares are ordinary numbers of float64
+        return 1.0
+    exponent = int(np.frexp(largest_entry(X))[1])
+    return 1.0 if abs(exponent) <= EXTREME else float(2.0 ** (exponent - np.sign(exponent) * EXTREME // 2))
+
+
+def over(X: Matrix, unit: float) -> Matrix:
+    """X / unit for a power of two; X itself for 1."""
+    return X if unit == 1.0 else X * (1.0 / unit)

@@ -29,7 +29,7 @@ def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarr
 def whitener(B: np.ndarray) -> np.ndarray:
     """C with C'BC = I on the range of B."""
     factorised = SPD(B)
-    return factorised.whiten() if factorised.ok else range_basis(B)
+    return factorised.whiten() if factorised.full else range_basis(B)
 
 
 def solve_pencil(
@@ -42,7 +42,7 @@ def solve_pencil(
     """
     r, spectrum = len(B), None
     diagonal = diagonal_of(B)
-    if diagonal is None and k is not None and SPD(B).ok:
+    if diagonal is None and k is not None and SPD(B).full:
         w, Q = top_of_pencil(A, B, min(k, r))
         level = float(np.linalg.norm(A) / np.linalg.norm(B))
         return w, Q, None, relative_residual(matmul(A, Q), matmul(B, Q), w, level), r

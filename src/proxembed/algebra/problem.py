@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING
@@ -14,7 +15,8 @@ from .blas import matmul
 from .centred import EPS, CentredMatrix
 from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_threshold
 from .guard import guard_dense
-from .operators import Centering, Diagonal, Identity, LowRank, Operator
+from .matrix import Matrix, over, unit_of
+from .operators import Centering, Diagonal, Identity, LowRank, Operator, Sum
 from .symmetric import SPD, eigenvalues
 
 if TYPE_CHECKING:
@@ -32,19 +34,36 @@ CONSTANT = (
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
 
-    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R.
+    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R. ``width``: the features
+    that R stands for, where they are not its columns: a kernel map has fewer than there are prototypes. Rows of extreme
+    size are taken over ``unit``, a power of two, so that products of its entries stay within float64, and A and B over
+    further ones (``shrunk``) where R is among their factors. Sizes and ridges are then those of the smaller pencil.
     """
 
     def __init__(
-        self, template: Template, R, raw_gram: np.ndarray | None = None, *, positive_only=False, side=None, also=()
+        self,
+        template: Template,
+        R,
+        raw_gram: np.ndarray | None = None,
+        *,
+        positive_only=False,
+        side=None,
+        also=(),
+        width: int | None = None,
     ):
+        self.unit, self.shrunk = unit_of(R), (1.0, 1.0)
+        if self.unit != 1.0:
+            template, R, self.shrunk = _in_unit(template, R, self.unit)
+            raw_gram = None
         self.template = template
         self._raw_gram = raw_gram
         self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *also])
+        self.rows.unit = self.unit
         self.n, self.d = self.rows.shape
+        self.width = self.d if width is None else width
         self.side = side or ("features" if self.d <= self.n else "rows")
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
@@ -164,16 +183,30 @@ class Problem:
         E = E.toarray() if sparse.issparse(E) else E
         return self.rows.tdot(self.shifted(ridge).solve(E - E.mean(axis=0)))
 
+    @property
+    def dimensions(self) -> int:
+        """min(n, d), n the rows of non-zero weight, d the features that R stands for.
+
+        Traces are divided by this, never by a numerical rank, which one rounding error moves.
+        """
+        rows = self.n if self.weights is None else int(np.count_nonzero(self.weights))
+        return min(rows, self.width)
+
     def constraint_trace(self) -> float:
-        """The trace of R'BR + bI on the row space."""
-        rank = self.rank  # first: it may leave the Gram matrix behind
+        """The trace of R'BR + bI, b counted ``dimensions`` times."""
+        shift = self.template.b * self.dimensions
         if self.scatter is not None:
             norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
-            return self.scatter * float(norm) + self.template.b * rank
+            return self.scatter * float(norm) + shift
         trace = float(np.trace(self.coordinates.sandwich(self.template.B)))
         if self.template.b == 0:
             self.refuse_zero(trace)
-        return trace + self.template.b * rank
+        return trace + shift
+
+    @property
+    def ridge_unit(self) -> float:
+        """What a ridge of 1 adds to the constraint under ``ridge_scale="trace"``: tr(R'BR) / min(n, d) + b."""
+        return self.constraint_trace() / self.dimensions
 
     def refuse_zero(self, trace: float) -> None:
         """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
@@ -189,8 +222,14 @@ class Problem:
     def absolute(self, ridge: float, ridge_scale: str) -> float:
         """The ridge as it is added to the constraint."""
         if ridge == 0 or ridge_scale == "absolute":
-            return float(ridge)
-        return float(ridge) * self.constraint_trace() / self.rank
+            return float(ridge) / (self.unit * self.unit) / self.shrunk[1]
+        return float(ridge) * self.ridge_unit
+
+    def of_rows(self, size: float, constraint: bool = True) -> float:
+        """A ridge or a size of the constraint (or of the objective) for the rows as they were."""
+        if constraint and self.template.B is None:
+            return size
+        return size * (self.unit * self.unit) * self.shrunk[1 if constraint else 0]
 
     def sandwich(self, op: Operator) -> np.ndarray:
         """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""
@@ -216,6 +255,32 @@ class Problem:
             F, S = self.factor
             return matmul(F, S @ matmul(F.T, P))
         return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
+
+
+def _in_unit(template: Template, R, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
+    """The template for rows R / unit, these rows, and what its two operators are over beside.
+
+    Without an operator B the constraint bI stays as it is.
+    """
+    rows, square = over(R, unit), unit * unit
+    A, of_A = _of_rows(template.A, R, rows, square)
+    template = replace(template, A=A, a=template.a / square / of_A)
+    if template.B is None:
+        return template, rows, (of_A, 1.0)
+    B, of_B = _of_rows(template.B, R, rows, square)
+    return replace(template, B=B, b=template.b / square / of_B), rows, (of_A, of_B)
+
+
+def _of_rows(op: Operator, R, rows, square: float) -> tuple[Operator, float]:
+    """The operator over ``square`` where large rows R are among its factors, with ``rows`` in their place."""
+    own = [isinstance(leaf, LowRank) and leaf.F is R for _, leaf in op.terms()]
+    if square < 1.0 or not any(own):
+        return op, 1.0
+    parts = [
+        (c, LowRank(rows, leaf.S, leaf.center)) if is_rows else (c / square, leaf)
+        for is_rows, (c, leaf) in zip(own, op.terms(), strict=True)
+    ]
+    return Sum(parts), square
 
 
 def low_rank_terms(op: Operator, n: int) -> list[tuple[float, LowRank]] | None:

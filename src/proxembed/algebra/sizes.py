@@ -1,4 +1,4 @@
-"""How large the two matrices of a problem are on the row space: traces and largest absolute eigenvalues."""
+"""How large the two matrices of a problem are: traces and largest absolute eigenvalues."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ NORM_TOLERANCE = 1e-8
 
 
 def objective_size(problem: Problem, kind: str) -> float:
-    """The absolute trace of R'AR + aI on the row space ("trace") or its largest absolute eigenvalue ("spectral")."""
+    """The absolute trace of R'AR + aI, a counted min(n, d) times ("trace"), or its largest absolute eigenvalue on the
+    row space ("spectral")."""
     template = problem.template
     if kind == "trace":
         trace = sandwich_trace(template.A, problem.rows)
-        return abs(trace + (template.a * problem.rank if template.a else 0.0))
+        return abs(trace + template.a * problem.dimensions)
     if min(problem.n, problem.d) > DENSE_LIMIT:
         return _norm(problem.apply_objective, problem.d)
     return _largest(eigenvalues(problem.coordinates.sandwich(template.A)) + template.a)
 
 
 def constraint_size(problem: Problem, kind: str) -> float:
-    """The trace of R'BR + bI on the row space ("trace") or its largest eigenvalue ("spectral").
+    """The trace of R'BR + bI, b counted min(n, d) times ("trace"), or its largest eigenvalue on the row space
+    ("spectral").
 
     Raises ValueError where R'BR is zero and b too.
     """

@@ -1,7 +1,6 @@
 """Dense symmetric kernels: eigenpairs in descending order, scaled Cholesky solves, range whitening, orthonormal polish.
 
-The only file that calls LAPACK's symmetric eigensolvers and ARPACK; everything above it speaks of problems, not of
-routines.
+What is above speaks of problems, not of LAPACK's routines.
 """
 
 from __future__ import annotations
@@ -82,8 +81,11 @@ def numerical_rank(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> int:
 
 
 class SPD:
-    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal; ``ok`` tells whether it is
-    one."""
+    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal.
+
+    ``ok`` tells whether it is one; ``full`` whether it is so far from singular that rounding, which coordinates of
+    different size enlarge, cannot have made it so.
+    """
 
     def __init__(self, M: np.ndarray, shift: float = 0.0):
         d = np.sqrt(np.maximum(np.diag(M) + shift, 0.0))
@@ -96,9 +98,10 @@ class SPD:
         try:
             self.factor = linalg.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
             rcond, info = dpocon(self.factor, norm, uplo="L")
-            self.ok = info == 0 and rcond > 1e-13
         except linalg.LinAlgError:
-            self.ok = False
+            rcond, info = 0.0, 0
+        self.ok = info == 0 and rcond > 1e-13
+        self.full = info == 0 and rcond > RANGE_TOLERANCE
 
     def solve(self, E: np.ndarray) -> np.ndarray:
         """M^-1 E."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.blas import matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import MAX_COMPONENTS
+from ..algebra.guard import guard_dense
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows
 from ..base import Embedder
@@ -17,17 +18,19 @@ from ..explain import Explanation, explanation
 from ..labels import LabelMatrix
 from ..params import check_params, param
 from ..rows import Rows
+from ..validation import in_range
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State
 from .gamma import GammaPrior
 from .prediction import ProbitClassifier, log_odds
-from .probit import check_hyper
+from .probit import MOST_SWEEPS, check_hyper
 from .start import start
-from .targets import Targets, known_columns, known_rows
+from .targets import Targets, absent_odds, known_columns, known_rows
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
 LARGEST = 1e6
+MOST_COMPONENTS, MOST_STARTS = 10_000, 10_000
 
 
 class BSML(ProbitClassifier, Embedder):
@@ -36,7 +39,8 @@ class BSML(ProbitClassifier, Embedder):
 
     The embedding is the one that its own probit classifiers need; ``ard=True`` finds how many components they need.
     Variational inference raises a lower bound of log p(Y | X), which is extrapolated between sweeps and never falls.
-    Unknown cells constrain nothing; rows without any known label are left out. Standardise the features first.
+    Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no part:
+    its probability is 1 / (known + 2) for its number of known cells. Standardise the features first.
     Of dense float64 rows (memory-mapped ones too) fit makes no copy, of float32 rows one block at a time; random starts
     with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times features the fitted (and
     the saved) model holds a copy of the training rows, otherwise their d x d product.
@@ -44,8 +48,8 @@ class BSML(ProbitClassifier, Embedder):
     Attributes
     ----------
     components_ : (k, d) array, the mean of Q'.
-    weights_, bias_ : (k, c) and (c,) arrays, the means of W and b.
-    precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, c) and (c,).
+    weights_, bias_ : (k, L) and (L,) arrays, the means of W and b; L labels that some row has.
+    precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, L) and (L,).
     lower_bound_ : list, the bound after every sweep.
     converged_ : whether the bound settled; False with tol=0.
     n_active_ : components longer than 1e-3 of the longest.
@@ -72,7 +76,12 @@ class BSML(ProbitClassifier, Embedder):
     keeps_unknown: ClassVar[bool] = True
 
     n_components: int | None = param(
-        default=None, low=1, integer=True, choices=(None,), doc="Components R; None: one a label, at most 100."
+        default=None,
+        low=1,
+        high=MOST_COMPONENTS,
+        integer=True,
+        choices=(None,),
+        doc="Components R; None: one a label that some row has, at most 100.",
     )
     ard: bool = param(default=False, kind=bool, doc="One precision a component, so that those not needed vanish.")
     hyper: tuple | None = param(
@@ -88,11 +97,15 @@ class BSML(ProbitClassifier, Embedder):
         default="svd",
         choices=("svd", "random"),
         kind=dict,
-        doc="Start: ridge scores, standard normal arrays, or arrays Q (d, R), Z (n, R), B (R+1, c; the bias first) "
-        "and T (n, c) with unit covariances, swept plainly and renewed every time.",
+        doc="Start: ridge scores, standard normal arrays, or arrays Q (d, R), Z (n, R), B (R+1, L; the bias first) "
+        "and T (n, L) with unit covariances, swept plainly and renewed every time.",
     )
     n_init: int = param(
-        default=1, low=1, integer=True, doc="Starts, of which the largest bound is kept; all but the first are random."
+        default=1,
+        low=1,
+        high=MOST_STARTS,
+        integer=True,
+        doc="Starts, of which the largest bound is kept; all but the first are random.",
     )
     tol: float = param(
         default=1e-5,
@@ -100,7 +113,7 @@ class BSML(ProbitClassifier, Embedder):
         doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
         "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
-    max_iter: int = param(default=500, low=1, integer=True, doc="Sweeps at most.")
+    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Sweeps at most.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
     accelerate: bool = param(default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never falls.")
     predictive: str = param(
@@ -125,23 +138,24 @@ class BSML(ProbitClassifier, Embedder):
         return self
 
     def _rows(self, X, y) -> Rows:
-        """Checked rows with all label columns that are known somewhere, also those that no row has."""
-        if y is None:
-            return super()._rows(X, y)
-        check_params(self)
-        X = self._input(X, reset=True)
-        labels = LabelMatrix.of(y)
-        return self._usable(super()._rows(X, labels).X, labels)
+        return self._usable(super()._rows(X, y))
 
-    def _usable(self, X, labels: LabelMatrix) -> Rows:
-        X, labels = known_rows(type(self).__name__, X, labels, "; BSSML uses them.")
-        return Rows(X, known_columns(labels))
+    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
+        self._absent_odds = absent_odds(labels)
+        return known_columns(labels, stacklevel=6).drop_empty()
+
+    def _usable(self, rows: Rows) -> Rows:
+        """The rows that something can be learned from."""
+        labels: Any = rows.labels
+        return Rows(*known_rows(type(self).__name__, rows.X, labels, "; BSSML uses them."))
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
         """The start that ends with the largest bound."""
         labels: Any = rows.labels
         fixed = isinstance(self.init, dict)
         R = min(labels.c, MAX_COMPONENTS) if self.n_components is None else int(self.n_components)
+        for shape in ((labels.c, R + 1, R + 1), (max(rows.X.shape), R)):
+            guard_dense(shape, f"n_components={R}: a factor of the model", remedy="Use fewer components.")
         hyper, accelerate = self._hyper(rows.X.shape[1]), bool(self.accelerate) and not fixed
         model = Coupled(rows.X, self._targets(labels), hyper, R, 1 if fixed else int(self.refresh))
         rng = np.random.default_rng(self.random_state)
@@ -195,8 +209,8 @@ class BSML(ProbitClassifier, Embedder):
         with one_pool:
             Z = self._embedded(X)
             if not return_std:
-                return Z.astype(X.dtype, copy=False)
-            return Z.astype(X.dtype, copy=False), np.sqrt(self._variances(X)).astype(X.dtype, copy=False)
+                return in_range(Z, X)
+            return in_range(Z, X), in_range(np.sqrt(self._variances(X)), X)
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
         """Signed top features of a component and the labels whose scores it moves, strongest first."""
@@ -204,7 +218,7 @@ class BSML(ProbitClassifier, Embedder):
         return explanation(self, component, n_features, n_labels)
 
     def _checked(self, X):
-        super()._checked(X)
+        check_is_fitted(self, "components_")
         return self._input(X, reset=False)
 
     def _variances(self, X) -> np.ndarray:
@@ -218,7 +232,7 @@ class BSML(ProbitClassifier, Embedder):
         return CentredMatrix(X).dot(self.components_.T)
 
     def _of_scores(self, Z: np.ndarray) -> np.ndarray:
-        """The means of the scores of the labels that are known somewhere, from those of z."""
+        """The means of the scores of the labels that some row has, from those of z."""
         return matmul(Z, self.weights_) + self.bias_
 
     def _means(self, X) -> np.ndarray:
@@ -234,7 +248,7 @@ class BSML(ProbitClassifier, Embedder):
             if self.predictive == "full":
                 moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]
                 variance += self._variances(X) @ moments
-        return self._labels.expand(log_odds(mean, variance, self._half_width, self._prior))
+        return self._completed(self._labels.expand(log_odds(mean, variance, self._half_width, self._prior)))
 
     def _gap(self) -> float:
         """Half the width of the band in which no score of a new row lies."""

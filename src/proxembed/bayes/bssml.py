@@ -13,7 +13,7 @@ from .ascent import Ascent
 from .bsml import BSML, LARGEST
 from .coupled import Coupled
 from .prediction import log_odds
-from .targets import Targets, known_columns
+from .targets import Targets, known_cells
 
 
 class BSSML(BSML):
@@ -27,7 +27,8 @@ class BSSML(BSML):
     Attributes
     ----------
     transduction_ : labels of all rows of fit in the form of y: the known ones, and those predicted for the unknown.
-    transductive_scores_ : (n, c) array, the means of the scores t of all rows of fit before they are cut.
+    transductive_scores_ : (n, c) array, the means of the scores t of all rows of fit before they are cut; 0 for labels
+        that no row has.
     components_, weights_, bias_, precision_projection_, precision_weights_, precision_bias_, lower_bound_, n_active_,
     n_iter_, converged_, classes_ : as in BSML.
 
@@ -62,8 +63,8 @@ class BSSML(BSML):
         "(positive + 1) / (known + 2) known cells (rare labels may then never be predicted).",
     )
 
-    def _usable(self, X, labels: LabelMatrix) -> Rows:
-        return Rows(X, known_columns(labels))
+    def _usable(self, rows: Rows) -> Rows:
+        return rows
 
     def _targets(self, labels: LabelMatrix) -> Targets:
         return Targets.of(labels, float(self.margin), float(self.gap), self._log_prior(labels))
@@ -71,8 +72,7 @@ class BSSML(BSML):
     def _log_prior(self, labels: LabelMatrix) -> np.ndarray:
         """log c- and log c+ of every label, (2, L)."""
         if isinstance(self.class_prior, str):
-            unknown = 0.0 if labels.unknown is None else np.asarray(labels.unknown.sum(axis=0)).ravel()
-            positive = (labels.nk + 1.0) / (labels.n - unknown + 2.0)
+            positive = (labels.nk + 1.0) / (known_cells(labels) + 2.0)
         else:
             positive = _numbers(self.class_prior)
             if labels.kept is not None and positive.shape == labels.classes_.shape:

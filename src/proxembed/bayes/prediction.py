@@ -9,6 +9,8 @@ from scipy.special import expit, log_ndtr, softmax
 
 from ..classify.label_classifier import LabelClassifier
 
+CERTAIN = -float(np.log(np.finfo(float).eps / 2))  # log odds from which a probability rounds to 1
+
 
 def log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.ndarray | None) -> np.ndarray:
     """log P(+) / P(-) of t ~ N(mean, variance) outside (-gap, gap); log weights of the sides, (2, L), or None.
@@ -31,6 +33,15 @@ class ProbitClassifier(LabelClassifier):
     """
 
     _prior: np.ndarray | None = None  # log weights of the sides, (2, L)
+    _absent_odds: np.ndarray  # log odds of the labels that no row of fit has, 0 for the others, (c,)
+
+    def _completed(self, odds: np.ndarray) -> np.ndarray:
+        """Log odds (m, c), 0 for labels left out of fit, with those of the labels that no row has."""
+        absent = self._absent_odds < 0
+        scores = odds + self._absent_odds
+        if self._labels.form == "classes" and absent.any():  # of one class a row it is never the largest
+            scores[:, absent] += np.minimum(odds[:, ~absent].max(axis=1, keepdims=True), 0.0)
+        return scores
 
     @abstractmethod
     def _means(self, X) -> np.ndarray:
@@ -41,6 +52,23 @@ class ProbitClassifier(LabelClassifier):
         if self._labels.form == "classes" or (self._prior is not None and not np.array_equal(*self._prior)):
             return super()._predicted(X)
         return self._labels.decode(self._means(X) > 0)
+
+    def decision_function(self, X):
+        """Score rows by log odds: positive where the label is predicted.
+
+        Of several labels a row they end at -36.7 and 36.7, where a probability in float64 is 1, so that scores and
+        probabilities rank rows alike.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c), or (m,) for 1-D y with two classes
+        """
+        scores = super().decision_function(X)
+        return scores if self._labels.form == "classes" else np.clip(scores, -CERTAIN, CERTAIN)
 
     def predict_proba(self, X):
         """Probabilities of the labels.
@@ -54,5 +82,5 @@ class ProbitClassifier(LabelClassifier):
         array of shape (m, c); with one class a row they are those of exactly one label, and sum to one
         """
         X = self._checked(X)
-        scores = self._scores(X)
-        return softmax(scores, axis=1) if self._labels.form == "classes" else expit(scores)
+        scores = self._finite_scores(X)
+        return softmax(scores, axis=1) if self._labels.form == "classes" else expit(np.clip(scores, -CERTAIN, CERTAIN))

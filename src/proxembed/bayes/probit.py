@@ -7,18 +7,29 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from ..algebra.centred import CentredMatrix
 from ..algebra.parallel import one_pool
 from ..algebra.precision import TrainingRows, may_keep, posterior
 from ..labels import LabelMatrix
+from ..params import Param, check_params, shown
+from ..validation import checked_features, learning
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
-from .targets import Targets, known_columns, known_rows
+from .targets import Targets, absent_odds, known_columns, known_rows
+
+MOST_SWEEPS = 1_000_000
+SHAPE = Param(above=0)
+SWEEPS = {
+    "max_iter": Param(low=1, high=MOST_SWEEPS, integer=True),
+    "refresh": Param(low=1, integer=True),
+    "tol": Param(low=0),
+    "accelerate": Param(kind=bool),
+}
 
 
 def with_ones(X):
@@ -94,8 +105,9 @@ class VariationalProbit(ProbitClassifier):
     [gonen2014bsml]
 
     The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
-    first). Unknown cells constrain nothing; rows without any known label are left out. With fewer rows than 0.55 times
-    features the fitted (and the saved) model holds the training rows, otherwise their d x d product.
+    first). Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no
+    part: its probability is 1 / (known + 2) for its number of known cells. With fewer rows than 0.55 times features the
+    fitted (and the saved) model holds the training rows, otherwise their d x d product.
 
     Parameters
     ----------
@@ -113,7 +125,7 @@ class VariationalProbit(ProbitClassifier):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (d, c) and (c,)
-        Posterior means; zeros for a label that is unknown in every row.
+        Posterior means; zeros for a label that no row has.
     lower_bound_ : list of float
         The bound after every sweep.
     n_iter_, converged_ : int, bool
@@ -154,22 +166,27 @@ class VariationalProbit(ProbitClassifier):
         -------
         self
         """
-        a, b = self._priors()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        X, labels = self._known(X, y)
-        wide = with_ones(X)
-        with one_pool:
-            model = Probit(wide, Targets.of(labels, 0.0), a, b, self.refresh)
-            found: Ascent = ascend(
-                model, model.start(), max_iter=self.max_iter, tol=self.tol, accelerate=bool(self.accelerate)
-            )
-        tell_unsettled(self, found, stacklevel=2)
-        self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
-        self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
-        self._training = TrainingRows.of(model.X)
-        self.lower_bound_, self.converged_ = found.bounds, found.converged
-        self.n_iter_ = len(found.bounds)
-        self._remember(labels)
+        with learning(self):
+            a, b = self._priors()
+            X = checked_features(self, X, reset=True)
+            X, labels = self._known(X, y)
+            wide = with_ones(X)
+            with one_pool:
+                model = Probit(wide, Targets.of(labels, 0.0), a, b, int(self.refresh))
+                found: Ascent = ascend(
+                    model,
+                    model.start(),
+                    max_iter=int(self.max_iter),
+                    tol=float(self.tol),
+                    accelerate=bool(self.accelerate),
+                )
+            tell_unsettled(self, found, stacklevel=2)
+            self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
+            self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
+            self._training = TrainingRows.of(model.X)
+            self.lower_bound_, self.converged_ = found.bounds, found.converged
+            self.n_iter_ = len(found.bounds)
+            self._remember(labels)
         return self
 
     def _known(self, X, y):
@@ -179,18 +196,21 @@ class VariationalProbit(ProbitClassifier):
             raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
         labels = LabelMatrix.of(y)
         check_consistent_length(X, labels.Y)
-        X, labels = known_rows(name, X, labels)
-        return X, known_columns(labels)
+        self._absent_odds, known = absent_odds(labels), known_columns(labels)
+        present = known.drop_empty()
+        if present.c == 0:  # no row has any label: all are learned as they are
+            self._absent_odds, present = np.zeros(len(labels.classes_)), known
+        return known_rows(name, X, present)
 
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
         hyper = check_hyper(type(self).__name__, self.hyper, 4)
-        check_sweeps(self)
+        check_params(self, SWEEPS)
         return GammaPrior(hyper[0], hyper[1]), GammaPrior(hyper[2], hyper[3])
 
     def _scores(self, X) -> np.ndarray:
         with one_pool:
             spread = self._training.quadratic_forms(with_ones(X), self._precisions, 1.0)
-        return log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None)
+        return self._completed(log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None))
 
     def _means(self, X) -> np.ndarray:
         return CentredMatrix(X).dot(self.coef_) + self.intercept_
@@ -199,24 +219,9 @@ class VariationalProbit(ProbitClassifier):
 def check_hyper(name: str, hyper, size: int) -> tuple[float, ...]:
     """The shapes and scales of gamma priors as floats, or a ValueError."""
     numbers = tuple(hyper) if isinstance(hyper, tuple | list) or np.ndim(hyper) == 1 else ()
-    fine = [isinstance(v, int | float | np.number) and not isinstance(v, bool) and 0 < v < np.inf for v in numbers]
-    if len(numbers) != size or not all(fine):
+    if len(numbers) != size or not all(SHAPE.permits(v) for v in numbers):
         raise ValueError(
-            f"{name}: hyper={hyper!r} is not allowed; it must be {size} finite numbers above 0: the shape and the "
+            f"{name}: hyper={shown(hyper)} is not allowed; it must be {size} finite numbers above 0: the shape and the "
             f"scale of each gamma prior, such as {(1.0,) * size}."
         )
     return tuple(float(v) for v in numbers)
-
-
-def check_sweeps(estimator) -> None:
-    """ValueErrors for settings of the sweeps."""
-    name = type(estimator).__name__
-    for key, low in (("max_iter", 1), ("refresh", 1)):
-        value = getattr(estimator, key)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-            raise ValueError(f"{name}: {key}={value!r} is not allowed; it must be a whole number of at least {low}.")
-    tol = estimator.tol
-    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf:
-        raise ValueError(f"{name}: tol={tol!r} is not allowed; it must be a finite number of at least 0, such as 1e-5.")
-    if not isinstance(estimator.accelerate, bool | np.bool_):
-        raise ValueError(f"{name}: accelerate={estimator.accelerate!r} is not allowed; it must be True or False.")

@@ -62,7 +62,7 @@ def given(arrays: Mapping, X: CentredMatrix, targets: Targets, R: int, shared: b
             f"init has the keys {sorted(arrays, key=str)}; pass the arrays Q (d, R), Z (n, R), B (R+1, L; the bias "
             "first) and T (n, L)."
         )
-    counted = "n counts the rows with a known label, all rows in BSSML, and L the labels known in some row"
+    counted = "n counts the rows with a known label, all rows in BSSML, and L the labels that some row has"
     found = {}
     for name in ARRAYS:
         try:

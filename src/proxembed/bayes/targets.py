@@ -30,19 +30,35 @@ def known_rows(name: str, X, labels: LabelMatrix, remedy: str = "."):
     return X[keep], labels.take(keep)
 
 
-def known_columns(labels: LabelMatrix) -> LabelMatrix:
-    """Without the label columns that are unknown in every row: nothing can be learned of them."""
+def known_cells(labels: LabelMatrix) -> np.ndarray:
+    """Rows in which each label is known."""
     if labels.unknown is None:
-        return labels
-    keep = np.flatnonzero(np.asarray(labels.unknown.sum(axis=0)).ravel() < labels.n)
+        return np.full(labels.c, labels.n)
+    return labels.n - np.asarray(labels.unknown.sum(axis=0)).ravel()
+
+
+def absent_odds(labels: LabelMatrix) -> np.ndarray:
+    """Log odds of labels that no row has: (0 + 1) / (known + 2) is the probability of one more; 0 for the others.
+
+    >>> absent_odds(LabelMatrix.of(np.array([[1.0, 0.0, np.nan], [0.0, 0.0, np.nan]]))).round(4).tolist()
+    [0.0, -1.0986, 0.0]
+    """
+    return labels.expand(np.where(labels.nk > 0, 0.0, np.log(1.0 / (1.0 + known_cells(labels)))))
+
+
+def known_columns(labels: LabelMatrix, stacklevel: int = 5) -> LabelMatrix:
+    """Without the label columns that are unknown in every row: nothing can be learned of them."""
+    keep = np.flatnonzero(known_cells(labels))
     if len(keep) == labels.c:
         return labels
     warnings.warn(
         f"{labels.c - len(keep)} of {labels.c} labels are unknown in every row; their probability is 0.5.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=stacklevel,
     )
-    return replace(labels, Y=labels.Y[:, keep], unknown=labels.unknown[:, keep], kept=keep)
+    kept = keep if labels.kept is None else labels.kept[keep]
+    unknown: Any = labels.unknown  # not None where a label is unknown in every row
+    return replace(labels, Y=labels.Y[:, keep], unknown=unknown[:, keep], kept=kept)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from proxembed.algebra.symmetric import SPD
+from proxembed.params import Param, check_params
+from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit
 from .rows import known_labels
 
+PARAMETERS = {"threshold": Param(choices=("midpoint", "prior")), "ridge": Param(low=0)}
 SINGULAR = "ridge={ridge!r} leaves a singular within-class scatter; take a ridge above 0, such as 1e-6."
 
 
@@ -68,28 +70,22 @@ class FLDAClassifier(LabelClassifier):
         -------
         self
         """
-        self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        X, labels = known_labels(self, X, y)
-        ridge = self.ridge * labels.n * float(feature_variances(X).mean())
-        W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
-        sums = labels.Y.T @ X
-        sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, dtype=np.float64)
-        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        if labels.form == "classes" and labels.c > 2:
-            coef, intercept = self._by_class(W, mean, sums, labels)
-        else:
-            coef, intercept = self._by_label(W, mean, sums, labels, ridge)
-        self.coef_, self.intercept_, self.ridge_ = coef, intercept, ridge
-        self._remember(labels)
+        with learning(self):
+            check_params(self, PARAMETERS)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            ridge = float(self.ridge) * labels.n * float(feature_variances(X).mean())
+            W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
+            sums = labels.Y.T @ X
+            sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, dtype=np.float64)
+            mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+            if labels.form == "classes" and labels.c > 2:
+                coef, intercept = self._by_class(W, mean, sums, labels)
+            else:
+                coef, intercept = self._by_label(W, mean, sums, labels, ridge)
+            self.coef_, self.intercept_, self.ridge_ = coef, intercept, ridge
+            self._remember(labels)
         return self
-
-    def _check(self) -> None:
-        if self.threshold not in ("midpoint", "prior"):
-            raise ValueError(f"threshold={self.threshold!r} is unknown; use 'midpoint' or 'prior'.")
-        number = isinstance(self.ridge, int | float | np.number) and not isinstance(self.ridge, bool)
-        if not number or not 0 <= self.ridge < np.inf:
-            raise ValueError(f"ridge={self.ridge!r} must be a finite number of at least 0, such as 1e-6.")
 
     def _by_label(self, W, mean, sums, labels, ridge):
         """Discriminants of every label from the ridge coefficients W = (St + lam I)^-1 (n1 n0 / n) (mu1 - mu0).

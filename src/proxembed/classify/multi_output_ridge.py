@@ -1,11 +1,15 @@
 """Multi-output ridge as a scikit-learn classifier."""
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+
+from proxembed.params import Param, check_params
+from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
-from .ridge import chosen_penalty, ridge_fit
+from .ridge import PENALTY, chosen_penalty, ridge_fit
 from .rows import known_labels
+
+PARAMETERS = {"penalty": PENALTY, "penalize_intercept": Param(kind=bool), "min_one": Param(kind=bool)}
 
 
 class MultiOutputRidge(LabelClassifier):
@@ -34,7 +38,7 @@ class MultiOutputRidge(LabelClassifier):
     Raises
     ------
     ValueError
-        ``penalty`` is negative, not finite or an unknown word; y does not fit X.
+        ``penalty`` is negative, not finite or an unknown word; a switch that is not True or False; y does not fit X.
 
     Examples
     --------
@@ -62,13 +66,15 @@ class MultiOutputRidge(LabelClassifier):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        X, labels = known_labels(self, X, y)
-        T = 2.0 * labels.Y.toarray() - 1.0
-        penalty = chosen_penalty(self.penalty, X, T)
-        self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
-        self.penalty_ = penalty
-        self._remember(labels)
+        with learning(self):
+            check_params(self, PARAMETERS)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            T = 2.0 * labels.Y.toarray() - 1.0
+            penalty = chosen_penalty(self.penalty, X, T)
+            self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
+            self.penalty_ = penalty
+            self._remember(labels)
         return self
 
     def _scores(self, X) -> np.ndarray:

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from proxembed.algebra.matrix import divide_rows, float_matrix, row_norms, row_squares
+from proxembed.proximity.distances import checked
 
 NOISE = 1e-12
 BLOCK_ENTRIES = 2**22
@@ -52,6 +53,7 @@ def nearest_rows(X, X_train, n_neighbors: int, *, metric: str = "euclidean", own
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             distance, columns = index.kneighbors(X[part], width + own)
+            checked(distance)
             if own:
                 distance, columns = _without(part, distance, columns)
             level, columns = _levelled(distance, columns, noise[part])

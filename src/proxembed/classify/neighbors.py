@@ -1,9 +1,11 @@
 """Nearest-neighbour classifiers: k-NN with a majority a label, and ML-kNN."""
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from .label_classifier import LabelClassifier, whole_number
+from proxembed.params import Param, check_params
+from proxembed.validation import checked_features, learning
+
+from .label_classifier import LabelClassifier
 from .nearest import nearest_rows
 from .rows import known_labels
 
@@ -19,9 +21,11 @@ def _votes(neighbors: np.ndarray, Y: np.ndarray) -> np.ndarray:
 class _Neighbors(LabelClassifier):
     """What both share: the training rows, their labels, and scores that are probabilities less one half."""
 
+    _parameters = {"n_neighbors": Param(low=1, integer=True)}
+
     def _read(self, X, y):
-        whole_number("n_neighbors", self.n_neighbors, 1)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_params(self, self._parameters)
+        X = checked_features(self, X, reset=True)
         return known_labels(self, X, y)
 
     def _keep(self, X, labels, n_neighbors: int) -> None:
@@ -67,6 +71,8 @@ class LabelKNN(_Neighbors):
     True
     """
 
+    _parameters = {**_Neighbors._parameters, "metric": Param(choices=("euclidean", "cosine"))}
+
     def __init__(self, n_neighbors=1, *, metric="euclidean"):
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -83,10 +89,9 @@ class LabelKNN(_Neighbors):
         -------
         self
         """
-        if self.metric not in ("euclidean", "cosine"):
-            raise ValueError(f"metric={self.metric!r} is unknown; use 'euclidean' or 'cosine'.")
-        X, labels = self._read(X, y)
-        self._keep(X, labels, min(int(self.n_neighbors), labels.n))
+        with learning(self):
+            X, labels = self._read(X, y)
+            self._keep(X, labels, min(int(self.n_neighbors), labels.n))
         return self
 
     def _probabilities(self, X) -> np.ndarray:
@@ -122,7 +127,7 @@ class MLKNN(_Neighbors):
     Raises
     ------
     ValueError
-        ``n_neighbors`` is below 1, or ``smoothing`` is not a finite number above 0.
+        ``n_neighbors`` is below 1, or ``smoothing`` is not a number from 1e-300 to 1e300.
 
     Examples
     --------
@@ -133,6 +138,8 @@ class MLKNN(_Neighbors):
     >>> MLKNN(2).fit(X, Y).predict([[0.05], [5.05]]).tolist()
     [[1, 0], [0, 1]]
     """
+
+    _parameters = {**_Neighbors._parameters, "smoothing": Param(low=1e-300, high=1e300)}
 
     def __init__(self, n_neighbors=10, *, smoothing=1.0):
         self.n_neighbors = n_neighbors
@@ -150,21 +157,20 @@ class MLKNN(_Neighbors):
         -------
         self
         """
-        s = self.smoothing
-        if not isinstance(s, int | float | np.number) or isinstance(s, bool) or not 0 < s < np.inf:
-            raise ValueError(f"smoothing={s!r} must be a finite number above 0, such as 1.")
-        X, labels = self._read(X, y)
-        Y, n = labels.Y.toarray().astype(bool), labels.n
-        if n < 2:
-            raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
-        K = min(int(self.n_neighbors), n - 1)
-        votes = _votes(nearest_rows(X, X, K, own=True), Y)
-        having = Y.sum(axis=0)
-        counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
-        totals = np.stack([n - having, having])[:, None, :]
-        self.prior_ = (s + having) / (2 * s + n)
-        self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
-        self._keep(X, labels, K)
+        with learning(self):
+            X, labels = self._read(X, y)
+            s = float(self.smoothing)
+            Y, n = labels.Y.toarray().astype(bool), labels.n
+            if n < 2:
+                raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
+            K = min(int(self.n_neighbors), n - 1)
+            votes = _votes(nearest_rows(X, X, K, own=True), Y)
+            having = Y.sum(axis=0)
+            counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
+            totals = np.stack([n - having, having])[:, None, :]
+            self.prior_ = (s + having) / (2 * s + n)
+            self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
+            self._keep(X, labels, K)
         return self
 
     def _probabilities(self, X) -> np.ndarray:

@@ -5,8 +5,10 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from proxembed.algebra.linear import RIDGE_GRID, ridge_errors, ridge_loo, ridge_solve
+from proxembed.params import Param, shown
 
 LOO_ROWS = 2000
+PENALTY = Param(low=0, choices=("auto",))
 
 
 def feature_variances(X) -> np.ndarray:
@@ -57,10 +59,10 @@ def loo_penalty(X, T) -> float:
 
 
 def _grid(X) -> np.ndarray | None:
-    """The log grid in units of tr(Xc'Xc)/r; None where X does not vary."""
+    """The log grid in units of tr(Xc'Xc) / min(n, d); None where X does not vary."""
     n, d = X.shape
     spread = n * float(feature_variances(X).sum())
-    return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n - 1, d)
+    return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n, d)
 
 
 def fold_penalty(X, T, folds: np.ndarray) -> float:
@@ -118,9 +120,9 @@ def chosen_penalty(penalty, X, T) -> float:
     """
     if isinstance(penalty, str) and penalty == "auto":
         return loo_penalty(X, T)
-    if isinstance(penalty, int | float | np.number) and 0 <= penalty < np.inf:
-        return float(penalty)
-    raise ValueError(f'penalty={penalty!r} must be a finite number of at least 0, or "auto".')
+    if not PENALTY.permits(penalty):
+        raise ValueError(f"penalty={shown(penalty)} is not allowed; penalty must be {PENALTY.allowed()}.")
+    return float(penalty)
 
 
 def ridge_fit(X, T, penalty: float, penalize_intercept: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -1,18 +1,21 @@
 """The one shared threshold rule: where to cut label scores, the same for every method and rival."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import validate_data
 
-from .label_classifier import LabelClassifier, whole_number
+from proxembed.label_values import dense_labels
+from proxembed.params import Param, check_params, shown
+from proxembed.validation import checked_features, learning
+
+from .label_classifier import LabelClassifier
 from .multi_output_ridge import MultiOutputRidge
 from .rows import known_labels
 
 SHRINK = 10.0
+WEIGHT, FOLDS = Param(low=0), Param(low=2, integer=True)
 
 
 class Thresholds(NamedTuple):
@@ -75,18 +78,16 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
     [[False, False], [True, False], [True, True]]
     """
     S = np.asarray(S, dtype=np.float64)
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if S.ndim != 2 or S.shape != Y.shape or S.size == 0:
+    Y = dense_labels(Y)
+    if S.shape != Y.shape or S.size == 0:
         raise ValueError(
             f"S and Y must be n x c with one shape; got S {S.shape} and Y {Y.shape}. Score every row and label."
         )
     if not np.isfinite(S).all():
         raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
-    if not 0 <= shrink < np.inf:
-        raise ValueError(f"shrink={shrink!r} must be a finite number of at least 0, such as 10.")
-    if not np.isin(Y, (0, 1)).all():
-        raise ValueError("Y must hold only 0 and 1; leave out rows with unknown labels.")
-    Y = Y > 0
+    if not WEIGHT.permits(shrink):
+        raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
+    shrink = float(shrink)
     cuts, f1 = _candidates(S.ravel(), Y.ravel())
     global_cut = float(cuts[np.argmax(f1)]) if len(cuts) > 1 and Y.any() else float(S.max())
     own = np.full(Y.shape[1], global_cut)
@@ -168,6 +169,8 @@ def label_folds(n_folds: int, Y: np.ndarray):
     >>> [len(held_out) for _, held_out in label_folds(2, np.eye(4) > 0)]
     [2, 2]
     """
+    if len(Y) < 2:
+        raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
     from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
 
     splitter = MultilabelStratifiedKFold(n_splits=min(n_folds, len(Y)), shuffle=True, random_state=0)
@@ -175,9 +178,40 @@ def label_folds(n_folds: int, Y: np.ndarray):
 
 
 def _folds(cv, X, Y: np.ndarray):
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        return check_cv(cv).split(X, Y)
-    return label_folds(whole_number("cv", cv, 2), Y)
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if not FOLDS.permits(cv):
+            raise ValueError(f"cv={shown(cv)} is not allowed; a number of folds must be {FOLDS.allowed()}.")
+        return label_folds(int(cv), Y)
+    if cv is None or (hasattr(cv, "split") and not isinstance(cv, str | bytes)):
+        return index_pairs(cv, check_cv(cv).split(X, Y), len(Y))
+    return index_pairs(cv, cv, len(Y))
+
+
+def index_pairs(cv, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The (training rows, held-out rows) of a parameter ``cv``; a ValueError where ``pairs`` holds anything else.
+
+    Examples
+    --------
+    >>> from proxembed.classify.thresholds import index_pairs
+    >>> index_pairs("mine", [([0, 1], [2])], 3)
+    [(array([0, 1]), array([2]))]
+    """
+    try:
+        found = [tuple(np.asarray(rows) for rows in pair) for pair in pairs]
+    except TypeError:
+        found = [()]
+    for pair in found:
+        if len(pair) != 2 or not all(_numbers_rows(rows, n) for rows in pair):
+            raise ValueError(
+                f"cv={shown(cv)} is not allowed; it must be {FOLDS.allowed()}, a splitter, or a list of pairs of "
+                f"training and held-out row numbers from 0 to {n - 1}."
+            )
+    return found
+
+
+def _numbers_rows(rows: np.ndarray, n: int) -> bool:
+    whole = rows.ndim == 1 and (rows.size == 0 or rows.dtype.kind in "iu")
+    return whole and (rows.size == 0 or (rows.min() >= -n and rows.max() < n))
 
 
 def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
@@ -211,7 +245,7 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
     >>> cross_fitted_scores(MultiOutputRidge(), X, np.hstack([X > 3, X < 2])).shape
     (8, 2)
     """
-    Y = (Y.toarray() if sp.issparse(Y) else np.asarray(Y)) > 0
+    Y = dense_labels(Y)
     S = np.full(Y.shape, np.nan)
     for train, held_out in _folds(cv, X, Y):
         fitted = clone(classifier).fit(X[train], Y[train].astype(np.int64))
@@ -281,20 +315,32 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        X, labels = known_labels(self, X, y)
-        classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
-        if labels.form == "classes":
-            cuts, global_cut = None, None
-            classifier.fit(X, labels.decode(labels.Y))
-        else:
-            cuts, global_cut = tune_thresholds(
-                cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
-            )
-            classifier.fit(X, labels.Y.toarray().astype(np.int64))
-        self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
-        self._remember(labels)
+        with learning(self):
+            check_params(self, {"shrink": WEIGHT})
+            self._check_classifier()
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
+            if labels.form == "classes":
+                cuts, global_cut = None, None
+                classifier.fit(X, labels.decode(labels.Y))
+            else:
+                cuts, global_cut = tune_thresholds(
+                    cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
+                )
+                classifier.fit(X, labels.Y.toarray().astype(np.int64))
+            self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
+            self._remember(labels)
         return self
+
+    def _check_classifier(self) -> None:
+        used = self.classifier
+        if used is None or (hasattr(used, "fit") and hasattr(used, "get_params") and not isinstance(used, type)):
+            return
+        raise ValueError(
+            f"Thresholded: classifier={shown(used)} is not allowed; classifier must be None or a scikit-learn "
+            "estimator, an instance of its class."
+        )
 
     def recut(self, S, Y):
         """Tune the cuts anew, on scores of rows that neither the classifier nor what comes before it has seen.
@@ -328,7 +374,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         array of shape (m, c); with one class a row, what the classifier gives
         """
         X = self._checked(X)
-        return self.classifier_.decision_function(X) if self.cuts_ is None else self._scores(X)
+        return self.classifier_.decision_function(X) if self.cuts_ is None else self._finite_scores(X)
 
     def _predicted(self, X):
         return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)

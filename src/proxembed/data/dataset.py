@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
+from proxembed.label_values import classes_of, missing_entries
 
 Matrix = NDArray[np.floating] | sparse.csr_array
 
@@ -78,6 +79,9 @@ class Dataset:
     source: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
+        masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
+        if masked:
+            raise DataError(f"{masked[0]} is a masked array; fill it in, and mark unknown cells of Y in `unknown`.")
         X, Y = _features(self.X), _indicator(self.Y)
         (n, d), c = X.shape, Y.shape[1]
         if Y.shape[0] != n:
@@ -100,7 +104,7 @@ class Dataset:
             "train_idx": train,
             "test_idx": test,
             "unknown": _mask(self.unknown, Y),
-            "ids": None if self.ids is None else _row_ids(self.ids, n),
+            "ids": None if self.ids is None else _names("ids", self.ids, n, "", "row"),
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
             "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
@@ -250,20 +254,20 @@ class Dataset:
 
 def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[sparse.csc_array, tuple[str, ...]]:
     """One-hot indicator and class names of 1-D classes, or of codes 0 .. c-1 into `label_names`."""
-    y = np.asarray(y)
-    if y.ndim != 1 or y.dtype.kind not in "biufUS":
+    try:
+        y = classes_of(y)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    if y.ndim != 1 or y.dtype.kind not in "biufUSO":
         raise DataError(f"y has shape {y.shape} and type {y.dtype}; classes must be one number or text a row.")
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        row = int(np.isnan(y).argmax())
-        raise DataError(f"y is NaN in row {row}; drop rows without a class or give an indicator Y.")
+    if (missing := missing_entries(y)).any():
+        raise DataError(f"y is NaN in row {missing.argmax()}; drop rows without a class or give an indicator Y.")
     if label_names is None:
         classes, codes = np.unique(y, return_inverse=True)
         label_names = [class_name(value) for value in classes]
-    elif y.dtype.kind in "US" or ((y < 0) | (y >= len(label_names)) | (y != np.floor(y))).any():
-        raise DataError(
-            f"y holds values other than the codes 0 to {len(label_names) - 1} of its {len(label_names)} "
-            "label_names; give codes, or leave label_names out."
-        )
+    elif y.dtype.kind in "USO" or ((y < 0) | (y >= len(label_names)) | (y != np.floor(y))).any():
+        allowed = f"the codes 0 to {len(label_names) - 1} of its {len(label_names)} label_names"
+        raise DataError(f"y holds values other than {allowed}; give codes, or leave label_names out.")
     else:
         codes = y.astype(np.intp)
     Y = sparse.csr_array((np.ones(len(y), np.uint8), codes, np.arange(len(y) + 1)), (len(y), len(label_names)))
@@ -336,10 +340,10 @@ def _mask(unknown: ArrayLike | None, Y: sparse.csc_array) -> sparse.csc_array | 
     return unknown if unknown.nnz else None
 
 
-def _names(field: str, names: Sequence[str] | None, size: int, stem: str) -> tuple[str, ...]:
+def _names(field: str, names: Sequence[str] | None, size: int, stem: str, of: str = "column") -> tuple[str, ...]:
     names = tuple(f"{stem}{j}" for j in range(size)) if names is None else tuple(map(str, names))
     if len(names) != size:
-        raise DataError(f"{field} holds {len(names)} names for {size} columns; give one name a column.")
+        raise DataError(f"{field} holds {len(names)} names for {size} {of}s; give one name a {of}.")
     return names
 
 
@@ -357,13 +361,6 @@ def _rows(field: str, rows: ArrayLike | None, n: int, repeats: bool = False) -> 
     if not repeats and len(np.unique(rows)) < len(rows):
         raise DataError(f"{field} names a row twice; give every row at most once.")
     return rows.astype(np.intp)
-
-
-def _row_ids(ids: Sequence[str], n: int) -> tuple[str, ...]:
-    ids = tuple(map(str, ids))
-    if len(ids) != n:
-        raise DataError(f"ids holds {len(ids)} names for {n} rows; give one name a row.")
-    return ids
 
 
 def _one_a_row(field: str, values: ArrayLike, n: int, kinds: str) -> NDArray:
@@ -395,6 +392,5 @@ def _row_keys(A: Matrix) -> list[bytes]:
 
 
 def _constant(X: Matrix) -> int:
-    low, high = X.min(axis=0), X.max(axis=0)
-    same = (low != high) if sparse.issparse(X) else low != high
-    return X.shape[1] - int(same.nnz if sparse.issparse(X) else same.sum())
+    varying = X.min(axis=0) != X.max(axis=0)
+    return X.shape[1] - int(varying.nnz if sparse.issparse(X) else varying.sum())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.adaptive import PairOptions, Switches
 from proxembed.adaptive.stages import K_CAP
@@ -20,17 +19,29 @@ from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
+from proxembed.params import Param, check_params
+from proxembed.validation import checked_features, in_range, learning
 
+from .limits import check_limits
 from .model_search import ModelSearch, random_models, reduced8
 from .nested_ga import nested_ga
 from .objective import Evaluation, Objective, aligned
-from .prefix_classifier import PrefixClassifier, check_classifier
-from .prefix_scores import check_scoring, prefix_scores
+from .prefix_classifier import CLASSIFIERS, PrefixClassifier
+from .prefix_scores import SCORINGS, prefix_scores
 from .refit import carried_over, joined, refitted, trained_on
 from .stage_cache import MAX_BYTES
 
 SEARCHES = {"reduced8": reduced8, "ga": nested_ga, "random": random_models}
 REFITS = ("all", "train")
+PARAMETERS = {
+    "search": Param(choices=tuple(SEARCHES)),
+    "refit": Param(choices=REFITS),
+    "classifier": Param(choices=CLASSIFIERS),
+    "scoring": Param(choices=(None, *SCORINGS)),
+    "n_components": Param(low=1, high=K_CAP, integer=True, choices=(None,)),
+    "cache_bytes": Param(low=0, choices=(math.inf,)),
+    "all_k": Param(kind=bool),
+}
 
 
 class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
@@ -181,44 +192,28 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         -------
         self
         """
-        self._check(X_val, y_val)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        rows, labels = self._rows(X, y)
-        further = None if X_val is None else self._further(X_val, y_val, rows, labels)
-        found = self._searched(rows, labels, further)
-        best = found.ranked()[0]
-        if best.failed is not None:
-            raise ValueError(f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}")
-        self._refit(best, found.objective, further)
-        self._keep(found, best)
-        self.classes_ = labels.classes_
+        with learning(self):
+            self._check(X_val, y_val)
+            rows, labels = self._rows(X, y)
+            further = None if X_val is None else self._further(X_val, y_val, rows, labels)
+            found = self._searched(rows, labels, further)
+            best = found.ranked()[0]
+            if best.failed is not None:
+                raise ValueError(
+                    f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}"
+                )
+            self._refit(best, found.objective, further)
+            self._keep(found, best)
+            self.classes_ = labels.classes_
         return self
 
     def _check(self, X_val, y_val) -> None:
-        _check_choice("search", self.search, SEARCHES)
-        _check_choice("refit", self.refit, REFITS)
-        check_classifier(self.classifier)
+        check_params(self, PARAMETERS)
         PairOptions(**PairOptions.taken_from(self))
-        if self.scoring is not None:
-            check_scoring(self.scoring)
-        _check_number("max_evals", self.max_evals, Integral, "a whole number of at least 1")
-        _check_number("patience", self.patience, Integral, "a whole number of at least 1")
-        _check_number("max_seconds", self.max_seconds, Real, "a number above 0")
-        _check_number("n_components", self.n_components, Integral, f"a whole number from 1 to {K_CAP}", K_CAP)
+        check_limits(self, "max_evals", "patience")
         if self.max_evals is None and self.patience is None and self._seconds is None and self.search != "ga":
             raise ValueError(
                 f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one, or patience."
-            )
-        if not isinstance(self.cache_bytes, Real) or isinstance(self.cache_bytes, bool) or not self.cache_bytes >= 0:
-            raise ValueError(f"cache_bytes={self.cache_bytes!r} must be a number of bytes of at least 0; 0 keeps none.")
-        if not isinstance(self.all_k, bool | np.bool_):
-            raise ValueError(f"all_k={self.all_k!r} must be True or False.")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} must be a number of processes, -1 for one a core, or None for 1.")
-        if isinstance(self.random_state, Integral) and not 0 <= self.random_state < 2**32:
-            raise ValueError(
-                f"random_state={self.random_state!r} must be from 0 to {2**32 - 1}, a RandomState instance or None."
             )
         if (X_val is None) != (y_val is None):
             given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
@@ -232,7 +227,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         """Checked rows with known labels that differ."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, float_matrix(X), y)
         if not labels.differ:
             raise ValueError(
@@ -242,7 +237,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         return X, labels
 
     def _further(self, X_val, y_val, X, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
-        X_val = validate_data(self, X_val, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X_val = checked_features(self, X_val, reset=False)
         X_val, labels_val = known_labels(self, float_matrix(X_val), y_val)
         if sparse.issparse(X) != sparse.issparse(X_val):
             X_val = sparse.csr_array(X_val) if sparse.issparse(X) else X_val.toarray()
@@ -331,7 +326,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     def transform(self, X):
         """The embedding of rows, (m, d) to (m, k), by the best candidate, in X's float type."""
         X = self._new_rows(X)
-        return self._embedded(X).astype(X.dtype, copy=False)
+        return in_range(self._embedded(X), X)
 
     def predict(self, X):
         """Labels of rows, (m, d), in the form in which y came."""
@@ -355,7 +350,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_features(self, X, reset=False)
         return float_matrix(X)
 
     def _embedded(self, X) -> np.ndarray:
@@ -372,15 +367,3 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         tags.classifier_tags.multi_label = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(allowed)}.")
-
-
-def _check_number(name: str, value: Any, kind: Any, allowed: str, high: float = math.inf) -> None:
-    if value is None:
-        return
-    if not isinstance(value, kind) or isinstance(value, bool) or not 0 < value <= high:
-        raise ValueError(f"{name}={value!r} must be {allowed}, or None.")

@@ -12,6 +12,7 @@ from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.rows import known_labels
 from proxembed.classify.thresholds import label_folds
 from proxembed.labels import LabelMatrix
+from proxembed.validation import learning
 
 from .prefixes import Discriminants, nearest_prefixes, of_labels
 
@@ -79,18 +80,19 @@ class PrefixClassifier(LabelClassifier):
 
     def fit(self, X, y):
         """Keep the rows, or find the discriminants and cuts. X: (n, k); y: labels in any form. Returns self."""
-        check_classifier(self.classifier)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        X, labels = known_labels(self, X, y)
-        self.thresholds_ = None
-        if self.classifier == "1nn":
-            self._rows, self._Y = X, labels.Y.toarray() > 0
-        else:
-            self._discriminants = Discriminants.fit(X, labels, self.one_label)
-            if not self._discriminants.single:
-                k = X.shape[1]
-                self.thresholds_ = tune_thresholds(next(cross_fitted(X, labels, [k])), labels.Y)
-        self._remember(labels)
+        with learning(self):
+            check_classifier(self.classifier)
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            X, labels = known_labels(self, X, y)
+            self.thresholds_ = None
+            if self.classifier == "1nn":
+                self._rows, self._Y = X, labels.Y.toarray() > 0
+            else:
+                self._discriminants = Discriminants.fit(X, labels, self.one_label)
+                if not self._discriminants.single:
+                    k = X.shape[1]
+                    self.thresholds_ = tune_thresholds(next(cross_fitted(X, labels, [k])), labels.Y)
+            self._remember(labels)
         return self
 
     def _scores(self, X) -> np.ndarray:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proxembed.algebra.blas import add_product, gram, matmul
+from proxembed.algebra.matrix import largest_entry
 from proxembed.algebra.symmetric import SPD
 from proxembed.labels import LabelMatrix
 
@@ -74,7 +75,7 @@ def _nearest_at_once(Z: np.ndarray, Z_new: np.ndarray, places: np.ndarray) -> np
 
 def _unit(*parts: np.ndarray) -> float:
     """A power of two that brings the largest entry near 1, so that squares neither overflow nor vanish."""
-    largest = max(float(np.abs(part).max(initial=0.0)) for part in parts)
+    largest = max(largest_entry(part) for part in parts)
     return float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
 from proxembed.model import embedding_pipeline, fit_model, scaling_kind
+from proxembed.params import Param, check_params, shown
+from proxembed.validation import checked_features, learning
 
 from .halving import Study, Task, search
+from .limits import check_limits
 from .space import FIRST, candidates, component_sizes, settings
 from .trials import MEASURES, Part, Trial, make_part
 
 LEADERS = 5
 
 
-class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMixin, BaseEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
@@ -121,32 +125,29 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         -------
         self
         """
-        self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        labels = self._labels(X, y)
-        sizes = self._sizes(labels.c)
-        first, pool = self._candidates(labels)
-        study = search(self._task(X, y, labels, groups, sizes), first, pool)
-        best = study.best()
-        if best is None:
-            if study.interrupted:
-                raise KeyboardInterrupt
-            failures = "; ".join(f"{t.title}: {t.failure}" for t in study.trials[:3])
-            raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
-        self._keep(study, best, X, y, groups)
+        with learning(self):
+            self._check()
+            X = checked_features(self, X, reset=True)
+            labels = self._labels(X, y)
+            sizes = self._sizes(labels.drop_empty().c)
+            first, pool = self._candidates(labels)
+            study = search(self._task(X, y, labels, groups, sizes), first, pool)
+            best = study.best()
+            if best is None:
+                if study.interrupted:
+                    raise KeyboardInterrupt
+                failures = "; ".join(f"{t.title}: {t.failure}" for t in study.trials[:3])
+                raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
+            self._keep(study, best, X, y, groups)
         return self
 
     def _check(self) -> None:
-        for name, kind in (("max_seconds", Real), ("max_trials", Integral)):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, kind) or isinstance(value, bool) or not value > 0):
-                what = "a number above 0" if kind is Real else "a whole number of at least 1"
-                raise ValueError(f"{name}={value!r} must be {what}, or None for no bound.")
+        check_limits(self, "max_trials")
+        check_params(self, {"measure": Param(choices=tuple(MEASURES), callable=True)})
+        if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
+            raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
         if self.max_seconds is None and self.max_trials is None:
             raise ValueError("max_seconds=None and max_trials=None would search for ever; give one of them.")
-        if not callable(self.measure) and self.measure not in MEASURES:
-            known = ", ".join(map(repr, MEASURES))
-            raise ValueError(f"measure={self.measure!r} is unknown; use {known}, or a function of (Y, scores).")
 
     def _labels(self, X, y) -> LabelMatrix:
         if y is None:
@@ -169,9 +170,9 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         asked = self.n_components
         if asked is None:
             return component_sizes(n_labels)
-        sizes = tuple(asked) if isinstance(asked, list | tuple | set | np.ndarray) else (asked,)
+        sizes = tuple(asked) if isinstance(asked, list | tuple | set) or np.ndim(asked) == 1 else (asked,)
         if not sizes or any(not isinstance(k, Integral) or isinstance(k, bool) or k < 1 for k in sizes):
-            raise ValueError(f"n_components={asked!r} must be whole numbers of at least 1, or None.")
+            raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes}))
 
     def _candidates(self, labels: LabelMatrix):
@@ -262,7 +263,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return checked_features(self, X, reset=False)
 
     @property
     def _n_features_out(self) -> int:

@@ -19,6 +19,7 @@ from proxembed.evaluate.results import reason_of
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.labels import LabelMatrix
 from proxembed.model import embedded
+from proxembed.params import call
 
 from .space import settings
 
@@ -173,7 +174,7 @@ MEASURES: dict[str, Callable[..., float]] = {
 def measured(measure: str | Callable, Z, Z_held_out, part: Part) -> float:
     """The value of a measure: one of ``MEASURES``, or a function of the held-out labels and their ridge scores."""
     if callable(measure):
-        return float(measure(part.Y_held_out, _ridge_scores(Z, Z_held_out, part)))
+        return float(call("measure", measure, part.Y_held_out, _ridge_scores(Z, Z_held_out, part)))
     return float(MEASURES[measure](Z, Z_held_out, part))
 
 

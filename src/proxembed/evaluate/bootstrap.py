@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .metrics import average_precision, dense_labels
+from proxembed.label_values import dense_labels
+
+from .metrics import average_precision
 from .results import TEST, Results
 
 N_DRAWS = 400

@@ -6,7 +6,9 @@ sets are both empty.
 
 import numpy as np
 
-from .metrics import LabelMean, dense_labels
+from proxembed.label_values import dense_labels
+
+from .metrics import LabelMean
 
 
 def _checked(Y, Yh) -> tuple[np.ndarray, np.ndarray]:

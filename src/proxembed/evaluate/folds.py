@@ -1,11 +1,13 @@
 """Folds made of arrays: stratified by several labels, of whole groups, or in the order of time."""
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .metrics import dense_labels
+from proxembed.label_values import dense_labels
+from proxembed.params import shown
 
 
 class Split(NamedTuple):
@@ -73,8 +75,8 @@ def with_empty_column(Y: np.ndarray) -> np.ndarray:
 
 def check_folds(n_folds, most: int, what: str) -> None:
     """Raise a ValueError unless n_folds is a whole number from 2 to ``most``, the number of rows or groups."""
-    if isinstance(n_folds, bool) or int(n_folds) != n_folds or not 2 <= n_folds <= most:
-        raise ValueError(f"n_folds={n_folds!r} must be from 2 to the number of {what} ({most}); take fewer folds.")
+    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or not 2 <= n_folds <= most:
+        raise ValueError(f"n_folds={shown(n_folds)} must be from 2 to the number of {what} ({most}); take fewer folds.")
 
 
 def group_sides(Y, groups, shares, *, seed: int = 0) -> np.ndarray:

@@ -1,17 +1,23 @@
 """Cross-fitted label scores: the rival that every supervised embedding has to face."""
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from proxembed.classify.ridge import chosen_penalty, ridge_fit
+from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
+from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
+from proxembed.validation import checked_features, in_range, learning
 
 from .rival import Rival
+
+PARAMETERS = {
+    "n_components": Param(low=1, integer=True, choices=(None,)),
+    "penalty": PENALTY,
+    "n_folds": Param(low=2, integer=True),
+    "random_state": SEED,
+}
 
 
 class LabelScores(Rival):
@@ -24,7 +30,8 @@ class LabelScores(Rival):
     Parameters
     ----------
     n_components : int, optional
-        None keeps one column a label; a number (at most c) reduces the scores to that many principal components.
+        None keeps one column for each of the c labels that some row has; a number (at most c) reduces the scores to
+        that many principal components.
     penalty : float or "auto", default="auto"
         Ridge penalty, or the least leave-one-out error of all training rows.
     n_folds : int, default=5
@@ -74,30 +81,27 @@ class LabelScores(Rival):
         -------
         self
         """
-        self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        X, labels = known_labels(self, X, y)
-        T = labels.Y.toarray().astype(np.float64)
-        seen = SeenRows(X)
-        first, group = np.unique(seen.find(X), return_inverse=True)
-        folds = self._folds(len(first))
-        penalty = chosen_penalty(self.penalty, X, T)
-        scores = np.empty((len(first), T.shape[1]))
-        for fold in range(folds.max() + 1):
-            held_out = folds[group] == fold
-            coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
-            scores[group[held_out]] = X[held_out] @ coef + intercept
-        self._reduce(scores[group])
-        self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
-        self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
+        with learning(self):
+            check_params(self, PARAMETERS)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            labels = labels.drop_empty()
+            if labels.c == 0:
+                raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
+            T = labels.Y.toarray().astype(np.float64)
+            seen = SeenRows(X)
+            first, group = np.unique(seen.find(X), return_inverse=True)
+            folds = self._folds(len(first))
+            penalty = chosen_penalty(self.penalty, X, T)
+            scores = np.empty((len(first), T.shape[1]))
+            for fold in range(folds.max() + 1):
+                held_out = folds[group] == fold
+                coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
+                scores[group[held_out]] = X[held_out] @ coef + intercept
+            self._reduce(scores[group])
+            self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
+            self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
         return self
-
-    def _check(self) -> None:
-        k, folds = self.n_components, self.n_folds
-        if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
-            raise ValueError(f"n_components={k!r} must be a whole number of at least 1, or None.")
-        if not isinstance(folds, Integral) or isinstance(folds, bool) or folds < 2:
-            raise ValueError(f"n_folds={folds!r} must be a whole number of at least 2.")
 
     def _folds(self, n_rows: int) -> np.ndarray:
         if n_rows < 2:
@@ -130,4 +134,5 @@ class LabelScores(Rival):
         S = X @ self.coef_ + self.intercept_
         seen = self._seen.find(X)
         S[seen >= 0] = self.scores_[np.searchsorted(self._first, seen[seen >= 0])]
+        S = in_range(S, X, np.float64)
         return S if self.reduction_ is None else self.reduction_.transform(S)

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from .metrics import dense_labels
+from proxembed.label_values import dense_labels
 
 NEWTON_FEATURES = 500
 

@@ -5,22 +5,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.label_values import dense_labels
+
 
 class LabelMean(NamedTuple):
     """A mean over labels, with the number of labels that it rests on."""
 
     value: float
     n_labels: int
-
-
-def dense_labels(Y) -> np.ndarray:
-    """Return a 0/1 label matrix as a boolean array (n, c); sparse input is expanded to one byte an entry."""
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if Y.ndim != 2:
-        raise ValueError(f"Y must be a 0/1 matrix with one column a label; got shape {Y.shape}. Reshape it.")
-    if Y.dtype != bool and not np.isin(Y, (0, 1)).all():
-        raise ValueError("Y must hold only 0 and 1; code known negatives as 0 and leave out rows with unknown labels.")
-    return Y.astype(bool, copy=False)
 
 
 def checked_pair(Y, S) -> tuple[np.ndarray, np.ndarray]:

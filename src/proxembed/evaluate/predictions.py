@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.label_values import dense_labels
 from proxembed.persist import write_whole
 
-from .metrics import average_precision, dense_labels
+from .metrics import average_precision
 from .results import TEST, Results
 
 

@@ -1,8 +1,9 @@
 """Rival: what the transformers share that a leaderboard sets beside the methods."""
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
+
+from proxembed.validation import checked_features
 
 
 class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -13,7 +14,7 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _new_rows(self, X):
         check_is_fitted(self, "n_components_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return checked_features(self, X, reset=False)
 
     @property
     def _n_features_out(self) -> int:

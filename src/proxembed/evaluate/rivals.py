@@ -2,20 +2,32 @@
 
 from importlib import import_module
 from importlib.util import find_spec
-from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
+from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
+from proxembed.validation import checked_features, learning
 
 from .rival import Rival
 
 FOREST_ROWS = 5000
+FOREST = {
+    "n_components": Param(low=1, integer=True, choices=(None,)),
+    "n_estimators": Param(low=1, high=100_000, integer=True),
+    "min_samples_leaf": Param(low=1, integer=True),
+    "max_rows": Param(low=2, integer=True),
+    "random_state": SEED,
+}
+UMAP = {
+    "n_components": Param(low=1, integer=True, choices=(None,)),
+    "n_neighbors": Param(low=2, integer=True),
+    "random_state": SEED,
+}
 
 
 class ForestProximity(Rival):
@@ -85,42 +97,35 @@ class ForestProximity(Rival):
         """
         from sklearn.ensemble import RandomForestRegressor
 
-        self._check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        X, labels = known_labels(self, X, y)
-        random = check_random_state(self.random_state)
-        X, T = _distinct(X, labels.Y)
-        if X.shape[0] < 2:
-            raise ValueError(f"ForestProximity needs at least 2 distinct rows; got {X.shape[0]} sample.")
-        if X.shape[0] > self.max_rows:
-            chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-            X, T = X[chosen], T[chosen]
-        forest = RandomForestRegressor(
-            self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features="sqrt",
-            random_state=random.randint(2**31 - 1),
-        )
-        self.forest_ = forest.fit(_for_trees(X), T if T.shape[1] > 1 else T[:, 0])
-        self.n_rows_, self._seen = X.shape[0], SeenRows(X)
-        self._offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_)])
-        unseen = np.ones((X.shape[0], self.n_estimators), dtype=bool)
-        for tree, drawn in enumerate(forest.estimators_samples_):
-            unseen[drawn, tree] = False
-        leaves = self._leaves(X, unseen)
-        self.projection_ = PCA(n_components=2 if self.n_components is None else self.n_components)
-        self._own = self.projection_.fit_transform(leaves)
-        self._own[~unseen.any(axis=1)] = 0.0  # known to every tree: at the centre, where nothing is said
-        self.n_components_ = self.projection_.n_components_
+        with learning(self):
+            check_params(self, FOREST)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            random = check_random_state(self.random_state)
+            X, T = _distinct(X, labels.Y)
+            if X.shape[0] < 2:
+                raise ValueError(f"ForestProximity needs at least 2 distinct rows; got {X.shape[0]} sample.")
+            if X.shape[0] > self.max_rows:
+                chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+                X, T = X[chosen], T[chosen]
+            forest = RandomForestRegressor(
+                self.n_estimators,
+                min_samples_leaf=self.min_samples_leaf,
+                max_features="sqrt",
+                random_state=random.randint(2**31 - 1),
+            )
+            self.forest_ = forest.fit(_for_trees(X), T if T.shape[1] > 1 else T[:, 0])
+            self.n_rows_, self._seen = X.shape[0], SeenRows(X)
+            self._offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_)])
+            unseen = np.ones((X.shape[0], self.n_estimators), dtype=bool)
+            for tree, drawn in enumerate(forest.estimators_samples_):
+                unseen[drawn, tree] = False
+            leaves = self._leaves(X, unseen)
+            self.projection_ = PCA(n_components=2 if self.n_components is None else self.n_components)
+            self._own = self.projection_.fit_transform(leaves)
+            self._own[~unseen.any(axis=1)] = 0.0  # known to every tree: at the centre, where nothing is said
+            self.n_components_ = self.projection_.n_components_
         return self
-
-    def _check(self) -> None:
-        for name, least in (("n_estimators", 1), ("min_samples_leaf", 1), ("max_rows", 2), ("n_components", 1)):
-            value = getattr(self, name)
-            if name == "n_components" and value is None:
-                continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
     def _leaves(self, X, used=None) -> sp.csr_array:
         """One-hot leaves (m, nodes of all trees), each row over the trees ``used`` for it and summing to 1 (or to 0,
@@ -221,22 +226,24 @@ class SupervisedUMAP(Rival):
 
     def fit_transform(self, X, y):
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
+        check_params(self, UMAP)
         if not umap_installed():
             raise ImportError("SupervisedUMAP needs umap-learn; install it (pip install umap-learn).")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        known, labels = known_labels(self, X, y)
-        one_class = labels.one_hot
-        self.n_components_ = 2 if self.n_components is None else self.n_components
-        self.umap_ = import_module("umap").UMAP(
-            n_components=self.n_components_,
-            n_neighbors=min(self.n_neighbors, known.shape[0] - 1),
-            target_metric="categorical" if one_class else "jaccard",
-            random_state=self.random_state,
-            n_jobs=1,
-        )
-        target = labels.Y.argmax(axis=1) if one_class else labels.Y.toarray()
-        Z = self.umap_.fit_transform(known, np.asarray(target))
-        return np.asarray(Z) if known.shape[0] == X.shape[0] else self.transform(X)
+        with learning(self):
+            X = checked_features(self, X, reset=True)
+            known, labels = known_labels(self, X, y)
+            one_class = labels.one_hot
+            self.n_components_ = 2 if self.n_components is None else self.n_components
+            self.umap_ = import_module("umap").UMAP(
+                n_components=self.n_components_,
+                n_neighbors=min(self.n_neighbors, known.shape[0] - 1),
+                target_metric="categorical" if one_class else "jaccard",
+                random_state=self.random_state,
+                n_jobs=1,
+            )
+            target = labels.Y.argmax(axis=1) if one_class else labels.Y.toarray()
+            Z = self.umap_.fit_transform(known, np.asarray(target))
+            return np.asarray(Z) if known.shape[0] == X.shape[0] else self.transform(X)
 
     def transform(self, X):
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""

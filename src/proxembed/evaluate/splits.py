@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.label_values import dense_labels
+
 from .folds import Split, group_folds, group_sides, stratified_folds, time_cuts, time_folds, with_empty_column
-from .metrics import dense_labels
 
 __all__ = [
     "Split",

@@ -6,7 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import BaseCrossValidator
 
+from proxembed.classify.thresholds import index_pairs
 from proxembed.labels import LabelMatrix
+from proxembed.params import shown
 
 from .folds import Split, group_folds, stratified_folds, time_folds
 from .splits import Splitting
@@ -158,14 +160,18 @@ def as_splits(cv, X, y, groups=None) -> list[Split]:
         cv = StratifiedFolds(int(cv))
     if hasattr(cv, "get_n_splits"):
         found = list(cv.split(X, y, groups))
-    elif isinstance(cv, str) or not hasattr(cv, "__iter__"):
-        raise ValueError(f"cv={cv!r} must be a number of folds, a splitter, or a list of (training, held-out) rows.")
     else:
-        found = list(cv)
+        try:
+            found = list(None if isinstance(cv, str | bytes) else cv)
+        except TypeError:
+            raise ValueError(
+                f"cv={shown(cv)} must be a number of folds, a splitter, or a list of (training, held-out) rows."
+            ) from None
     if not found:
         raise ValueError(f"cv={cv!r} gives no split; give at least one (training, held-out) pair of row numbers.")
-    pairs = [(str(i), *pair) if len(pair) == 2 else pair for i, pair in enumerate(found, start=1)]
-    return [Split(name, np.asarray(train), np.asarray(held_out)) for name, train, held_out in pairs]
+    names = [part.name if isinstance(part, Split) else str(i) for i, part in enumerate(found, start=1)]
+    pairs = index_pairs(cv, [part[1:] if isinstance(part, Split) else part for part in found], X.shape[0])
+    return [Split(name, *pair) for name, pair in zip(names, pairs, strict=True)]
 
 
 def _labels(name: str, y) -> tuple[sp.csr_array, np.ndarray]:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.guard import guard_dense
 from proxembed.algebra.matrix import Matrix, float_matrix, row_blocks, row_squares
+from proxembed.params import call
 
 MINI_BATCH_ROWS = 10_000
 TIE = 1e-9
@@ -216,8 +217,21 @@ def prototypes(
         raise ValueError(f"kind={kind!r} is not a choice of prototypes; use one of {names}, or pass a function.")
     if kind != "all":
         _check_number(n_prototypes, X.shape[0])
-    choose = kind if callable(kind) else PROTOTYPES[kind]
-    return choose(X, n_prototypes, y_groups=y_groups, random_state=random_state)
+    if callable(kind):
+        chosen = call("prototypes", kind, X, n_prototypes, y_groups=y_groups, random_state=random_state)
+        return _checked_prototypes(kind, chosen, X.shape[1])
+    return PROTOTYPES[kind](X, n_prototypes, y_groups=y_groups, random_state=random_state)
+
+
+def _checked_prototypes(kind: Any, chosen: Any, d: int) -> tuple[Matrix, np.ndarray]:
+    """What a function of prototypes has returned, or a ValueError where that is no pair of rows and their numbers."""
+    shape = np.shape(chosen[0]) if isinstance(chosen, tuple) and len(chosen) == 2 else None
+    if shape is None or len(shape) != 2 or shape[0] < 1 or shape[1] != d:
+        raise ValueError(
+            f"prototypes={kind!r} must return a pair: the prototypes, an array or sparse matrix of p >= 1 rows and {d} "
+            "columns, and the numbers of the rows that they are."
+        )
+    return chosen
 
 
 def _check_number(n_prototypes: Any, n: int) -> None:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from proxembed.algebra.matrix import Matrix, centred_lengths, float_matrix, row_blocks, row_norms, row_squares
 from proxembed.algebra.pairs import alternative, cosine, gaussian
 from proxembed.features.kinds import check_params
+from proxembed.params import call
 
 NEAR = 1e-6
 PAIR_ENTRIES = 2**20
@@ -185,7 +186,7 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
     """
     if callable(kind):
         X, P = _pair(X, prototypes)
-        return _checked_relation(kind(X, P, **params), (X.shape[0], P.shape[0]))
+        return _checked_relation(call("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
     if kind not in RELATIONS:
         raise ValueError(f"kind={kind!r} is not a relation; choose one of {', '.join(RELATIONS)}, or pass a function.")
     check_params(kind, RELATIONS[kind], params)

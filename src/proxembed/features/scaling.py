@@ -19,6 +19,7 @@ from proxembed.algebra.guard import MAX_DENSE_BYTES, guard_dense
 from proxembed.algebra.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
 from proxembed.algebra.parallel import by_columns
 from proxembed.features.kinds import check_params
+from proxembed.params import call
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
     if callable(kind):
-        state = kind(X, **params)
+        state = call("kind", kind, X, **params)
         if not isinstance(state, ScalingState):
             raise TypeError(f"kind (a function) returned {type(state).__name__}; a ScalingState is needed.")
         return state

@@ -46,11 +46,16 @@ class CCA(PencilEmbedder):
     """
 
     labels = "multi"
-    ridge_y: float = param(default=0.0, low=0, search=log(1e-6, 1e2), doc="Ridge on Yc'Yc, in the unit of ridge_scale.")
+    ridge_y: float = param(
+        default=0.0,
+        low=0,
+        search=log(1e-6, 1e2),
+        doc="Ridge on Yc'Yc; in units of tr(Yc'Yc) / min(n, c) under ridge_scale=\"trace\".",
+    )
 
     def template(self, rows):
         gram = rows.labels.centred_gram
-        ridge = self.ridge_y * (np.trace(gram) / rows.labels.rank if self.ridge_scale == "trace" else 1.0)
+        ridge = self.ridge_y * (np.trace(gram) / min(rows.n, rows.labels.c) if self.ridge_scale == "trace" else 1.0)
         A = LowRank(rows.labels.Y, pseudo_inverse(gram, ridge), center=rows.ones)
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 

@@ -14,6 +14,7 @@ from ..params import param
 from ..proximity.geodesic import connected, geodesics
 from ..proximity.neighbors import Neighbors, nearest
 from ..template import Template
+from ..validation import in_range
 from .manifold import SCALING_DOC
 
 DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanczos takes some twenty products
@@ -79,16 +80,16 @@ class Isomap(DirectEmbedder, Neighborly):
             guard_dense((self.n_landmarks, m), "The shortest paths from the landmarks")
             reference = prototypes_farthest(rows.X[self.kept_], self.n_landmarks, random_state=0)[1]
         self.landmarks_ = self.kept_[reference]
-        self._squares = geodesics(self.graph_, reference)
-        np.square(self._squares, out=self._squares)
-        return Template(DoubleCentred(self._squares if self.n_landmarks is None else self._squares[:, reference]))
+        self._squares_ = geodesics(self.graph_, reference)
+        np.square(self._squares_, out=self._squares_)
+        return Template(DoubleCentred(self._squares_ if self.n_landmarks is None else self._squares_[:, reference]))
 
     def place(self, template, rows):
         self.level_ = template.A.A.mean(axis=1)
         return positive_part(solve_direct(template.A, self._request(rows), dense_up_to=DENSE_UP_TO))
 
     def complete(self, Z, rows):
-        squares = vars(self).pop("_squares")
+        squares = vars(self).pop("_squares_")
         if self.n_landmarks is not None:
             Z = gower_rows(squares.T, self.level_, Z, self.eigenvalues_)
         whole = np.full((rows.n, Z.shape[1]), np.nan)
@@ -108,12 +109,8 @@ class Isomap(DirectEmbedder, Neighborly):
             placed = np.flatnonzero(np.isfinite(lengths).all(axis=1))
             squares = lengths[placed] ** 2
             scaled = gower_rows(squares, self.level_, self.embedding_[self.landmarks_], self.eigenvalues_)
-            Z[part.start + placed] = scaled
+            Z[part.start + placed] = in_range(scaled, X, np.float64)
         return Z
-
-    def _forget(self):
-        super()._forget()
-        vars(self).pop("_squares", None)
 
     def _graph(self, rows):
         """The distances along which paths run, and the rows that it joins."""

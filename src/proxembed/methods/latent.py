@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.blas import matmul
 from ..algebra.centred import CentredMatrix
 from ..algebra.eigen import choose_ridge
+from ..algebra.guard import dense_side
 from ..algebra.inverse import Inverse
 from ..algebra.linear import DENSE_LIMIT, ridge_solve
 from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
@@ -21,6 +22,7 @@ from ..explain import label_loadings
 from ..params import log, param
 from ..rows import Rows
 from ..template import Template
+from ..validation import in_range
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 
@@ -118,10 +120,20 @@ class MLSI(SpectralEmbedder):
 
     def template(self, rows):
         if self.form == "inverse":
+            self._refuse_wide(rows)
             return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
         offset = rows.ones if self.center else None
         K = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
         return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
+
+    def _refuse_wide(self, rows: Rows) -> None:
+        """A ValueError for rows of which neither side can be decomposed, which this form has to do."""
+        if min(rows.X.shape) > dense_side():
+            raise ValueError(
+                f'MLSI: form="inverse" decomposes the smaller side of X, at most {dense_side():,} long; X is '
+                f'{rows.n:,} x {rows.X.shape[1]:,}. Use form="ratio", which is iterative, or reduce X to '
+                f"{dense_side():,} features or fewer first, such as by LSI."
+            )
 
 
 class SLVM(DirectEmbedder):
@@ -165,7 +177,7 @@ class SLVM(DirectEmbedder):
         doc="Ridge of the regression that embeds new rows; auto: least leave-one-out error.",
     )
     ridge_scale: str = param(
-        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: the mean eigenvalue of Xc'Xc, or 1."
+        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: tr(Xc'Xc) / min(n, d), or 1."
     )
 
     def template(self, rows):
@@ -180,10 +192,10 @@ class SLVM(DirectEmbedder):
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), also=[Z])
         dense = min(rows.X.shape) <= DENSE_LIMIT
-        self.ridge_ = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
+        ridge = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         gram = problem.gram if dense else None
-        W, self.intercept_ = ridge_solve(problem.rows, Z, self.ridge_, gram=gram)
-        self.components_ = np.ascontiguousarray(W.T)
+        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
+        self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
 
     def extend(self, X):
@@ -233,7 +245,7 @@ class MLLS(SpectralEmbedder):
 
     def _shifted(self, P, R) -> np.ndarray:
         """M1 P."""
-        return R.normal_dot(P) / R.shape[0] + (self.alpha + self.beta) * P
+        return R.normal_dot(P) * (R.unit * R.unit / R.shape[0]) + (self.alpha + self.beta) * P
 
     def _store(self, found, rows):
         super()._store(found, rows)
@@ -243,7 +255,8 @@ class MLLS(SpectralEmbedder):
     def _learn_predictor(self, rows, found) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
         n, theta = rows.n, orthonormal_columns(self.components_.T)
-        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta))
+        unit = found.problem.unit
+        self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / (unit * unit)) / unit
         triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
         self._inner = solve_linear(triangle.T, found.P.T).T
         self._level = rows.labels.nk / n
@@ -265,7 +278,8 @@ class MLLS(SpectralEmbedder):
     def decision_function(self, X) -> np.ndarray:
         """Scores of rows X, (m, c); 0.5 is the threshold between a label and none."""
         check_is_fitted(self, "coef_")
-        return CentredMatrix(self._input(X, reset=False)).dot(self.coef_) + self.intercept_
+        X = self._input(X, reset=False)
+        return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X) -> Any:
         """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class a row."""

@@ -77,7 +77,7 @@ class SELF(PartlyLabelled):
     ridge_scale: str = param(
         default="trace",
         choices=("trace", "absolute"),
-        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )
 
     def template(self, rows):
@@ -142,7 +142,7 @@ class SSFDA(_Graphed):
     ridge_scale: str = param(
         default="absolute",
         choices=("trace", "absolute"),
-        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )
 
     def template(self, rows):

@@ -11,7 +11,7 @@ from scipy import sparse
 from ..algebra.operators import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from ..base import SpectralEmbedder
 from ..neighborly import WEIGHTS_DOC, Linked, Neighborly
-from ..params import log, param
+from ..params import call, log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from ..proximity.weights import COMPUTED, edge_weights
 from ..rows import Rows
@@ -33,7 +33,7 @@ class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
         graph, paths = self._graphs(rows)
         kind, user = self.weights, None
         if callable(self.weights):
-            kind, user = "precomputed", self.weights(rows.X, graph)
+            kind, user = "precomputed", call("weights", self.weights, rows.X, graph)
         W = edge_weights(rows.X, graph, kind, tau=self.tau, user=user, paths=paths, **self._search)
         if self.graph == "directed":
             W = sparse.csr_array((W + W.T) / 2.0)
@@ -68,7 +68,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
     ridge_scale: str = param(
         default="trace",
         choices=("trace", "absolute"),
-        doc="Unit of the ridge: the mean eigenvalue of the constraint, or 1.",
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )
 
     def _minimised(self, loss: Operator, weights: np.ndarray, n: int) -> Template:

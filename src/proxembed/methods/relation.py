@@ -4,6 +4,7 @@ space."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -16,12 +17,14 @@ from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..labels import LabelMatrix
-from ..params import log, methods, param
+from ..params import call, log, methods, param
+from ..validation import in_range
 from ..wrapper import Wrapper
 from .dependence import OPLS
 
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
 WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
+KERNEL_MATRIX = "The kernel matrix (set n_prototypes to bound it)"
 SEED_DOC = "Seed of the choice of prototypes."
 
 
@@ -59,13 +62,17 @@ class Scaling(Embedder):
 
     def fit(self, X, y=None):
         """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self."""
-        self.state_ = scaling_fit(self.kind, self._rows(X, y).X)
+        with self._learning():
+            self.state_ = scaling_fit(self.kind, self._rows(X, y).X)
         return self
 
     def transform(self, X):
         """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"."""
         check_is_fitted(self, "state_")
-        return scaling_apply(self.state_, self._input(X, reset=False))
+        X = self._input(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = scaling_apply(self.state_, X)
+        return in_range(scaled, X, scaled.dtype)
 
     @property
     def _n_features_out(self) -> int:
@@ -125,16 +132,17 @@ class RelationFeatures(Embedder):
 
     def fit(self, X, y=None):
         """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self."""
-        X = self._rows(X, None).X
-        groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
-        number = None if self.n_prototypes is None else min(self.n_prototypes, X.shape[0])
-        self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
-        self.tau_ = self.tau
-        if self.tau is None and self.kind in ("gaussian", "alternative"):
-            self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
-        self.scale_ = 1.0
-        if self.kind == "polynomial":
-            self.scale_ = float(np.abs(self._relate(X)).max()) or 1.0
+        with self._learning():
+            X = self._rows(X, None).X
+            groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
+            number = None if self.n_prototypes is None else min(self.n_prototypes, X.shape[0])
+            self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
+            self.tau_ = self.tau
+            if self.tau is None and self.kind in ("gaussian", "alternative"):
+                self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
+            self.scale_ = 1.0
+            if self.kind == "polynomial":
+                self.scale_ = float(np.abs(self._relate(X)).max()) or 1.0
         return self
 
     def transform(self, X):
@@ -142,7 +150,7 @@ class RelationFeatures(Embedder):
         check_is_fitted(self, "prototypes_")
         X = self._input(X, reset=False)
         R = self._relate(X) / self.scale_
-        return R.astype(X.dtype, copy=False)
+        return in_range(R, X)
 
     def _relate(self, X) -> np.ndarray:
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")
@@ -257,23 +265,28 @@ class Kernelized(Wrapper):
             return K @ self.map_
         return K if self.level_ is None else K - K.mean(axis=1, keepdims=True) - self.level_
 
+    def _width(self, rows) -> int:
+        return self.prototypes_.shape[0]
+
     def _kernel(self, X) -> np.ndarray:
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        guard_dense((X.shape[0], self.prototypes_.shape[0]), "The kernel matrix (set n_prototypes to bound it)")
-        kind = self.kernel if callable(self.kernel) else KERNELS[self.kernel]
+        guard_dense((X.shape[0], self.prototypes_.shape[0]), KERNEL_MATRIX)
+        kind = partial(call, "kernel", self.kernel) if callable(self.kernel) else KERNELS[self.kernel]
         K = relation(kind, X.astype(np.float64), self.prototypes_, **measure_params(kind, self.tau_, self.degree))
         return np.asarray(K, dtype=np.float64)
 
     def _learn_kernel(self, rows, template) -> None:
         """Prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
+        chosen = self.n_prototypes is not None and self.kernel != "precomputed"
+        guard_dense((rows.n, min(self.n_prototypes, rows.n) if chosen else rows.n), KERNEL_MATRIX)
         self.prototypes_, self.tau_, self.choice_ = rows.X.astype(np.float64), None, None
         if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
             raise ValueError(
                 'kernel="precomputed" takes the square matrix of kernel values between the training rows, '
                 f"got {rows.X.shape}."
             )
-        if self.n_prototypes is not None and self.kernel != "precomputed":
+        if chosen:
             groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
             self.prototypes_, _ = prototypes(
                 self.prototypes, self.prototypes_, min(self.n_prototypes, rows.n), groups, self.random_state
@@ -282,10 +295,22 @@ class Kernelized(Wrapper):
             self._choose_width(rows, template)
         self.map_ = self.level_ = None
         if self.constraint == "feature":
-            self.map_ = kernel_map(self._kernel(self.prototypes_))
+            K = self._kernel(self.prototypes_)
+            self._refuse_equal(K)
+            self.map_ = kernel_map(K)
         elif template.offset is not None:
             K = self._kernel(rows.X)
+            self._refuse_equal(K)
             self.level_ = K.mean(axis=0) - K.mean()
+
+    def _refuse_equal(self, K: np.ndarray) -> None:
+        """A ValueError for a kernel that tells no two prototypes apart."""
+        if len(K) > 1 and np.ptp(K) == 0:
+            raise ValueError(
+                f"X is constant to this kernel: all its values are {K[0, 0]:g} under kernel={self.kernel!r}. Use "
+                f"another kernel, {'a smaller tau than ' + repr(self.tau) if self.kernel == 'gaussian' else 'X scaled'}"
+                ", or rows that vary."
+            )
 
     def _choose_width(self, rows, template) -> None:
         if self.tau != "auto":
@@ -311,7 +336,8 @@ class Kernelized(Wrapper):
                 return kernel_coordinates(K, weights)
             return map_coordinates(K @ kernel_map(np.exp(-inner / tau)), weights)
 
-        self.tau_, ridge = least_loo(median * WIDTHS, coordinates_at, target, given)
+        dimensions = min(int(np.count_nonzero(weights)), self._width(rows))
+        self.tau_, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
         if setting == "auto" and template.B is not None:
             self.choice_ = ridge
 

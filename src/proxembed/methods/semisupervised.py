@@ -208,31 +208,39 @@ class SSDR(PartlyLabelled):
             supervised = supervised.flipped()
         self._added = 0.0
         if self.balance != "none" or (self.constraint != "projection" and not self._ridge_given()):
-            R = self.lift(rows.X)
-            supervised, ridge = self._weighed(1.0 - self.mix, self.supervised_, supervised, _rows_of(R, rows, part))
-            unsupervised, _ = self._weighed(self.mix, self.unsupervised_, unsupervised, R, ridge)
+            R, width = self.lift(rows.X), self._width(rows)
+            labelled = _rows_of(R, rows, part)
+            supervised, ridge = self._weighed(1.0 - self.mix, self.supervised_, supervised, labelled, width)
+            unsupervised, _ = self._weighed(self.mix, self.unsupervised_, unsupervised, R, width, ridge)
         return mix(unsupervised, supervised.spread(index, rows.n), self.mix, self.constraint)
 
     def lift(self, X):
         return self.unsupervised_.lift(X)
 
-    def _weighed(self, share: float, method: SpectralEmbedder, template: Template, R, known: float | None = None):
+    def _width(self, rows):
+        return self.unsupervised_._width(rows)
+
+    def _weighed(
+        self, share: float, method: SpectralEmbedder, template: Template, R, width: int, known: float | None = None
+    ):
         """A member's template over its sizes, and its ridge, of which the share is added to that of the mixture."""
         bound = {"mixed": share, "projection": 0.0}.get(self.constraint, 1.0 if method is self.supervised_ else 0.0)
         if share == 0 and bound == 0:
             return template, None
-        problem = Problem(template, R)
+        problem = Problem(template, R, width=width)
         ridge = self._ridge_of(method, problem, known) if bound else 0.0
         if self.balance == "none":
             self._added += bound * ridge
             return template, ridge
-        objective = objective_size(problem, self.balance)
-        if not objective > 0:
+        objective = problem.of_rows(objective_size(problem, self.balance), constraint=False)
+        if not 0 < objective < np.inf:
             raise ValueError(
                 f"balance={self.balance!r} is not allowed here: the objective of {type(method).__name__} has the "
-                'size 0 by which it would be divided. Use balance="none".'
+                f'size {objective:g} by which it would be divided. Use balance="none".'
             )
-        constraint = constraint_size(problem, self.balance) if self.constraint == "mixed" else 1.0
+        constraint = 1.0
+        if self.constraint == "mixed":
+            constraint = problem.of_rows(constraint_size(problem, self.balance))
         self._added += bound * ridge / constraint
         return template.rescale(1.0 / objective, 1.0 / constraint), ridge
 
@@ -245,7 +253,7 @@ class SSDR(PartlyLabelled):
         if ridge == "auto" and known is not None:
             return known
         dense = min(problem.n, problem.d) <= DENSE_LIMIT and self.solver != "iterative"
-        return choose_ridge(problem, ridge, scale, dense)
+        return problem.of_rows(choose_ridge(problem, ridge, scale, dense))
 
     def _ridge_given(self) -> bool:
         """Whether the ridge is a number to be added as it is."""

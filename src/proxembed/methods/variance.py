@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..algebra.centred import CentredMatrix
+from ..algebra.matrix import over, unit_of
 from ..algebra.operators import Centering, Identity, LowRank
 from ..base import SpectralEmbedder
 from ..params import param
@@ -108,9 +109,10 @@ class MVMD(SpectralEmbedder):
         variance, dependence = 1.0 - self.beta, self.beta
         labels = LowRank(rows.coded(self.coding), center=rows.ones)
         if self.balance == "trace":
-            centred = CentredMatrix.centred(rows.X, rows.ones)
-            variance /= centred.squared_norm()
-            dependence /= float(np.sum(labels.project(centred) ** 2))
+            unit = unit_of(rows.X)
+            centred = CentredMatrix.centred(over(rows.X, unit), rows.ones)
+            variance = variance / centred.squared_norm() / (unit * unit)
+            dependence = dependence / float(np.sum(labels.project(centred) ** 2)) / (unit * unit)
         if variance == 0.0:
             return Template(dependence * labels, offset=rows.ones)
         return Template(variance * Centering() + dependence * labels, offset=rows.ones)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..algebra.matrix import centred_lengths, row_blocks, row_squares
+from ..algebra.matrix import centred_lengths, over, row_blocks, row_squares, unit_of
 from ..algebra.pairs import cosine
 from ..algebra.parallel import in_threads
 from .affinity import Distances
@@ -57,7 +57,7 @@ class AllPairs:
         paths: Any = None,
         algorithm: Any = "exact",
     ):
-        self.kind, self.n, self.paths, self.own = kind, X.shape[0], paths, None
+        self.kind, self.n, self.paths, self.own, self.unit = kind, X.shape[0], paths, None, 1.0
         if kind in SIGNED:
             correlations(kind, X[:1], X[:1], np.arange(0), np.arange(0))  # for its checks
             self.likeness = correlation_blocks(X, kind)
@@ -67,7 +67,8 @@ class AllPairs:
         if kind == "local_scaling":
             self.own = local_scale(X, metric=metric, algorithm=algorithm)
         elif kind == "alternative":
-            self.own = squared_norms(X)
+            self.unit = unit_of(X)
+            self.own = squared_norms(over(X, self.unit))
         self.largest = self._largest(X, metric) or 1.0
         if not np.isfinite(self.largest):
             raise ValueError(
@@ -95,7 +96,7 @@ class AllPairs:
         else:
             distance = self.distances(part) if self.paths is None else geodesics(self.paths, i)
             ends = () if self.own is None else (self.own[part, None], self.own[None, :])
-            W = DISTANCE_WEIGHTS[self.kind](distance, self.tau, *ends)
+            W = DISTANCE_WEIGHTS[self.kind](over(distance, self.unit), self.tau, *ends)
         W[i - part.start, i] = 0.0
         return W
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..algebra.guard import guard_dense
 from ..algebra.pairs import cosine, gaussian
 from ..labels import LabelMatrix
+from ..params import call
 from .distances import squared_norms
 from .similarity import SET_SIMILARITIES, checked_similarity, positive_part
 
@@ -60,7 +61,7 @@ def class_similarity(
     """
     if callable(kind):
         guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
-        Sigma = checked_similarity(kind(labels.Y.T.toarray()), labels.c, f"similarity={kind!r}")
+        Sigma = checked_similarity(call("similarity", kind, labels.Y.T.toarray()), labels.c, f"similarity={kind!r}")
     elif not isinstance(kind, str):
         Sigma = checked_similarity(kind, labels.c, "similarity")
     elif kind not in CLASS_SIMILARITIES:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..params import call_for_array
 from .edges import edge_rows, sorted_edges, symmetric
 from .label_similarity import LabelSimilarity
 
@@ -231,7 +232,7 @@ def checked_weights(W: Any, n: int) -> sp.csr_array:
 
 
 def _called(kind: Callable, w: np.ndarray, g: np.ndarray) -> np.ndarray:
-    psi = np.asarray(kind(w, g), dtype=np.float64)
+    psi = call_for_array("combine", kind, w, g)
     if psi.shape != g.shape or not np.isfinite(psi).all():
         raise ValueError(
             f"combine={kind!r} must return finite values of the shape {g.shape} of g; it returned {psi.shape}, "

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from ..algebra.factor import short_indices
 from ..algebra.guard import guard_dense
 from ..algebra.matrix import Matrix
 from .edges import edge_rows, sorted_edges, symmetric
@@ -40,7 +41,7 @@ def geodesics(graph: Any, sources: np.ndarray | None = None) -> np.ndarray:
     >>> geodesics(graph, [0])
     array([[0., 1., 3.]])
     """
-    graph = sorted_edges(graph)
+    graph = short_indices(sorted_edges(graph))
     sources = np.arange(graph.shape[0]) if sources is None else np.asarray(sources, dtype=np.intp)
     guard_dense((len(sources), graph.shape[0]), "The geodesic distances")
     return _paths(graph, sources, symmetric(graph))
@@ -57,7 +58,7 @@ def edge_geodesics(graph: sp.csr_array, paths: Any = None) -> np.ndarray:
     array([1., 3., 1., 2., 3., 2.])
     """
     n = graph.shape[0]
-    along = graph if paths is None else sorted_edges(paths)
+    along = short_indices(graph if paths is None else sorted_edges(paths))
     both = symmetric(along)
     out = np.empty(graph.nnz)
     step = max(1, BLOCK_ENTRIES // max(1, n))

@@ -37,7 +37,7 @@ def class_neighbors(
     check_count(K, max(1, labels.n - 1))
     for k in range(labels.c):
         rows = class_rows(labels, k)
-        most = min(K, len(rows) - 1)
+        most = min(int(K), len(rows) - 1)
         if most < 1:
             yield rows, Neighbors(np.empty((len(rows), 0), dtype=np.intp), np.empty((len(rows), 0)))
             continue
@@ -124,7 +124,7 @@ def enemies(
     check_kind(copies, ("distinct", "count"), "copies")
     check_kind(enemy, ("any", "disjoint"), "enemy")
     check_count(K, max(1, labels.n - 1) if by == "point" else max(1, labels.n * (labels.n - 1)))
-    search = _Search(X, labels, enemy, metric, algorithm)
+    K, search = int(K), _Search(X, labels, enemy, metric, algorithm)
     chosen = search.nearest_pairs(K) if by == "class" else search.chosen(*search.lists(K))
     if copies == "count":
         return _counted_copies(chosen, labels, K, by, link)

@@ -11,6 +11,7 @@ from ..algebra.guard import guard_dense
 from ..algebra.matrix import row_blocks
 from ..algebra.symmetric import RANGE_TOLERANCE, descending
 from ..labels import LabelMatrix
+from ..params import call, call_for_array
 from .all_pairs import correlation_blocks
 from .geodesic import geodesics
 from .graph import neighbor_graph
@@ -62,7 +63,7 @@ def latent_labels(
            [0.]])
     """
     if callable(kind):
-        phi = np.asarray(kind(sets), dtype=np.float64)
+        phi = call_for_array("latent", kind, sets)
         if phi.ndim != 2 or len(phi) != len(sets) or not np.isfinite(phi).all():
             raise ValueError(
                 f"latent={kind!r} must return a finite array with a row for each of the {len(sets)} label sets; it "
@@ -110,7 +111,7 @@ def latent_between(
     """
     if callable(kind):
         guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
-        G = checked_similarity(kind(phi), len(phi), f"similarity={kind!r}")
+        G = checked_similarity(call("similarity", kind, phi), len(phi), f"similarity={kind!r}")
         np.maximum(G, 0.0, out=G)
         return lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0))
     if not isinstance(kind, str) or kind not in LATENT_SIMILARITIES:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..algebra.guard import guard_dense
 from ..algebra.matrix import row_blocks
+from ..params import call
 
 ROUNDING = 1e-12
 SKEW = 1e-6  # of the largest value: what single precision leaves of symmetry
@@ -124,7 +125,7 @@ def similarity(
     """
     guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
-        return checked_similarity(kind(sets), len(sets), f"label_kernel={kind!r}")
+        return checked_similarity(call("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
     m = sets.sum(axis=1)
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
     return SIMILARITIES[kind](sets @ sets.T, m[:, None], m[None, :], width)
@@ -155,8 +156,11 @@ def checked_similarity(values: object, size: int, given: str) -> np.ndarray:
     array([[1., 0.],
            [0., 2.]])
     """
-    G = np.array(values, dtype=np.float64)
     needed = f"{given} is not allowed: a finite symmetric {size:,} x {size:,} matrix is needed"
+    try:
+        G = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"{needed}, not {type(values).__name__}: {fault}.") from fault
     if G.shape != (size, size):
         raise ValueError(f"{needed}; its shape is {G.shape}.")
     top = float(np.max([G.max(initial=0.0), -G.min(initial=0.0)]))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.matrix import Matrix
+from ..algebra.matrix import Matrix, over, unit_of
 from ..algebra.pairs import alternative, gaussian
 from .correlation import SIGNED, correlations
 from .distances import squared_norms
@@ -26,7 +26,8 @@ WEIGHTS = (
 COMPUTED = tuple(kind for kind in WEIGHTS if kind != "precomputed")
 NEGATIVE = ("clip", "shift", "abs", "keep")
 LOCAL_NEIGHBORS = 7
-SMALLEST, LARGEST = 1e-145, 1e150
+SMALLEST = 1e-316  # a width below it has too few digits
+FAINT = 1e-290  # squared lengths below it have too few digits
 
 
 def edge_weights(
@@ -107,9 +108,10 @@ def edge_weights(
         distance = edge_geodesics(graph, paths) if kind == "geodesic" else graph.data
         if kind == "local_scaling" and scale is None:
             scale = local_scale(X, n_scale, metric=metric, algorithm=algorithm)
-        own = scale if kind == "local_scaling" else squared_norms(X) if kind == "alternative" else None
+        unit = unit_of(X) if kind == "alternative" else 1.0
+        own = scale if kind == "local_scaling" else squared_norms(over(X, unit)) if kind == "alternative" else None
         ends = () if own is None else (own[row], own[column])
-        values = DISTANCE_WEIGHTS[kind](distance, used_tau(graph, kind, tau), *ends)
+        values = DISTANCE_WEIGHTS[kind](over(distance, unit), used_tau(graph, kind, tau), *ends)
     values[row == column] = 0.0
     _refuse_overflow(values, kind)
     return sp.csr_array((values, column.copy(), graph.indptr.copy()), shape=graph.shape)
@@ -136,14 +138,15 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
         return 1.0
     graph = sorted_edges(graph)
     distance = graph.data[edge_rows(graph) != graph.indices]
-    top = float(distance.max(initial=0.0))
-    if top == 0.0:
+    if not distance.max(initial=0.0) > 0.0:
         return 1.0
-    if not SMALLEST < top < LARGEST:
-        side = "overflow" if top >= LARGEST else "underflow"
+    unit = unit_of(distance)
+    squares = over(distance, unit) ** 2
+    width = (float(np.median(squares)) or float(squares.mean())) * (unit * unit)
+    if not SMALLEST < width < np.inf:
+        side = "underflow" if width <= SMALLEST else "overflow"
         raise ValueError(f"The squared distances of the neighbour graph {side}: scale X.")
-    squares = distance**2
-    return float(np.median(squares)) or float(squares.mean())
+    return width
 
 
 def local_scale(
@@ -172,8 +175,9 @@ def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: 
     >>> weights_gaussian(np.array([0.0, 1.0, np.inf]), 1.0).round(3)
     array([1.   , 0.368, 0.   ])
     """
+    unit = unit_of(np.sqrt([tau]))
     with np.errstate(over="ignore", under="ignore"):
-        return gaussian(distance**2, tau)
+        return gaussian(over(distance, unit) ** 2, tau / (unit * unit))
 
 
 def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -200,7 +204,7 @@ def weights_alternative(distance: np.ndarray, tau: float, left: np.ndarray, righ
     with np.errstate(over="ignore", invalid="ignore"):
         total = left + right
         unknown = np.where(np.asarray(distance) > 0, np.nan, 0.0)
-        share = np.divide(distance**2, total, out=unknown, where=total > SMALLEST**2)
+        share = np.divide(distance**2, total, out=unknown, where=total > FAINT)
     return alternative(share, tau)
 
 
@@ -276,11 +280,12 @@ def cross_weights(
         values = policy(correlations(kind, Q, X, row, column), negative)
     else:
         ends: tuple = ()
+        unit = unit_of(X) if kind == "alternative" else 1.0
         if kind == "local_scaling":
             ends = scale_q[row], scale_x[column]
         elif kind == "alternative":
-            ends = squared_norms(Q)[row], squared_norms(X)[column]
-        values = DISTANCE_WEIGHTS[kind](np.ravel(distance), used_tau(None, kind, tau), *ends)
+            ends = squared_norms(over(Q, unit))[row], squared_norms(over(X, unit))[column]
+        values = DISTANCE_WEIGHTS[kind](over(np.ravel(distance), unit), used_tau(None, kind, tau), *ends)
     _refuse_overflow(values, kind)
     return values.reshape(index.shape)
 

@@ -13,9 +13,10 @@ from proxembed.engine.trials import Outcome as Tried
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.budget import Budget
 from proxembed.evaluate.decisions import macro_f1, micro_f1
-from proxembed.evaluate.metrics import dense_labels, macro_average_precision
+from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.results import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, reason_of
 from proxembed.evaluate.scoring import Outcome
+from proxembed.label_values import dense_labels
 
 OWN = "own scores"
 MEASURES = (AVERAGE_PRECISION, MACRO_F1, MICRO_F1)

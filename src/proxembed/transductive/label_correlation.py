@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..algebra.guard import guard_dense
+from ..params import call_for_array
 
 KINDS = ("cosine", "gaussian", "chen")
 
@@ -28,7 +29,7 @@ def label_correlation(Y: sparse.csc_array, kind: str | Callable = "cosine", tau:
     c = Y.shape[1]
     guard_dense((c, c), "The correlation of labels")
     if callable(kind):
-        return _checked(kind(Y), c)
+        return _checked(call_for_array("sigma", kind, Y), c)
     gram = (Y.T @ Y).toarray()
     size = np.diag(gram)
     if kind == "gaussian":
@@ -64,8 +65,7 @@ def _median_off_diagonal(squares: np.ndarray) -> float:
     return (float(np.median(pairs)) or float(pairs.mean()) or 1.0) if len(pairs) else 1.0
 
 
-def _checked(Sigma, c: int) -> np.ndarray:
-    Sigma = np.asarray(Sigma, dtype=np.float64)
+def _checked(Sigma: np.ndarray, c: int) -> np.ndarray:
     if Sigma.shape != (c, c):
         raise ValueError(f"sigma gives an array of shape {Sigma.shape}; {(c, c)} is needed, a row and column a label.")
     if not np.isfinite(Sigma).all():

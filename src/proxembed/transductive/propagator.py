@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.guard import guard_dense
 from ..algebra.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
 from ..algebra.symmetric import eigenvalues
+from ..classify.label_classifier import ExactMatch
 from ..classify.thresholds import label_folds, tune_thresholds
 from ..direct import stored_like
 from ..labels import LabelMatrix
@@ -23,6 +22,7 @@ from ..params import param
 from ..proximity.graph import components
 from ..rows import Rows, reciprocal
 from ..seen import SeenRows
+from ..validation import in_range
 from .decision import DECISIONS, LARGEST_CUT, cut_at_half, distributions, mass_cuts, mass_weights
 
 FOLDS = 5
@@ -53,7 +53,7 @@ class Spread:
     steps: int
 
 
-class Propagation(ClassifierMixin, Weighted, abstract=True):
+class Propagation(ExactMatch, Weighted, abstract=True):
     """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse]
 
     A method defines ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled.
@@ -63,7 +63,7 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
     keeps_unknown = True
     clamped: ClassVar[bool] = False
     attributes: ClassVar[str] = """
-        scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one.
+        scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one, and for labels that no labelled row has.
         shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
         label_distributions_ : (n, c) array, the probabilities of the fitted rows.
         transduction_ : labels of the fitted rows, in the form of y.
@@ -247,16 +247,17 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
 
     @property
     def _n_features_out(self) -> int:
-        return self.scores_.shape[1]
+        return self._labels.c
 
     def transform(self, X):
-        """The scores of rows X, (m, d) to (m, c), in X's float type.
+        """The scores of rows X, (m, d) to (m, k), in X's float type: a column for each label that a labelled row has.
 
         A row seen in training has its own scores (the first of equal rows stands for all), others those of one
         propagation step: sum w z_i / sum w over their neighbours in training.
         """
         X, scores = self._placed(X, "scores_")
-        return scores.astype(X.dtype, copy=False)
+        kept = self._labels.kept
+        return in_range(scores if kept is None else scores[:, kept], X)
 
     def _placed(self, X, name: str):
         """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""
@@ -307,14 +308,6 @@ class Propagation(ClassifierMixin, Weighted, abstract=True):
             return shares - self.cuts_
         probabilities = self._probabilities(shares)
         return probabilities[:, 1] - probabilities[:, 0] if len(self.classes_) == 2 else probabilities
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """The share of rows whose labels are all predicted."""
-        predicted = self.predict(X)
-        if self._labels.form != "sets":
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
-        return float(np.average(hits, weights=sample_weight))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from ..algebra.bottom_residual import bottom_residual
 from ..algebra.guard import guard_dense
 from ..algebra.nonsymmetric import SOLVERS
 from ..algebra.parallel import one_pool
+from ..base import Nested
 from ..classify.label_classifier import LabelClassifier
 from ..direct import stored_like
 from ..labels import LabelMatrix
@@ -22,6 +23,7 @@ from ..params import integers, log, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows
 from ..seen import SeenRows
+from ..validation import in_range
 from .decision import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, one_cut
 from .label_inference import OBJECTIVES, PRIORS, Inference
 from .label_iteration import Alternation, Outcome
@@ -35,7 +37,7 @@ SLACK = 1e-8  # soft labels that differ by less are equal: solvers leave so much
 LEAST_SCORE = float(np.finfo(np.float64).tiny)
 
 
-class SSDRMC(LabelClassifier, Neighborly):
+class SSDRMC(Nested, LabelClassifier, Neighborly):
     """Semi-supervised dimension reduction for multi-label classification: min (1 - alpha) tr(R'R) + alpha tr(E'E) over
     W and the unknown labels in F, R = X - WX, E = F - WF, W1 = 1.  [qian2010ssdrmc]
 
@@ -47,6 +49,7 @@ class SSDRMC(LabelClassifier, Neighborly):
     Attributes
     ----------
     embedding_ : (n, k) array, Z, Z'Z = I.
+    n_components_ : int, k.
     eigenvalues_ : (k,) array, ascending.
     transduction_ : labels of the fitted rows, in the form of y.
     soft_labels_ : (n, c) array, F before the threshold; known labels as given (prior="hard") or as fitted.
@@ -313,16 +316,15 @@ class SSDRMC(LabelClassifier, Neighborly):
         self.cuts_[slice(None) if labels.kept is None else labels.kept] = self._cuts
         self.soft_labels_ = labels.expand(found.soft)
         self.transduction_ = self._decoded(found.labels)
-        self.eigenvalues_, self.embedding_ = Z.eigenvalues, Z.Z
+        self.eigenvalues_, self.embedding_, self.n_components_ = Z.eigenvalues, Z.Z, Z.Z.shape[1]
 
     def _decoded(self, F: np.ndarray) -> Any:
         """Labels in the form of y."""
         whole = self._labels.expand(F.astype(np.float64))
         return self.classes_[whole.argmax(axis=1)] if self._form == "classes" else self._labels.decode(whole)
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+    def _shorten(self, short: Any, k: int) -> None:
+        short.embedding_ = self.embedding_[:, :k]
 
     def _checked(self, X):
         check_is_fitted(self, "embedding_")
@@ -362,7 +364,7 @@ class SSDRMC(LabelClassifier, Neighborly):
         rows' that rebuilds them.
         """
         X = self._checked(X)
-        return self._placed(X)[2].astype(X.dtype, copy=False)
+        return in_range(self._placed(X)[2], X)
 
     def _predicted(self, X) -> Any:
         """The labels of checked rows; those of ``transduction_`` for rows seen in training, the first of equal ones."""

@@ -27,6 +27,16 @@ def test_it_is_the_candidate_of_a_search(number, stored):
     assert np.allclose(model.fit_transform(stored(X), Y), found.Z[:, :2], atol=1e-7 * np.abs(found.Z).max())
 
 
+@pytest.mark.parametrize("relation", ["none", "cosine"])
+def test_truncate_is_a_fit_with_fewer_components(relation):
+    full = EmbeddingModel(relation=relation, n_components=4).fit(X, Y)
+    for k in range(1, 5):
+        small = EmbeddingModel(relation=relation, n_components=k).fit(X, Y)
+        assert np.allclose(full.truncate(k).transform(NEW), small.transform(NEW), rtol=0, atol=1e-10)
+        assert np.array_equal(full.truncate(k).eigenvalues_, small.eigenvalues_)
+    assert full.transform(NEW).shape == (7, 4)
+
+
 def test_forms_of_labels_agree():
     one = EmbeddingModel(n_components=2).fit(X, np.array(list("abc"))[Y]).transform(NEW)
     for y in (np.eye(3, dtype=int)[Y], [{int(k)} for k in Y]):

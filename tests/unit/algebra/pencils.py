@@ -49,11 +49,12 @@ class Setting:
         Bp = self.template.b * np.eye(self.rows.shape[1])
         if self.B is None:
             return Bp
-        Bp = Bp + self.rows.T @ self.B @ self.rows
+        scatter = self.rows.T @ self.B @ self.rows
         if scale == "trace":
-            V = self.basis
-            ridge = trace_ridge(V.T @ Bp @ V, V.T @ V, ridge)
-        return Bp + ridge * np.eye(len(Bp))
+            w = self.template.offset
+            seen = self.rows if w is None else self.rows[w > 0]
+            ridge = trace_ridge(scatter, seen, ridge) + ridge * self.template.b
+        return Bp + scatter + ridge * np.eye(len(Bp))
 
 
 FEATURES = {

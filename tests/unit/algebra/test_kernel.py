@@ -104,11 +104,11 @@ def test_width_and_ridge_are_the_best_pair(weights):
     T, widths = noisy_labels(), np.array([0.5, 2.0, 8.0, 32.0, 128.0])
     errors, ridges = np.empty((5, 17)), np.empty((5, 17))
     for a, tau in enumerate(widths):
-        unit = np.trace(double_centre(gaussian(tau), weights)) / (N - 1)
+        unit = np.trace(double_centre(gaussian(tau), weights)) / N
         ridges[a] = RIDGE_GRID * unit
         errors[a] = [refitted_error(gaussian(tau), T, weights, ridge) for ridge in ridges[a]]
     best = np.unravel_index(np.argmin(errors), errors.shape)
-    tau, ridge = least_loo(widths, lambda tau: kernel_coordinates(gaussian(tau), weights), T)
+    tau, ridge = least_loo(widths, lambda tau: kernel_coordinates(gaussian(tau), weights), T, N)
     assert tau == widths[best[0]]
     assert ridge == pytest.approx(ridges[best], rel=1e-9)
 
@@ -119,5 +119,5 @@ def test_ridges_may_be_given_and_widths_without_variation_are_passed_over():
     def coordinates(tau):
         return kernel_coordinates(np.zeros((N, N)) if tau < 1 else gaussian(tau), UNIFORM)
 
-    tau, ridge = least_loo(np.array([0.5, 8.0]), coordinates, T, ridge=lambda unit: np.array([0.7]))
+    tau, ridge = least_loo(np.array([0.5, 8.0]), coordinates, T, N, ridge=lambda unit: np.array([0.7]))
     assert (tau, ridge) == (8.0, 0.7)

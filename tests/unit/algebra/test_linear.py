@@ -179,7 +179,7 @@ def test_the_automatic_ridge_is_the_least_error_on_the_documented_grid(name, wei
     U = np.linalg.svd(A - A.mean(axis=0), full_matrices=False)[0]
     T = np.sqrt(n) * U[:, :2] + 0.5 * np.random.default_rng(1).standard_normal((n, 2))
     Xc = A - w @ A / w.sum()
-    unit = np.sum(w[:, None] * Xc**2) / np.linalg.matrix_rank(Xc)
+    unit = np.sum(w[:, None] * Xc**2) / min(Xc.shape)
     grid = np.logspace(-6, 2, 17) * unit
     errors = refitted_errors(X, T, w, grid, True)
     chosen = solve(template(T, w), X, 2, "auto").ridge
@@ -204,4 +204,4 @@ def test_given_ridges_are_in_the_unit_asked_for(ridge):
     Xc = X - X.mean(axis=0)
     problem = Problem(template(T, w), X)
     assert choose_ridge(problem, ridge, "absolute") == ridge
-    assert choose_ridge(problem, ridge, "trace") == pytest.approx(ridge * np.sum(Xc**2) / 17, rel=1e-12)
+    assert choose_ridge(problem, ridge, "trace") == pytest.approx(ridge * np.sum(Xc**2) / 18, rel=1e-12)

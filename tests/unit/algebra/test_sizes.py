@@ -17,11 +17,10 @@ def problem(n, d, form=np.asarray):
     W = sparse.csr_array(np.triu(np.random.default_rng(2).random((n, n)) < 0.2, 1).astype(float))
     L = Laplacian(Sparse(W + W.T))
     A = LowRank(np.random.default_rng(3).standard_normal((n, 3)), center=np.ones(n)) - 3.0 * L
-    Xc, I = X - X.mean(axis=0), np.eye(d)  # noqa: E741
+    Xc = X - X.mean(axis=0)
     V = np.linalg.svd(Xc, full_matrices=False)[2]
     V = V[: min(n - 1, d)].T
-    Ap = V.T @ (Xc.T @ A.todense() @ Xc + 0.5 * I) @ V
-    Bp = V.T @ (Xc.T @ L.todense() @ Xc + 2.0 * I) @ V
+    Ap, Bp = (V.T @ (Xc.T @ M.todense() @ Xc) @ V for M in (A, L))
     template = Template(A, L, a=0.5, b=2.0, offset=np.ones(n))
     return Problem(template, form(X)), Ap, Bp
 
@@ -32,10 +31,10 @@ def problem(n, d, form=np.asarray):
 def test_sizes_are_those_of_the_dense_matrices(shape, form, limit, monkeypatch):
     monkeypatch.setattr(sizes, "DENSE_LIMIT", limit)
     found, Ap, Bp = problem(*shape, form)
-    assert objective_size(found, "trace") == pytest.approx(abs(np.trace(Ap)), rel=1e-9)
-    assert objective_size(found, "spectral") == pytest.approx(np.abs(np.linalg.eigvalsh(Ap)).max(), rel=1e-6)
-    assert constraint_size(found, "trace") == pytest.approx(np.trace(Bp), rel=1e-9)
-    assert constraint_size(found, "spectral") == pytest.approx(np.linalg.eigvalsh(Bp).max(), rel=1e-6)
+    assert objective_size(found, "trace") == pytest.approx(abs(np.trace(Ap) + 0.5 * min(shape)), rel=1e-9)
+    assert objective_size(found, "spectral") == pytest.approx(np.abs(np.linalg.eigvalsh(Ap) + 0.5).max(), rel=1e-6)
+    assert constraint_size(found, "trace") == pytest.approx(np.trace(Bp) + 2.0 * min(shape), rel=1e-9)
+    assert constraint_size(found, "spectral") == pytest.approx(np.linalg.eigvalsh(Bp).max() + 2.0, rel=1e-6)
 
 
 def test_without_a_constraint_operator_it_is_the_identity():

@@ -169,7 +169,7 @@ def test_routes_that_cannot_be_taken_say_so():
         solve(problem.template, problem.X, 2, 0.3, solver="thin")
     with pytest.raises(ValueError, match="integer n_components"):
         solve(problem.template, problem.X, None, 0.3, solver="iterative")
-    with pytest.raises(ValueError, match="or a positive ridge"):
+    with pytest.raises(ValueError, match="or use a positive ridge"):
         solve(problem.template, problem.X, 2, 0.0, solver="iterative")
     with pytest.raises(ValueError, match="integer n_components"):
         solve(problem.template, problem.X, None, 0.3, criterion="trace_ratio")

@@ -162,11 +162,11 @@ def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threshold": "mean"}, "threshold='mean' is unknown; use 'midpoint' or 'prior'"),
-        ({"ridge": -1.0}, "ridge=-1.0 must be a finite number"),
-        ({"ridge": np.nan}, "ridge=nan must be a finite number"),
-        ({"ridge": "auto"}, "ridge='auto' must be a finite number"),
-        ({"ridge": True}, "ridge=True must be a finite number"),
+        ({"threshold": "mean"}, "threshold='mean' is not allowed; threshold must be 'midpoint' or 'prior'"),
+        ({"ridge": -1.0}, "ridge=-1.0 is not allowed; ridge must be a finite number >= 0"),
+        ({"ridge": np.nan}, "ridge=nan is not allowed"),
+        ({"ridge": "auto"}, "ridge='auto' is not allowed"),
+        ({"ridge": True}, "ridge=True is not allowed"),
     ],
 )
 def test_impossible_parameters_are_refused(data, options, message):

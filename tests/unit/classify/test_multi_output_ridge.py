@@ -114,7 +114,7 @@ def test_the_chosen_penalty_minimises_explicit_leave_one_out(data):
 
 @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "best", None])
 def test_impossible_penalties_are_refused_and_name_what_is_allowed(data, penalty):
-    with pytest.raises(ValueError, match="penalty=.*must be a finite number of at least 0"):
+    with pytest.raises(ValueError, match="penalty=.*must be 'auto' or a finite number >= 0"):
         MultiOutputRidge(penalty).fit(*data)
 
 

@@ -153,13 +153,13 @@ def test_mlknn_uses_all_other_rows_when_there_are_few():
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LabelKNN(0), "n_neighbors=0 must be a whole number of at least 1"),
-        (LabelKNN(1.5), "n_neighbors=1.5 must be"),
-        (LabelKNN(True), "n_neighbors=True must be"),
-        (LabelKNN(metric="manhattan"), "metric='manhattan' is unknown; use 'euclidean' or 'cosine'"),
-        (MLKNN(-1), "n_neighbors=-1 must be"),
-        (MLKNN(smoothing=0), "smoothing=0 must be a finite number above 0"),
-        (MLKNN(smoothing="laplace"), "smoothing='laplace' must be"),
+        (LabelKNN(0), "n_neighbors=0 is not allowed; n_neighbors must be an integer >= 1"),
+        (LabelKNN(1.5), "n_neighbors=1.5 is not allowed"),
+        (LabelKNN(True), "n_neighbors=True is not allowed"),
+        (LabelKNN(metric="manhattan"), "metric='manhattan' is not allowed; metric must be 'euclidean' or 'cosine'"),
+        (MLKNN(-1), "n_neighbors=-1 is not allowed"),
+        (MLKNN(smoothing=0), "smoothing=0 is not allowed; smoothing must be a number >= 1e-300"),
+        (MLKNN(smoothing="laplace"), "smoothing='laplace' is not allowed"),
     ],
 )
 def test_impossible_parameters_are_refused(data, estimator, message):

@@ -112,8 +112,8 @@ def test_neighbouring_floats_are_cut_apart():
         (np.full((1, 1), np.nan), np.ones((1, 1)), {}, "S must be finite"),
         (np.zeros((1, 1)), np.full((1, 1), 2), {}, "Y must hold only 0 and 1"),
         (np.zeros((1, 1)), np.full((1, 1), np.nan), {}, "Y must hold only 0 and 1"),
-        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": -1}, "shrink=-1 must be a finite number of at least 0"),
-        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": np.inf}, "shrink=inf must be"),
+        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": -1}, "shrink=-1 is not allowed; shrink must be a finite"),
+        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": np.inf}, "shrink=inf is not allowed"),
     ],
 )
 def test_bad_input_is_refused(S, Y, options, message):
@@ -159,7 +159,7 @@ def test_folds_must_cover_all_rows(data):
     X, Y = data
     with pytest.raises(ValueError, match="leaves 60 of 120 rows without a score"):
         cross_fitted_scores(MultiOutputRidge(), X, Y, [(np.arange(60), np.arange(60, 120))])
-    with pytest.raises(ValueError, match="cv=1 must be a whole number of at least 2"):
+    with pytest.raises(ValueError, match="cv=1 is not allowed; a number of folds must be an integer >= 2"):
         Thresholded(cv=1).fit(X, Y)
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-import click
 import pytest
+from rich.text import Text
 from typer.testing import CliRunner
 
 from proxembed.cli import app
@@ -42,7 +42,7 @@ def test_without_words_the_help_is_shown():
 def test_no_words_of_the_help_are_swallowed(verb):
     """Square brackets are markup to rich: what stands in them would not be shown."""
     done = program(verb, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
-    shown = " ".join(click.unstyle(done.stdout).replace("│", " ").split())
+    shown = " ".join(Text.from_ansi(done.stdout).plain.replace("│", " ").split())
     assert done.exit_code == 0
     for parameter in next(
         info.callback for info in app.registered_commands if info.callback.__name__ == verb

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from proxembed.data import DataError, Dataset
 from proxembed.data.dataset import one_hot
+from proxembed.model import training_labels
 
 X = np.array([[0.0, 0.0, 5.0], [1.0, 2.0, 5.0], [1.0, 2.0, 5.0], [-0.0, 0.0, 5.0], [3.0, 0.0, 5.0]])
 Y = np.array([[1, 0], [1, 1], [0, 0], [0, 0], [1, 1]])
@@ -173,6 +174,21 @@ def test_classes_become_one_hot_in_sorted_order():
     assert Y.toarray().tolist() == [[0, 1, 0], [1, 0, 0]] and names == ("no", "yes", "never")
 
 
+def test_classes_that_differ_in_a_trailing_nul_or_beyond_floats_stay_apart():
+    for classes in (["a", "a\0"], [2**53, 2**53 + 1], [10**30, 10**30 + 1]):
+        Y, names = one_hot(classes)
+        assert names == tuple(map(str, classes)) and Y.toarray().tolist() == [[1, 0], [0, 1]]
+    data = Dataset.from_classes([[0.0], [1.0]], ["a", "a\0"])
+    assert training_labels(data).tolist() == ["a", "a\0"]
+
+
+@pytest.mark.parametrize("field", ["X", "Y", "unknown"])
+def test_a_masked_array_is_refused(field):
+    parts = {"X": X, "Y": Y, "unknown": np.zeros_like(Y)}
+    with pytest.raises(DataError, match=f"{field} is a masked array; fill it in"):
+        Dataset(**parts | {field: np.ma.array(parts[field], mask=np.eye(*parts[field].shape))})
+
+
 @pytest.mark.parametrize(
     ("y", "names", "message"),
     [
@@ -181,7 +197,10 @@ def test_classes_become_one_hot_in_sorted_order():
         ([0, 2], ["a", "b"], "the codes 0 to 1"),
         ([0.5, 1], ["a", "b"], "the codes 0 to 1"),
         (["a", "b"], ["a", "b"], "the codes 0 to 1"),
-        ([None, 1], None, "type object"),
+        ([None, 1], None, "y is NaN in row 0"),
+        (np.ma.array([1, 2], mask=[0, 1]), None, "y is NaN in row 1"),
+        ([1, "a"], None, "mixes ['int', 'str']"),
+        (["a", "a\0"], ["a", "b"], "the codes 0 to 1"),
     ],
 )
 def test_classes_that_cannot_be_coded(y, names, message):

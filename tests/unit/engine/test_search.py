@@ -259,10 +259,15 @@ def test_other_measures(made):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_seconds": 0}, "max_seconds=0 must be a number above 0"),
-        ({"max_trials": 2.5}, "max_trials=2.5 must be a whole number"),
+        ({"max_seconds": 0}, "max_seconds=0 is not allowed; max_seconds must be None, inf or a finite number > 0"),
+        ({"max_trials": 2.5}, "max_trials=2.5 is not allowed; max_trials must be None or an integer >= 1"),
+        ({"n_jobs": 0}, "n_jobs=0 is not allowed"),
+        ({"random_state": "seed"}, "random_state='seed' is not allowed"),
+        ({"progress": len}, "progress=<built-in function len> is not allowed"),
+        ({"methods": 3}, "methods=3 must be a list of names"),
+        ({"measure": len, "max_trials": 1}, "measure=<built-in function len> cannot be called"),
         ({"max_trials": None, "max_seconds": None}, "would search for ever"),
-        ({"measure": "accuracy"}, "measure='accuracy' is unknown; use 'macro average precision'"),
+        ({"measure": "accuracy"}, "measure='accuracy' is not allowed; measure must be 'macro average precision'"),
         ({"n_components": 0}, "n_components=0 must be whole numbers of at least 1"),
         ({"n_components": (2, 1.5)}, "must be whole numbers"),
         ({"methods": ["oplls"]}, "did you mean opls"),

@@ -100,11 +100,11 @@ def test_sparse_equals_dense_and_unknown_rows_are_left_out(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_components": 0}, "n_components=0 must be"),
+        ({"n_components": 0}, "n_components=0 is not allowed"),
         ({"n_components": 500}, "n_components=500 is more than"),
-        ({"n_estimators": 0}, "n_estimators=0 must be"),
-        ({"max_rows": 1}, "max_rows=1 must be"),
-        ({"min_samples_leaf": 0.5}, "min_samples_leaf=0.5 must be"),
+        ({"n_estimators": 0}, "n_estimators=0 is not allowed"),
+        ({"max_rows": 1}, "max_rows=1 is not allowed"),
+        ({"min_samples_leaf": 0.5}, "min_samples_leaf=0.5 is not allowed"),
     ],
 )
 def test_bad_parameters_are_refused(data, options, message):

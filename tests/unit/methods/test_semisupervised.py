@@ -195,7 +195,7 @@ def test_a_kernel_is_chosen_by_the_labelled_rows_alone():
     copies = FULL[LABELLED].sum(axis=1)  # of the labelled rows, which weigh by them in LFDA's mean under MESD
     weights = N * (0.5 / N + 0.5 * copies / copies.sum())
     coordinates = {tau: kernel_coordinates(np.exp(-squares[inside] / tau), weights) for tau in widths}
-    expected = least_loo(widths, coordinates.get, FULL[LABELLED])
+    expected = least_loo(widths, coordinates.get, FULL[LABELLED], len(weights))
     fitted = Kernelized(MESD(SELF()), ridge="auto").fit(X, Y)
     assert (fitted.tau_, fitted.ridge_) == pytest.approx(expected)
     mistaken = Kernelized(MESD(SELF()), ridge="auto").fit(X, np.nan_to_num(Y))

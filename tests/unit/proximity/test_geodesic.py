@@ -245,3 +245,11 @@ def test_edges_are_sorted_without_touching_the_callers_graph():
     np.testing.assert_array_equal(found.indices, [0, 1])
     np.testing.assert_array_equal(found.data, [0.0, 3.0])
     np.testing.assert_array_equal(graph.indices, [1, 0])
+
+
+@pytest.mark.parametrize("wide", [np.int32, np.int64])
+def test_indices_of_either_width_give_the_same_paths(wide):
+    graph = sp.csr_array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]])
+    other = sp.csr_array((graph.data, graph.indices.astype(wide), graph.indptr.astype(wide)), shape=graph.shape)
+    np.testing.assert_array_equal(geodesics(other), [[0, 1, 3], [1, 0, 2], [3, 2, 0]])
+    np.testing.assert_array_equal(edge_geodesics(other), [1, 3, 1, 2, 3, 2])

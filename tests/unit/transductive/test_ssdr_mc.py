@@ -273,3 +273,12 @@ def test_scene(data_folder):
     assert np.mean(extended == recommended.transduction_[held_out]) > 0.95
     as_sparse = SSDRMC(preset="recommended").fit(sp.csr_array(rows), y)
     np.testing.assert_allclose(as_sparse.soft_labels_, recommended.soft_labels_, atol=1e-6)
+
+
+def test_truncate_is_a_fit_with_fewer_components():
+    """Eigenvectors to the tolerance of the eigensolver, labels number for number."""
+    full, small = fit(n_components=4), fit(n_components=2)
+    short = full.truncate(2)
+    np.testing.assert_allclose(short.transform(NEW), small.transform(NEW), rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(short.predict(NEW), small.predict(NEW))
+    assert full.transform(NEW).shape == (9, 4) and short.n_components_ == 2 and len(short.eigenvalues_) == 2

@@ -1,0 +1,273 @@
+"""Entries of y as they came in: tables, masked arrays and lists become arrays that hold every entry exactly.
+
+NumPy finds one type for the entries of a list, and in doing so may round, cut or rename them; here such entries stay
+Python objects.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
+FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
+LENGTHS = f"y has rows of different lengths, or lists beside other entries; {FORMS}"
+INFINITY = "Input y contains infinity; labels must be finite, NaN stands for unknown."
+CELLS = {-1: -1.0, 0: 0.0, 1: 1.0}
+MOMENTS = (np.datetime64, np.timedelta64)
+NUMBERS = frozenset({bool, int, float})
+NEVER_MISSING = frozenset({bool, int, str, bytes})
+PLAIN = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
+KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
+
+
+def is_missing(value: Any) -> bool:
+    """Whether an entry says unknown: None, NaN, NaT, pandas' NA or a masked entry.
+
+    >>> [is_missing(value) for value in (None, float("nan"), np.ma.masked, 0, "nan")]
+    [True, True, True, False, False]
+    """
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, MOMENTS):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and value != value
+
+
+def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
+    """y without its table or mask, and the names of the columns of a table of several (else None).
+
+    Columns whose type NumPy does not have (nullable, categorical, of another library) become lists of Python objects,
+    masked entries None (NaN or NaT where the type has it).
+    """
+    names = None
+    if hasattr(y, "columns") and hasattr(y, "to_numpy"):
+        if len(y.columns) == 1:
+            return unwrapped(y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]])
+        names = np.asarray([str(name) for name in y.columns], dtype=object)
+        refuse_equal_names("y", names)
+        plain = not hasattr(y, "iloc") or all(isinstance(t, np.dtype) and t.kind in "iuf" for t in y.dtypes)
+        y = y.to_numpy() if plain else y.to_numpy(dtype=object)
+    elif hasattr(y, "to_numpy"):
+        y = y.to_numpy() if isinstance(getattr(y, "dtype", None), np.dtype) else list(y)
+    if sparse.issparse(y):
+        return _unmasked_sparse(y), names
+    return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else y), names
+
+
+def refuse_equal_names(table: str, names: Iterable) -> None:
+    """Raise a ValueError where several columns of a table have one name.
+
+    >>> refuse_equal_names("X", ["a", "b", "a"])
+    Traceback (most recent call last):
+    ValueError: X has several columns named 'a'; give each a name of its own, or pass X.to_numpy().
+    """
+    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        more = "" if len(twice) <= 5 else f" (and {len(twice) - 5} more names)"
+        raise ValueError(
+            f"{table} has several columns named {', '.join(twice[:5])}{more}; give each a name of its own, or pass "
+            f"{table}.to_numpy()."
+        )
+
+
+def _unmasked(y: np.ma.MaskedArray) -> np.ndarray:
+    if not np.ma.getmaskarray(y).any():
+        return np.ma.getdata(y)
+    if y.dtype.kind in "fmM":
+        return y.filled(np.nan if y.dtype.kind == "f" else np.array("NaT", dtype=y.dtype))
+    values = np.ma.getdata(y).astype(object)
+    values[np.ma.getmaskarray(y)] = None
+    return values
+
+
+def _unmasked_sparse(y):
+    if not isinstance(getattr(y, "data", None), np.ma.MaskedArray):
+        return y
+    data = y.data.astype(np.float64).filled(np.nan)
+    y = y.copy()
+    y.data = data
+    return y
+
+
+def entries(y: Any) -> np.ndarray:
+    """y as a 1-D or 2-D array: an array in its own type, a list as Python objects.
+
+    Raises ValueError for rows of different lengths, other numbers of axes and complex numbers.
+
+    >>> entries([2**53 + 1, None]).tolist(), entries([[1, 0], [0, 1]]).shape
+    ([9007199254740993, None], (2, 2))
+    """
+    try:
+        array = _listed([_row(row) for row in y]) if isinstance(y, list | tuple) else np.asarray(y)
+    except ValueError as error:
+        raise ValueError(LENGTHS) from error
+    types = set(map(type, array.ravel().tolist())) - {type(np.ma.masked)} if array.dtype == object else set()
+    if any(issubclass(t, list | tuple | np.ndarray) for t in types):
+        raise ValueError(LENGTHS)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead; {FORMS}")
+    if array.dtype.kind == "c" or any(issubclass(t, complex | np.complexfloating) for t in types):
+        raise ValueError(COMPLEX)
+    if array.dtype.kind == "V":
+        raise ValueError(f"y is a structured array of type {array.dtype}; {FORMS}")
+    return array
+
+
+def _listed(rows: list) -> np.ndarray:
+    if all(isinstance(row, list | tuple) and len(row) > 1 for row in rows):
+        if set().union(*(map(type, row) for row in rows)) <= NUMBERS:
+            return np.asarray(rows)  # an indicator: no number is rounded to -1, 0 or 1
+    return np.asarray(rows, dtype=object)
+
+
+def _row(row: Any) -> Any:
+    """A row without its mask; the entry of an array without axes."""
+    if not isinstance(row, np.ndarray) or row is np.ma.masked:
+        return row
+    row = _unmasked(row) if isinstance(row, np.ma.MaskedArray) else row
+    return row if row.ndim else row[()]
+
+
+def missing_entries(y: np.ndarray) -> np.ndarray:
+    """True where an entry of an array is unknown, in its shape."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
+    if y.dtype.kind in "biuUS":
+        return np.zeros(y.shape, dtype=bool)
+    missing = (type(value) not in NEVER_MISSING and is_missing(value) for value in y.ravel().tolist())
+    return np.fromiter(missing, dtype=bool, count=y.size).reshape(y.shape)
+
+
+def classes_of(y: Any) -> np.ndarray:
+    """1-D classes exactly as they came in: an array of one type where it holds them all, else of Python objects.
+
+    Raises ValueError as ``entries`` and ``class_values`` do; where some are unknown they stay as they are.
+
+    >>> classes_of([2, 1]).dtype.kind, classes_of(["a", None]).tolist()
+    ('i', ['a', None])
+    """
+    y = entries(unwrapped(y)[0])
+    plain = y.dtype != object or y.ndim != 1 or missing_entries(y).any()
+    return y if plain else class_values(y)
+
+
+def class_values(known: np.ndarray) -> np.ndarray:
+    """Known classes that are Python objects as an array of one type, where it holds each of them exactly.
+
+    Raises ValueError for objects that are neither numbers nor text, and for different kinds of them.
+
+    >>> class_values(np.array([3, 1], dtype=object)).dtype.kind, class_values(np.array(["a", "a\\0"], dtype=object))
+    ('i', array(['a', 'a\\x00'], dtype=object))
+    """
+    values = known.tolist()
+    types = set(map(type, values))
+    kinds = {next((kind for kind in KINDS if issubclass(t, kind)), None) for t in types}
+    names = {str(value.dtype) for value in values} if kinds == {MOMENTS} else {t.__name__ for t in types}
+    if len(kinds) > 1 or None in kinds or (kinds == {MOMENTS} and len(names) > 1):
+        raise ValueError(
+            f"Unknown label type: y {'mixes' if len(names) > 1 else 'holds objects of type'} {sorted(names)}; use "
+            "numbers only, strings only, or sets of labels (as strings: [str(value) for value in y])."
+        )
+    array = np.asarray(values)
+    if kinds == {MOMENTS}:
+        return array
+    if types - set(PLAIN):
+        values = [_plain(value) for value in values]
+    return array if array.dtype.kind in "biufUS" and array.tolist() == values else object_array(values)
+
+
+def _plain(value: Any) -> Any:
+    """The number or text of a value of a NumPy type, or of a type derived from Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return next(plain(value) for kind, plain in PLAIN.items() if isinstance(value, kind))
+
+
+def object_array(values: Iterable) -> np.ndarray:
+    """A 1-D array of Python objects, whatever they are.
+
+    >>> object_array([("a", "b"), ("c", "d")]).shape
+    (2,)
+    """
+    values = list(values)
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def refuse_fractions(known: np.ndarray) -> None:
+    """Raise a ValueError where classes are not finite, or no whole numbers; text passes."""
+    if known.dtype == object:
+        known = np.asarray([value for value in known.tolist() if isinstance(value, float | np.floating)])
+    if not np.all(np.isfinite(known)):
+        raise ValueError(INFINITY)
+    if np.any(known != np.floor(known)):
+        raise ValueError(
+            f"Unknown label type: continuous. y holds fractions such as {known[known != np.floor(known)][0]:g}; labels "
+            "are classes or 0 and 1. Round or bin a continuous target first."
+        )
+
+
+def dense_labels(Y: Any) -> np.ndarray:
+    """A 0/1 label matrix without unknown cells as a boolean array (n, c); sparse input becomes one byte an entry.
+
+    Raises ValueError for other values, masked cells among them.
+
+    >>> dense_labels(sparse.eye_array(2)).tolist()
+    [[True, False], [False, True]]
+    """
+    Y, _ = unwrapped(Y)
+    Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
+    if Y.ndim != 2:
+        raise ValueError(f"Y must be an n x c 0/1 matrix with one column a label; got shape {Y.shape}. Reshape it.")
+    if Y.dtype != bool and not np.isin(Y, (0, 1)).all():
+        raise ValueError("Y must hold only 0 and 1; code known negatives as 0 and leave out rows with unknown labels.")
+    return Y.astype(bool, copy=False)
+
+
+def indicator_cells(y: np.ndarray) -> np.ndarray:
+    """The cells of an n x c table of Python objects: -1, 0 and 1 as float64, NaN where unknown.
+
+    Raises ValueError for any other entry.
+    """
+    values = y.ravel().tolist()
+    found = [CELLS.get(value) if isinstance(value, Real) else None for value in values]
+    for value, cell in zip(values, found, strict=True):
+        if cell is None and not is_missing(value):
+            refuse_cell(value)
+    return np.asarray([np.nan if cell is None else cell for cell in found]).reshape(y.shape)
+
+
+def refuse_cell(value: Any) -> NoReturn:
+    """Raise a ValueError for a cell of an indicator that is none of -1, 0 and 1."""
+    if not isinstance(value, Real):
+        raise ValueError(
+            "y is a table of text; an n x c indicator holds 0 and 1. Pass 1-D classes or a list of sets of labels."
+            if isinstance(value, str | bytes)
+            else f"y holds objects of type {type(value).__name__}; an n x c indicator holds 0 and 1, NaN for unknown."
+        )
+    if value in (np.inf, -np.inf):
+        raise ValueError(INFINITY)
+    if value != value // 1:
+        raise ValueError(
+            f"y holds fractions such as {_shown(value)}; an n x c indicator holds 0 and 1, NaN for unknown."
+        )
+    raise ValueError(
+        f"y holds {_shown(value)}; an n x c indicator holds only 0 and 1 (or -1 and +1), NaN for unknown. "
+        "One class a row is passed as a 1-D array."
+    )
+
+
+def _shown(value: Any) -> str:
+    """A number in at most 40 characters."""
+    if isinstance(value, float | np.floating):
+        return f"{value:g}"
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    return str(value)[:40]

@@ -1,0 +1,172 @@
+"""The door of every estimator: a fit that fails leaves none, X as floats, and what no method could compute with
+refused in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from .algebra.matrix import largest_entry
+from .label_values import refuse_equal_names
+
+FILL = (
+    ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "
+    "X.filled(numpy.nan)."
+)
+
+
+@contextmanager
+def learning(estimator: Any) -> Iterator[None]:
+    """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator.
+
+    >>> from proxembed import PCA
+    >>> model = PCA().fit(np.eye(3))
+    >>> with learning(model):
+    ...     hasattr(model, "components_")
+    False
+    """
+    _forget(estimator)
+    try:
+        yield
+    except BaseException:
+        _forget(estimator)
+        raise
+
+
+def _forget(estimator: Any) -> None:
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+
+
+def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a float32 or float64 array or CSR matrix; the caller's object is never changed.
+
+    With ``reset`` (fit) the names and the number of features are remembered, else they are compared. Raises ValueError
+    for what is no matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit
+    for numbers that cannot be squared.
+    """
+    refuse_malformed(X)
+    refuse_masked(X)
+    if hasattr(X, "columns"):
+        refuse_equal_names("X", X.columns)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        ensure_min_samples=2 if reset else 1,
+    )
+    if reset:
+        refuse_extreme(X)
+    return X
+
+
+def refuse_malformed(X: Any) -> None:
+    """A ValueError for a sparse matrix whose indices lie outside it: compiled code would follow them.
+
+    >>> X = sp.csr_array(np.eye(2))
+    >>> X.indices[0] = 7
+    >>> refuse_malformed(X)
+    Traceback (most recent call last):
+    ValueError: X is a malformed csr matrix: column 7 is not among its 2 columns, numbered from 0. Build it again ...
+    """
+    if not sp.issparse(X) or X.ndim != 2 or X.format not in ("csr", "csc", "bsr", "coo"):
+        return
+    fault = _coordinate_fault(X) if X.format == "coo" else _pointer_fault(X)
+    if fault:
+        raise ValueError(
+            f"X is a malformed {X.format} matrix: {fault}. Build it again from its entries, such as by "
+            "scipy.sparse.coo_array((data, (rows, columns)), shape=(n, d))."
+        )
+
+
+def refuse_masked(X: Any, name: str = "X", remedy: str = FILL) -> None:
+    """A ValueError for masked entries, which would be taken as they lie under the mask.
+
+    >>> refuse_masked(np.ma.array([[1.0, 2.0]], mask=[[False, True]]))
+    Traceback (most recent call last):
+    ValueError: X has 1 masked entries, and no method has a rule for unknown features. Fill them in, such as by ...
+    """
+    parts = X if isinstance(X, list | tuple) else [getattr(X, "data", None) if sp.issparse(X) else X]
+    masked = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
+    if masked:
+        raise ValueError(f"{name} has {masked} masked entries{remedy}")
+
+
+def _coordinate_fault(X: Any) -> str:
+    return _index_fault(X.row, X.shape[0], "row") or _index_fault(X.col, X.shape[1], "column")
+
+
+def _pointer_fault(X: Any) -> str:
+    """What is wrong with the indices and pointers of a CSR, CSC or BSR matrix; "" for nothing."""
+    height, width = getattr(X, "blocksize", (1, 1))
+    rows, columns = X.shape[0] // height, X.shape[1] // width
+    kind, outer, inner = ("row", columns, rows) if X.format == "csc" else ("column", rows, columns)
+    pointers, stored = X.indptr, len(X.indices)
+    if len(pointers) != outer + 1 or pointers[0] != 0 or pointers[-1] > min(stored, len(X.data)):
+        return f"indptr must run from 0 to the number of entries, {stored}, in {outer + 1} steps"
+    if np.any(pointers[1:] < pointers[:-1]):
+        return "indptr decreases"
+    return _index_fault(X.indices[: pointers[-1]], inner, kind)
+
+
+def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
+    if len(index) == 0 or (0 <= index.min() and index.max() < size):
+        return ""
+    wrong = index.min() if index.min() < 0 else index.max()
+    return f"{kind} {wrong} is not among its {size} {kind}s, numbered from 0"
+
+
+def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) -> Any:
+    """Results for rows X in X's float type, or in ``dtype``; a ValueError where they are beyond its range.
+
+    ``left_out``: a row of NaN alone is one that a method does not place.
+
+    >>> in_range(np.array([[1e300]]), np.array([[1e38]], dtype=np.float32))
+    Traceback (most recent call last):
+    ValueError: The results for 1 row(s) of X are beyond the range of float32; the largest value of X is 1e+38 in ...
+    """
+    with np.errstate(over="ignore"):
+        out = values.astype(X.dtype if dtype is None else dtype, copy=False)
+    if np.isfinite(out.data if sp.issparse(out) else out).all():
+        return out
+    table = out.toarray() if sp.issparse(out) else out.reshape(len(out), -1)
+    wrong = ~np.isfinite(table).all(axis=1)
+    if left_out:
+        wrong &= ~np.isnan(table).all(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"The results for {int(wrong.sum())} row(s) of X are beyond the range of {out.dtype}; the largest value of "
+            f"X is {largest_entry(X):.3g} in size. Pass rows of the size of those given to fit, or float64 ones."
+        )
+    return out
+
+
+def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None) -> None:
+    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type;
+    with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's.
+
+    >>> refuse_extreme(np.full((2, 3), 1e-200))
+    Traceback (most recent call last):
+    ValueError: The largest value of X is 1e-200 in size, and its square underflows float64. Pass X * 1e+200.
+    """
+    largest, limits = largest_entry(X), np.finfo(X.dtype)
+    n, d = X.shape
+    if largest > np.sqrt(float(limits.max) / (n * d)):
+        fault = f"the sum of {n:,} x {d:,} such squares overflows"
+    elif 0.0 < largest < np.sqrt(float(limits.tiny)):
+        fault = "its square underflows"
+    else:
+        return
+    most = np.floor(np.log10(float(limits.max)))
+    factor = 10.0 ** -np.clip(np.floor(np.log10(largest)), -most, most)
+    raise ValueError(
+        f"The largest value of {name} is {largest:.3g} in size, and {fault} {X.dtype}. "
+        f"{remedy or f'Pass {name} * {factor:.0e}.'}"
+    )

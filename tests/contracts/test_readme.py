@@ -1,0 +1,89 @@
+"""What README.md says of the methods, on every one of the registry."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from contracts.estimators import X, Y, gram_distance, y_for
+from proxembed import DMLDA, MORP, MVMD, SLVM, LaplacianEigenmaps
+from proxembed.base import Embedder
+from proxembed.catalogue import estimators
+from proxembed.proximity.class_similarity import CLASS_SIMILARITIES
+from proxembed.proximity.label_similarity import SET_SIMILARITIES
+from proxembed.proximity.latent_labels import LATENT_SIMILARITIES
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+METHODS = [cls for cls in estimators().values() if cls.__module__.startswith("proxembed.")]
+NEW = X[:3] + 0.1
+
+methods = pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.__name__)
+
+
+@cache
+def fitted(cls: type) -> Embedder:
+    return cls().fit(X, y_for(cls))
+
+
+def named(start: str) -> set[str]:
+    """The methods that the item of README.md with this start names before it says why."""
+    item = re.search(rf"^- {start}(.*?)(?=\n- |\n\n)", README, re.MULTILINE | re.DOTALL)[1]
+    return set(re.findall(r"`(\w+)`", item)) & set(estimators())
+
+
+@methods
+def test_every_method_takes_sparse_rows_and_embeds_new_ones(cls):
+    expected = fitted(cls).transform(NEW)
+    found = cls().fit(sp.csr_array(X), y_for(cls)).transform(sp.csr_array(NEW))
+    assert found.shape == expected.shape and len(expected) == len(NEW)
+
+
+def test_one_setting_has_no_rule_for_new_rows():
+    assert not hasattr(LaplacianEigenmaps(normalization="none").fit(X), "transform")
+    assert '`LaplacianEigenmaps(normalization="none")` alone has no rule' in " ".join(README.split())
+
+
+@methods
+def test_every_method_has_a_citation(cls):
+    assert cls.citation().startswith("@")
+
+
+@methods
+def test_components_of_one_eigenproblem_can_be_truncated(cls):
+    fit = fitted(cls)
+    assert hasattr(fit, "truncate") == hasattr(fit, "eigenvalues_")
+    assert hasattr(fit, "truncate") != (cls.__name__ in named("No `truncate`") | named("Neither"))
+    if hasattr(fit, "truncate"):
+        short, small = fit.truncate(1), clone(fit).set_params(n_components=1).fit(X, y_for(cls))
+        assert short.n_components_ == 1 and len(short.get_feature_names_out()) == 1
+        assert gram_distance(short.transform(X), small.transform(X)) < 1e-6
+        with pytest.raises(ValueError, match="k=0 is not allowed"):
+            fit.truncate(0)
+
+
+@methods
+def test_components_that_are_weights_of_features_are_explained(cls):
+    fit = fitted(cls)
+    assert hasattr(fit, "explain") == hasattr(fit, "components_")
+    assert hasattr(fit, "explain") != (cls.__name__ in named("No `explain`") | named("Neither"))
+    if hasattr(fit, "explain"):
+        assert len(fit.explain(0, n_features=2).features) == 2
+
+
+def test_the_number_of_similarities_of_labels():
+    kinds = len(SET_SIMILARITIES) + len(LATENT_SIMILARITIES) + len(CLASS_SIMILARITIES)
+    assert f"{kinds} similarities of labels" in README
+
+
+@pytest.mark.parametrize("method", [MVMD(), SLVM(), MORP(), DMLDA()], ids=lambda method: type(method).__name__)
+def test_methods_with_more_components_than_labels(method):
+    """On rows with fewer labels than features."""
+    row = re.search(r"^\| more components than labels \|(.*)\|$", README, re.MULTILINE)[1]
+    assert f"`{type(method).__name__}()`" in row
+    k = Y.shape[1] + 2
+    assert method.set_params(n_components=k).fit(X, Y).transform(NEW).shape == (3, k)
+    assert np.linalg.matrix_rank(method.transform(X)) == k

@@ -1,0 +1,147 @@
+"""The pages say what the code does: the commands, settings, files, layers and versions that they name exist."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import proxembed
+from proxembed.classify.thresholds import SHRINK
+from proxembed.cli import app, engines
+from proxembed.cli.search import TEST_SHARE
+from proxembed.data import digits
+from proxembed.data.readers import READERS
+
+ROOT = Path(__file__).resolve().parents[1]
+GENERATED = {"results", "methods", "_build"}
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if not GENERATED & set(path.parts)
+}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONTRACTS = {contract["id"]: contract for contract in PROJECT["tool"]["importlinter"]["contracts"]}
+LAYERS = [[room.strip().strip("()") for room in re.split("[|:]", layer)] for layer in CONTRACTS["layers"]["layers"]]
+EIGENSOLVER = re.compile(r"\b(?:eigh|eigvalsh|eigsh|eigh_tridiagonal|lobpcg|dsyevd)\(")
+
+pages = pytest.mark.parametrize("page", PAGES)
+
+
+def quoted(page: str) -> list[str]:
+    """What stands in backticks on one line of a page, code blocks apart."""
+    text = re.sub(r"^```.*?^```", "", PAGES[page], flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def blocks(page: str, language: str = "") -> list[str]:
+    fenced = re.findall(r"^```(\S*)\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
+    return [text for kind, text in fenced if kind == language]
+
+
+@pages
+def test_commands_exist_with_their_options(page):
+    verbs = typer.main.get_command(app).commands
+    for line in [line for block in blocks(page) for line in block.splitlines()] + quoted(page):
+        if not line.startswith("proxembed "):
+            continue
+        verb, *words = shlex.split(line, comments=True)[1:]
+        assert verb in verbs, line
+        known = {option for parameter in verbs[verb].params for option in parameter.opts}
+        assert {word for word in words if re.match("-{1,2}[a-z]", word)} <= known, line
+
+
+@pages
+def test_make_has_the_targets(page):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", PAGES[page], re.MULTILINE)) <= targets
+
+
+@pages
+def test_named_files_and_tests_exist(page):
+    sources = [path for folder in ("src", "tests", "bench", "docs") for path in ROOT.glob(f"{folder}/**/*.py")]
+    for text in quoted(page):
+        if re.fullmatch(r"[\w/]+\.py", text):
+            assert any(path.as_posix().endswith(f"/{text}") for path in sources), text
+        elif re.fullmatch(r"test_\w+", text):
+            assert any(f"def {text}(" in path.read_text(encoding="utf-8") for path in sources), text
+
+
+@pages
+def test_named_estimators_can_be_built(page):
+    for text in quoted(page):
+        if re.match(r"[A-Z]\w*\(", text) and text.partition("(")[0] in proxembed.__all__:
+            names = {name: getattr(proxembed, name) for name in re.findall(r"\b[A-Z]\w+(?=\()", text)}
+            eval(text, names | {"method": proxembed.FDA()}).get_params()
+
+
+def test_the_code_of_the_readme_runs(monkeypatch):
+    """On every sixth row, for time; the sizes that its comments tell are those of all rows."""
+    (code,) = blocks("README.md", "python")
+    rows, labels = digits().Y.shape
+    some = digits().take(range(0, rows, 6))
+    monkeypatch.setattr("proxembed.data.digits", lambda: some)
+    said: list = []
+    names = {"print": said.append}
+    exec(code, names)
+    assert f"({rows}, {names['Z'].shape[1]})" in code and f"{rows:,} digits" in code and labels == 7
+    assert "seven true attributes" in code and len(said[0]) == 2
+
+
+def test_the_formats_of_the_readme_are_read():
+    assert re.search(r"a CSV or Parquet table, npz, svmlight,\s+Mulan or MEKA ARFF, `.npy`", PAGES["README.md"])
+    assert {".csv", ".parquet", ".npz", ".svmlight", ".arff", ".npy"} <= set(READERS)
+
+
+def test_the_numbers_of_the_program_page():
+    text = " ".join(PAGES["docs/program.md"].split())
+    many, most, tries = engines.MANY_ROWS, engines.MOST_ROWS, engines.EVALUATIONS
+    assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text
+    assert engines.LEADERS == 3 and "The best three stand beside the rivals" in text
+    assert engines.INNER_FOLDS == 3 and "on three inner folds" in text
+    assert f"above {many:,} training rows the best model alone is compared, and above {most:,} it is refused" in text
+    assert f"({tries['random']} where none are named, {tries['ga']:,} with `ga`)" in text
+    assert f"by {SHRINK:g}/({SHRINK:g} + positives)" in text
+
+
+def test_the_pythons_of_the_readme_are_those_of_the_package():
+    line = re.search(r"Tried: Python (.*?) with", PAGES["README.md"])[1]
+    prefix = "Programming Language :: Python :: 3."
+    classified = [text.rpartition(" ")[2] for text in PROJECT["project"]["classifiers"] if text.startswith(prefix)]
+    assert re.findall(r"3\.\d+", line) == classified
+    assert PROJECT["project"]["requires-python"] == f">={classified[0]}"
+
+
+def test_every_dependency_has_a_lower_bound():
+    """`make test-lowest` installs each as ``name==version``."""
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    for requirement in [*PROJECT["project"]["dependencies"], *(each for extra in extras for each in extra)]:
+        assert re.fullmatch(r"[\w-]+>=\d[\d.]*|proxembed\[[\w,]+\]", requirement), requirement
+
+
+def test_the_layers_of_the_guide_are_those_of_the_contract():
+    (shown,) = (block for block in blocks("CONTRIBUTING.md") if block.startswith("cli"))
+    layers, _, data = shown.partition("\ndata ")
+    told = [re.split(r"\s*([|:])\s*", layer.strip()) for layer in layers.split(">")]
+    contract = [re.split(r"\s*([|:])\s*", re.sub(r"[()]", "", layer)) for layer in CONTRACTS["layers"]["layers"]]
+    assert told == contract and data.strip() == "knows labels only"
+
+
+def test_the_data_contracts_name_every_room():
+    """Data knows labels alone, and no room from `adaptive` down knows data: a room left out would be free."""
+    rooms = [room for layer in LAYERS for room in layer]
+    assert set(CONTRACTS["data-knows-labels-only"]["forbidden_modules"]) == {
+        f"proxembed.{room}" for room in rooms if room != "labels"
+    }
+    below = rooms[rooms.index("adaptive") :]
+    assert set(CONTRACTS["estimators-read-no-files"]["source_modules"]) == {f"proxembed.{room}" for room in below}
+
+
+def test_eigensolvers_are_called_where_decision_2_says():
+    page = PAGES["docs/decisions/0002-rooms-beside-the-layout.md"]
+    sentence = re.search(r"Eigensolvers of SciPy are called in (.*?), nowhere else", page, re.DOTALL)[1]
+    algebra = ROOT / "src" / "proxembed" / "algebra"
+    calling = {path.name for path in algebra.glob("*.py") if EIGENSOLVER.search(path.read_text(encoding="utf-8"))}
+    assert set(re.findall(r"`(\w+\.py)`", sentence)) == calling
