@@ -166,6 +166,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 class Nested:
     """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
 
+    n_components_: int
+
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "n_components_")
