@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-kernels test-lowest test-python bench results search-results reproduce docs figure types clean
+.PHONY: help demo test lint suite kernel test-kernels test-lowest test-python fuzz bench results search-results reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -15,6 +15,7 @@ help:
 	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
+	@echo "make fuzz    odd inputs on every estimator for SECONDS=300; CASE=\"...\" runs one again, SEED= the same ones"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
 	@echo "make search-results  the main job on eight real sets, into docs/results/search/; SETS=scene picks one"
@@ -36,6 +37,11 @@ lint: $(VENV)/.ready-dev
 
 suite: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
+
+SECONDS ?= 300
+fuzz: $(VENV)/.ready-dev
+	PYTHONPATH=src:tests $(VENV)/bin/python -m contracts.fuzz \
+	    $(if $(CASE),"$(CASE)",--seconds $(SECONDS) $(if $(SEED),--seed $(SEED)))
 
 # Numbers differ in their last bits from processor to processor: tests must not hang on them.
 kernel: $(VENV)/.ready-dev

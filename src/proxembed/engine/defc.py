@@ -129,7 +129,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     >>> from proxembed import DEFC
     >>> from proxembed.data import banana
     >>> data = banana(120)
-    >>> y = data.Y.argmax(axis=1)
+    >>> y = data.Y.toarray().argmax(axis=1)
     >>> found = DEFC(max_evals=16).fit(data.X[:80], y[:80], data.X[80:], y[80:])
     >>> found.n_models_, found.n_evaluations_, found.best_score_ > 0.8
     (8, 16, True)

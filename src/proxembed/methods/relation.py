@@ -149,7 +149,8 @@ class RelationFeatures(Embedder):
         """The relation features of rows X, (m, p)."""
         check_is_fitted(self, "prototypes_")
         X = self._input(X, reset=False)
-        R = self._relate(X) / self.scale_
+        with np.errstate(over="ignore", invalid="ignore"):
+            R = self._relate(X) / self.scale_
         return in_range(R, X)
 
     def _relate(self, X) -> np.ndarray:

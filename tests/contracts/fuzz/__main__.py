@@ -1,7 +1,7 @@
 """``python -m contracts.fuzz``: random cases for some seconds, or one case by its text.
 
-    python -m contracts.fuzz --seconds 600 --seed 7
-    python -m contracts.fuzz "PCA; at fit; X 1e+15/array; y plain sets/indicator; 20x5; seed 0"
+python -m contracts.fuzz --seconds 600 --seed 7
+python -m contracts.fuzz "PCA; at fit; X 1e+15/array; y plain sets/indicator; 20x5; seed 0"
 """
 
 from __future__ import annotations

@@ -301,7 +301,9 @@ STORAGES: dict[str, Callable[[np.ndarray], Rows]] = {
     "a dictionary": _refused(lambda A: {"a": A}),
     "a generator": _refused(lambda A: (row for row in A)),
 }
-ACCEPTABLE = [name for name, stored in STORAGES.items() if stored(np.array([[1.0, 2.0], [0.5, 3.0]])).matrix is not None]
+ACCEPTABLE = [
+    name for name, stored in STORAGES.items() if stored(np.array([[1.0, 2.0], [0.5, 3.0]])).matrix is not None
+]
 REFUSED = [name for name in STORAGES if name not in ACCEPTABLE]
 
 

@@ -109,7 +109,8 @@ def form_is_free(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | N
     """X and y in another form are the same rows and labels."""
     if trial.y is not None and trial.labels is None:
         return None
-    if trial.case.estimator in SCALES_BY_STORAGE and sp.issparse(trial.X):
+    sparse = sp.issparse(trial.X) or trial.case.storage == "table of sparse columns"
+    if sparse and trial.case.estimator in SCALES_BY_STORAGE:
         return None
     if isinstance(trial.expected, Refusal):
         return trial.disagreement(trial.expected, found)
@@ -175,7 +176,9 @@ def order_of_labels(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str 
     else:
         order = np.random.default_rng(trial.case.seed).permutation(c)
         y = trial.plain_y[:, order]
-    expected = {name: Z if name in ("transform", "embedding_") else _turned(Z, order) for name, Z in trial.expected.items()}
+    expected = {
+        name: Z if name in ("transform", "embedding_") else _turned(Z, order) for name, Z in trial.expected.items()
+    }
     return trial.disagreement(trial.refitted(trial.matrix, y), expected)
 
 
@@ -190,7 +193,9 @@ def empty_label(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | No
         return None
     wider = trial.refitted(trial.matrix, np.insert(trial.plain_y, 1, 0.0, axis=1))
     if isinstance(wider, dict):
-        wider = {name: Z if name in ("transform", "embedding_") else np.delete(Z, 1, axis=1) for name, Z in wider.items()}
+        wider = {
+            name: Z if name in ("transform", "embedding_") else np.delete(Z, 1, axis=1) for name, Z in wider.items()
+        }
         if "transform" in wider and wider["transform"].shape != trial.expected["transform"].shape:
             widths = trial.expected["transform"].shape[1], wider["transform"].shape[1]
             return f"with a label that no row has, {widths[0]} components become {widths[1]}"
@@ -323,7 +328,9 @@ def explanation(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | No
     return None if np.isfinite(numbers).all() else "explain(0) gives numbers that are not finite"
 
 
-ALWAYS: dict[str, Law] = {law.__name__: law for law in (finite, shapes, classes, predictions, table_columns, form_is_free)}
+ALWAYS: dict[str, Law] = {
+    law.__name__: law for law in (finite, shapes, classes, predictions, table_columns, form_is_free)
+}
 LAWS = (
     same_place_alone,
     fit_transform,

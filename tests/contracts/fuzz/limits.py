@@ -19,14 +19,15 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import proxembed
 
-SECONDS = 10.0  # of processor time, for one call on at most 40 rows
+SECONDS = 5.0  # of processor time, for one call on at most 40 rows
 MEMORY = 3 << 30  # bytes beyond those of the process at rest; the package refuses single arrays above 2 GiB
 FUZZ = str(Path(__file__).parent)
 OURS = (str(Path(proxembed.__file__).parent), f"{FUZZ}/planted.py")
 THEIRS = str(Path(sklearn.__file__).parent)
 # scikit-learn's input checks raise through NumPy or pandas where a cell is no number; these sentences say which.
 CONVERSIONS = r"could not convert string to float: |must be a string or a real number, not "
-SUBJECTS = r"\b(X|y|k|rows?|samples?|features?|columns?|labels?|class(es)?|array|matrix|data|DataFrame|component|seed)\b"
+# Words of what is wrong: an argument ("n_features=..."), or something that X or y has.
+SUBJECTS = r"\b(\w+=|(X|y|k|rows?|samples?|features?|columns?|labels?|class(es)?|array|matrix|data|DataFrame|seed)\b)"
 
 
 class Hang(BaseException):

@@ -38,7 +38,12 @@ class Honest(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X, reset: bool = False):
         X = validate_data(
-            self, X, reset=reset, accept_sparse=True, dtype=(np.float64, np.float32), ensure_min_samples=2 if reset else 1
+            self,
+            X,
+            reset=reset,
+            accept_sparse=True,
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2 if reset else 1,
         )
         X = X.toarray() if hasattr(X, "toarray") else X
         size = float(np.abs(X).max())

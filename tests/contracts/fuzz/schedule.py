@@ -1,4 +1,4 @@
-"""Which cases are run: sweeps that meet every estimator with every kind of X, of y and of parameter, and random draws."""
+"""Which cases are run: sweeps of every estimator over every kind of X, of y and of parameter, and random draws."""
 
 from __future__ import annotations
 

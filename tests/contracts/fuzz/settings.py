@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,8 @@ ODD = (
     "LaplacianEigenmaps()",
     "Scaling()",
 )
-BUDGETS = ("max_evals", "max_seconds", "max_trials", "patience")  # amounts of work: a large one is worked through
+# Amounts of work: a large one that is permitted is worked through.
+WORK = ("max_evals", "max_seconds", "max_trials", "patience", "max_iter", "n_init", "refine")
 OWN_WORK = ("n_jobs", "progress", "measure", "scoring")  # processes, and functions whose errors are their author's
 METHODS = {
     "method": ("FDA()", "MMC()", "LFDA()", "MFA()"),
@@ -126,17 +128,29 @@ def _ends(spec: Param) -> list[str]:
     found = []
     for end in (spec.low, spec.high, spec.above, spec.below):
         if end is not None:
-            near = (end - 1, end, end + 1) if spec.integer else (np.nextafter(end, -np.inf), end, np.nextafter(end, np.inf))
+            near = (
+                (end - 1, end, end + 1)
+                if spec.integer
+                else (np.nextafter(end, -np.inf), end, np.nextafter(end, np.inf))
+            )
             found += [repr(number if isinstance(number, int) else float(number)) for number in near]
     return found
+
+
+def _laborious(spec: Param | None, number: Any) -> bool:
+    """Whether a number asks for more than a little work and is not refused."""
+    if not isinstance(number, Real) or isinstance(number, bool) or not number > 20:
+        return False
+    ends = [] if spec is None else [end for end in (spec.high, spec.below) if end is not None]
+    return all(number <= end for end in ends)
 
 
 def odd(cls: type, name: str) -> list[str]:
     """Expressions that a parameter is tried with: the ends of its range, and values of all kinds."""
     spec = declaration(cls, name)
     found = [*ODD, *([] if spec is None else _ends(spec))]
-    if name in BUDGETS:
-        found = [e for e in found if not e[:1].isdigit() and e != "inf"]
+    if name in WORK:
+        found = [expression for expression in found if not _laborious(spec, value(expression))]
     if name in OWN_WORK:
         found = ["0", "1.5", "nan", "'no such thing'", "[]", "object()", "1j"]
     return found

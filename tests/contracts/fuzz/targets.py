@@ -111,9 +111,9 @@ def _without_a_label(rng: np.random.Generator, n: int) -> Labels:
 
 # name -> labels of n rows, one class a row
 CLASSES: dict[str, Callable[[np.random.Generator, int], Labels]] = {
-    "plain classes": lambda rng, n: _single(strategies.labels_classes(n, 3, int(rng.integers(2**16))))
-    if n >= 6
-    else _classes(2)(rng, n),
+    "plain classes": lambda rng, n: (
+        _single(strategies.labels_classes(n, 3, int(rng.integers(2**16)))) if n >= 6 else _classes(2)(rng, n)
+    ),
     "two classes": _classes(2),
     "one class": _classes(1),
     "a class a row": lambda rng, n: _single(rng.permutation(n)),
@@ -405,7 +405,9 @@ SET_FORMS: dict[str, Callable[[Labels], Target]] = {
     "a cell of 400 digits": _cell(10**400),
     "a cell with a list": _cell([1]),
     "infinity": lambda labels: Target(np.where(_corner(labels), np.inf, labels.known), None, True),
-    "csr with infinity": lambda labels: Target(sp.csr_array(np.where(_corner(labels), np.inf, 1.0)), None, refused=True),
+    "csr with infinity": lambda labels: Target(
+        sp.csr_array(np.where(_corner(labels), np.inf, 1.0)), None, refused=True
+    ),
     "complex": lambda labels: Target(labels.known * 1j, None, refused=True),
     "three axes": lambda labels: Target(labels.known[:, :, None], None, refused=True),
     "no columns": lambda labels: Target(labels.known[:, :0], None, refused=True),

@@ -11,8 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from proxembed.base import Embedder
-
 from . import features, planted, settings, targets
 from .case import Case
 from .limits import Refusal, attempt
@@ -179,7 +177,9 @@ class Trial:
 def outputs(estimator: BaseEstimator, *blocks) -> Outputs:
     """The outputs of a fitted estimator for blocks of rows, stacked; the places of its own rows where it has no rule
     for others."""
-    found = {name: [getattr(estimator, name)(block) for block in blocks] for name in OUTPUTS if hasattr(estimator, name)}
+    found = {
+        name: [getattr(estimator, name)(block) for block in blocks] for name in OUTPUTS if hasattr(estimator, name)
+    }
     stacked = {name: np.concatenate([dense(part) for part in parts]) for name, parts in found.items()}
     if "transform" not in stacked and hasattr(estimator, "embedding_"):
         stacked["embedding_"] = np.asarray(estimator.embedding_)

@@ -13,8 +13,8 @@ import sys
 import threading
 
 from .case import Case
-from .limits import MEMORY
 from .judge import Verdict, judge
+from .limits import MEMORY
 
 PATIENCE = 60.0  # seconds on the clock for a case, where nothing in the process can stop it any more
 
