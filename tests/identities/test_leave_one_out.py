@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import strategies
 from oracles import kernels
-from proxembed import CCA, FDA, HSL, MLDA, OPLS, Kernelized
+from proxembed import CCA, FDA, HSL, MLDA, OPLS, Kernelized, MultiOutputRidge
 
 TRACE_GRID = np.logspace(-6, 2, 17)
 
@@ -93,3 +94,18 @@ def test_automatic_width_and_ridge_have_the_least_error_together():
         unit = np.trace(kernels.centre_kernel(K, K)) / len(X)
         others += [leave_one_out(K, Y, unit * r) for r in np.logspace(-6, 2, 9)]
     assert chosen <= 1.02 * min(others)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_chooses_no_ridge(seed):
+    """Two rows have the same error under every ridge: the largest is taken, whatever rounding says of them."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((2, 5)) + rng.standard_normal(5), [0, 1]
+    Xc = X - X.mean(axis=0)
+    largest = 1e2 * np.trace(Xc.T @ Xc) / 2
+    for rows in (X, sp.csr_array(X), np.asfortranarray(X), X[:, ::-1]):
+        assert CCA().fit(rows, y).ridge_ == pytest.approx(largest, rel=1e-9)
+        assert FDA(ridge="auto").fit(rows, y).ridge_ == pytest.approx(largest, rel=1e-9)
+        assert MultiOutputRidge("auto").fit(rows, y).penalty_ == pytest.approx(largest, rel=1e-9)
+        width = Kernelized(CCA(), tau="auto").fit(rows, y).tau_
+        assert width == pytest.approx(Kernelized(CCA(), tau="auto").fit(X[::-1], y).tau_, rel=1e-9)

@@ -24,7 +24,7 @@ from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
 from .guard import dense_side
-from .linear import DENSE_LIMIT, RIDGE_GRID, loo_errors
+from .linear import DENSE_LIMIT, RIDGE_GRID, best_ridge, loo_errors
 from .parallel import CHUNK
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .problem import Problem
@@ -158,7 +158,7 @@ def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", den
         return problem.absolute(ITERATIVE_RIDGE, "trace")
     coordinates = problem.coordinates
     grid = RIDGE_GRID * problem.ridge_unit
-    return float(grid[np.argmin(loo_errors(coordinates, problem.template.target, grid))])
+    return float(grid[best_ridge(grid, loo_errors(coordinates, problem.template.target, grid))])
 
 
 def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:

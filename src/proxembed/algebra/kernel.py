@@ -11,7 +11,7 @@ import numpy as np
 
 from .centred import CentredMatrix
 from .coordinates import Coordinates
-from .linear import RIDGE_GRID, loo_errors
+from .linear import EQUAL, RIDGE_GRID, best_ridge, loo_errors
 from .symmetric import RANGE_TOLERANCE, descending
 
 
@@ -74,7 +74,7 @@ def least_loo(
         unit = float(np.sum(coordinates.s**2)) / dimensions
         ridges = RIDGE_GRID * unit if ridge is None else ridge(unit)
         errors = loo_errors(coordinates, target, ridges)
-        j = int(np.argmin(errors))
-        if errors[j] < best[0]:
+        j = best_ridge(ridges, errors)
+        if errors[j] < best[0] * (1 - EQUAL):
             best = (float(errors[j]), float(width), float(ridges[j]))
     return best[1], best[2]

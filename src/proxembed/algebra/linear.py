@@ -20,6 +20,7 @@ from .symmetric import SPD
 DENSE_LIMIT = 5000
 CHOLESKY_LIMIT = 10_000
 RIDGE_GRID = np.logspace(-6, 2, 17)
+EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
 
 
 def ridge_solve(
@@ -108,6 +109,18 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
         residual = np.einsum("ilq->il", (goal[:, None, :] - fitted) ** 2)
         errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
     return errors / (w.sum() * target.shape[1])
+
+
+def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
+    """The place of the ridge of least error; of several with equal errors that of the largest ridge.
+
+    Two rows have the same leave-one-out error under every ridge, and rounding must not choose.
+
+    >>> best_ridge(np.array([0.1, 1.0, 10.0]), np.array([2.0, 2.0 + 1e-12, 2.1]))
+    1
+    """
+    least = np.flatnonzero(~(errors > errors.min() * (1 + EQUAL)))
+    return int(least[np.argmax(ridges[least])])
 
 
 def _weighted_blocks(

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from proxembed.algebra.linear import RIDGE_GRID, ridge_errors, ridge_loo, ridge_solve
+from proxembed.algebra.linear import RIDGE_GRID, best_ridge, ridge_errors, ridge_loo, ridge_solve
 from proxembed.params import Param, shown
 
 LOO_ROWS = 2000
@@ -55,7 +55,7 @@ def loo_penalty(X, T) -> float:
         rows = np.linspace(0, X.shape[0] - 1, LOO_ROWS).round().astype(np.intp)
         X, T = X[rows], T[rows]
     ridges = _grid(X)
-    return 0.0 if ridges is None else float(ridges[np.argmin(ridge_loo(X, T, ridges))])
+    return 0.0 if ridges is None else float(ridges[best_ridge(ridges, ridge_loo(X, T, ridges))])
 
 
 def _grid(X) -> np.ndarray | None:
@@ -106,7 +106,7 @@ def fold_penalty(X, T, folds: np.ndarray) -> float:
         ridge_errors(X[folds != fold], T[folds != fold], X[folds == fold], T[folds == fold], ridges)
         for fold in np.unique(folds)
     )
-    return float(ridges[np.argmin(errors)])
+    return float(ridges[best_ridge(ridges, errors)])
 
 
 def chosen_penalty(penalty, X, T) -> float:

@@ -295,7 +295,7 @@ STORAGES: dict[str, Callable[[np.ndarray], Rows]] = {
     "no rows": _refused(lambda A: A[:0]),
     "no columns": _refused(lambda A: A[:, :0]),
     "csr without columns": _refused(lambda A: sp.csr_array((len(A), 0))),
-    "rows of different lengths": _refused(lambda A: [[1.0], *A[1:].tolist()]),
+    "rows of different lengths": _refused(lambda A: [[1.0, *A[0]], *A[1:].tolist()]),
     "nothing": _refused(lambda A: None),
     "a word": _refused(lambda A: "word"),
     "a dictionary": _refused(lambda A: {"a": A}),

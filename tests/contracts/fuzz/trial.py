@@ -164,7 +164,7 @@ class Trial:
     def _shaken(self, rng: np.random.Generator, i: int, dtype) -> float:
         both = np.vstack([self.matrix, self.new_matrix])
         size = np.abs(both)
-        unit = (size, size.max(axis=0), size.max())[i % 3]
+        unit = (size, size.max(axis=0), size.max())[i % 3] if size.any() else 1.0
         with np.errstate(all="ignore"):
             moved = both + (ULPS * np.finfo(dtype).eps * unit * rng.standard_normal(both.shape)).astype(both.dtype)
         n = len(self.matrix)
