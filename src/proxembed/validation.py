@@ -21,8 +21,10 @@ FILL = (
 
 
 @contextmanager
-def learning(estimator: Any) -> Iterator[None]:
+def learning(estimator: Any, failure: type[BaseException] = BaseException) -> Iterator[None]:
     """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator.
+
+    ``failure``: what counts as one; under Exception a search keeps what it had found by an interruption.
 
     >>> from proxembed import PCA
     >>> model = PCA().fit(np.eye(3))
@@ -33,7 +35,7 @@ def learning(estimator: Any) -> Iterator[None]:
     _forget(estimator)
     try:
         yield
-    except BaseException:
+    except failure:
         _forget(estimator)
         raise
 

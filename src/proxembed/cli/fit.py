@@ -8,6 +8,7 @@ import typer
 
 from .checks import check_labels
 from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from .interruption import say
 from .refusal import refusals
 
 
@@ -27,7 +28,7 @@ def notes() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for line in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        typer.echo(f"proxembed: note: {line}", err=True)
+        say(f"note: {line}")
 
 
 def setting(text: str) -> tuple[str, object]:
@@ -119,12 +120,12 @@ def fit(
 ) -> None:
     """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
     with refusals():
-        from proxembed.persist import check_writable
+        from proxembed.persist import check_model_path
 
         if out is not None:
-            check_writable(check_suffix(out))
+            check_model_path(check_suffix(out))
         dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, None)
-        path = check_writable(out or Path(f"{dataset.name}.skops"))
+        path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file, least=2)
         estimator = build(method, size, settings or [], seed, not dataset.single_label)

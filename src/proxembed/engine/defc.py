@@ -192,7 +192,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         -------
         self
         """
-        with learning(self):
+        with learning(self, Exception):
             self._check(X_val, y_val)
             rows, labels = self._rows(X, y)
             further = None if X_val is None else self._further(X_val, y_val, rows, labels)
@@ -202,8 +202,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
                 raise ValueError(
                     f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}"
                 )
-            self._refit(best, found.objective, further)
             self._keep(found, best)
+            self._refit(best, found.objective, further)  # last, so that a KeyboardInterrupt leaves what was searched
             self.classes_ = labels.classes_
         return self
 
@@ -309,9 +309,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.best_params_ = {**best.params, "k": best.k}
         self.best_score_ = best.score
         self.leaderboard_ = [evaluation.entry() for evaluation in found.ranked()]
-        self.history_, self.cache_stats_, self.interrupted_ = found.history, found.cache_stats, found.interrupted
+        self.history_, self.cache_stats_ = found.history, found.cache_stats
         self.n_models_, self.n_evaluations_ = found.n_models, len(found.evaluations)
-        self.scoring_ = found.objective.scoring
+        self.scoring_, self.interrupted_ = found.objective.scoring, found.interrupted
 
     def describe(self) -> str:
         """The best candidate in words, with its classifier and its score in the search."""

@@ -70,7 +70,8 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         size), by_fold (at the best size), rows (trained on), complete (whether on all rows of all folds; scores of
         others are not comparable), seconds, failure, notes.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best so far is kept.
+        Whether Ctrl-C ended the search; the best so far is kept. After Ctrl-C in the last fit, ``fit`` raises
+        KeyboardInterrupt, and all attributes but ``best_estimator_`` and ``classes_`` are there.
     classes_ : array of classes, or names of the label columns.
 
     Raises
@@ -125,7 +126,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         -------
         self
         """
-        with learning(self):
+        with learning(self, Exception):
             self._check()
             X = checked_features(self, X, reset=True)
             labels = self._labels(X, y)
@@ -211,12 +212,13 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         complete = sorted(study.complete(), key=lambda t: -t.standing()[1]) or [best]
         titles = list(dict.fromkeys(t.title for t in complete))[:LEADERS]
         self.leaders_ = [_sized(next(t for t in complete if t.title == title)) for title in titles]
-        method, score = _sized(best), best.standing()[1]
-        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
+        method = _sized(best)
         self.best_params_ = {"method": best.title, **settings(method)}
-        self.best_score_ = score
+        self.best_score_ = best.standing()[1]
         self.trials_ = [t.plain(t in study.complete()) for t in study.trials]
         self.interrupted_ = study.interrupted
+        # last, so that a KeyboardInterrupt leaves what was searched
+        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
         self.classes_ = self.best_estimator_[-1].classes_
 
     def transform(self, X):
