@@ -26,9 +26,11 @@ def worker():
 
 @every
 def test_every_kind_of_x_y_and_parameters(cls, worker):
-    survey = Survey(worker).run(schedule.sweep(cls))
+    """A third of the sweep of ``make fuzz``, another one for the next estimator: every kind meets a third of them."""
+    place = EVERY.index(cls)
+    survey = Survey(worker).run(case for i, case in enumerate(schedule.sweep(cls)) if (i + place) % 3 == 0)
     assert not survey.failures, "\n".join(map(str, survey.failures.values()))
-    assert survey.outcomes["passed"] >= 60 and survey.outcomes["refused"] >= 40, survey.summary()
+    assert survey.outcomes["passed"] >= 20 and survey.outcomes["refused"] >= 13, survey.summary()
 
 
 @pytest.mark.parametrize("number", range(4))

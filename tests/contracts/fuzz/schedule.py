@@ -81,7 +81,7 @@ def sweep(cls: type, seed: int = 0) -> Iterator[tuple[Case, int]]:
     for name in settings.parameters(cls):
         tried = settings.odd(cls, name)
         start = sum(map(ord, cls.__name__ + name)) + seed
-        for expression in {tried[(start + step * 17) % len(tried)] for step in range(3)}:
+        for expression in sorted({tried[(start + step * 17) % len(tried)] for step in range(3)}):
             yield plain(cls, seed, params=((name, expression),)), 1
     yield from ((plain(cls, seed, at=call), 0) for call in CALLS if hasattr(cls, call.partition("(")[0]))
 
