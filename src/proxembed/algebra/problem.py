@@ -17,7 +17,7 @@ from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_thres
 from .guard import guard_dense
 from .matrix import Matrix, over, unit_of
 from .operators import Centering, Diagonal, Identity, LowRank, Operator, Sum
-from .symmetric import SPD, eigenvalues
+from .symmetric import SPD, eigenvalues, pseudo_inverse
 
 if TYPE_CHECKING:
     from ..template import Template
@@ -177,11 +177,18 @@ class Problem:
         return factorised
 
     def regression(self, E: np.ndarray, ridge: float) -> np.ndarray:
-        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights)."""
+        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
+
+        Within the row space of X alone, where the ridge is lost beside S.
+        """
         if self.side == "features":
-            return self.shifted(ridge).solve(self.rows.tdot(E))
+            return self._solved(self.rows.tdot(E), ridge)
         E = E.toarray() if sparse.issparse(E) else E
-        return self.rows.tdot(self.shifted(ridge).solve(E - E.mean(axis=0)))
+        return self.rows.tdot(self._solved(E - E.mean(axis=0), ridge))
+
+    def _solved(self, E: np.ndarray, ridge: float) -> np.ndarray:
+        factorised = self.shifted(ridge)
+        return factorised.solve(E) if factorised.ok else matmul(pseudo_inverse(self.gram, ridge), E)
 
     @property
     def dimensions(self) -> int:
