@@ -179,17 +179,16 @@ class Problem:
     def regression(self, E: np.ndarray, ridge: float) -> np.ndarray:
         """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
 
-        On the range of S where the ridge is lost beside it.
+        Within the row space of X alone, where the ridge is lost beside S.
         """
-        factorised = self.shifted(ridge)
-
-        def solve(F: np.ndarray) -> np.ndarray:
-            return factorised.solve(F) if factorised.ok else matmul(pseudo_inverse(self.gram, ridge), F)
-
         if self.side == "features":
-            return solve(self.rows.tdot(E))
+            return self._solved(self.rows.tdot(E), ridge)
         E = E.toarray() if sparse.issparse(E) else E
-        return self.rows.tdot(solve(E - E.mean(axis=0)))
+        return self.rows.tdot(self._solved(E - E.mean(axis=0), ridge))
+
+    def _solved(self, E: np.ndarray, ridge: float) -> np.ndarray:
+        factorised = self.shifted(ridge)
+        return factorised.solve(E) if factorised.ok else matmul(pseudo_inverse(self.gram, ridge), E)
 
     @property
     def dimensions(self) -> int:

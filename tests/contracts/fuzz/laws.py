@@ -13,6 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 
 import proxembed
 
@@ -37,7 +38,7 @@ def finite(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
 
 
 def shapes(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
-    """One row a row, n_components_ columns of them and at least one, in X's float type."""
+    """One row a row, n_components_ columns and at least one, in X's float type where the estimator preserves it."""
     rows = len(trial.matrix) + len(trial.new_matrix)
     for name, Z in found.items():
         if len(Z) != (len(trial.matrix) if name == "embedding_" else rows):
@@ -49,7 +50,9 @@ def shapes(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
     names = len(fitted.get_feature_names_out()) if hasattr(fitted, "get_feature_names_out") else columns
     if Z.ndim != 2 or Z.shape[1] == 0 or {Z.shape[1], names} != {columns}:
         return f"transform has the shape {Z.shape}, n_components_ is {columns}"
-    expected = np.float32 if trial.matrix.dtype == trial.new_matrix.dtype == np.float32 else np.float64
+    kept = get_tags(fitted).transformer_tags.preserves_dtype
+    single = trial.matrix.dtype == trial.new_matrix.dtype == np.float32 and "float32" in kept
+    expected = np.float32 if single else np.float64
     return None if Z.dtype == expected else f"transform has the type {Z.dtype}, X {trial.matrix.dtype}"
 
 

@@ -12,9 +12,11 @@ from proxembed.template import Template
 N = 30
 
 
-def problem(d: int, make):
+def problem(d: int, make, repeated: bool = False):
     rng = np.random.default_rng(d)
     X, Y = rng.standard_normal((N, d)) + 2.0, (rng.random((N, 3)) < 0.4).astype(float)
+    if repeated:
+        X[:, 1] = X[:, 0]
     ones = np.ones(N)
     return Problem(Template(LowRank(Y, center=ones), make(X, ones), b=0.5, offset=ones), X)
 
@@ -60,6 +62,15 @@ def test_regression_is_ridge_regression(d):
     np.testing.assert_allclose(found.regression(E, 1.5), expected, rtol=0, atol=1e-11)
     assert found.shifted(1.5) is found.shifted(1.5 * (1 + 1e-15))  # kept
     assert found.shifted(1.5) is not found.shifted(1.6)
+
+
+@pytest.mark.parametrize("d", [8, 50])
+def test_regression_under_a_ridge_that_is_lost_stays_in_the_row_space(d):
+    found = problem(d, quadratic(1.0, 0.0), repeated=True)
+    Xc, E = found.rows.X - found.rows.X.mean(axis=0), np.random.default_rng(2).standard_normal((N, 2))
+    expected = np.linalg.pinv(Xc, rcond=1e-10) @ E
+    assert not found.shifted(1e-25).ok
+    np.testing.assert_allclose(found.regression(E, 1e-25), expected, rtol=0, atol=1e-8)
 
 
 def test_one_pass_gives_the_products_of_several():
