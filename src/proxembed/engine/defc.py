@@ -19,7 +19,7 @@ from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
-from proxembed.params import Param, check_params
+from proxembed.params import Param, check_params, shown
 from proxembed.validation import checked_features, in_range, learning
 
 from .limits import check_limits
@@ -279,7 +279,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     def _folds(self, X, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         cv = self.cv
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
-            raise ValueError(f"cv={cv!r} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
+            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
         if isinstance(cv, Integral):
             cv = StratifiedFolds(int(cv), random_state=seed)
         splits = [(split.train, split.held_out) for split in as_splits(cv, X, labels)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 
 import numpy as np
@@ -22,6 +23,7 @@ from .space import FIRST, candidates, component_sizes, settings
 from .trials import MEASURES, Part, Trial, make_part
 
 LEADERS = 5
+SIZE = Param(low=1, integer=True)
 
 
 class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMixin, BaseEstimator):
@@ -147,8 +149,12 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         check_params(self, {"measure": Param(choices=tuple(MEASURES), callable=True)})
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
-        if self.max_seconds is None and self.max_trials is None:
-            raise ValueError("max_seconds=None and max_trials=None would search for ever; give one of them.")
+        if self._seconds is None and self.max_trials is None:
+            raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
+
+    @property
+    def _seconds(self) -> float | None:
+        return None if self.max_seconds in (None, math.inf) else float(self.max_seconds)
 
     def _labels(self, X, y) -> LabelMatrix:
         if y is None:
@@ -172,7 +178,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         if asked is None:
             return component_sizes(n_labels)
         sizes = tuple(asked) if isinstance(asked, list | tuple | set) or np.ndim(asked) == 1 else (asked,)
-        if not sizes or any(not isinstance(k, Integral) or isinstance(k, bool) or k < 1 for k in sizes):
+        if not sizes or not all(SIZE.permits(k) for k in sizes):
             raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes}))
 
@@ -191,7 +197,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
             X.shape[0],
             sizes,
             self.measure,
-            self.max_seconds,
+            self._seconds,
             self.max_trials,
             seed,
             self.n_jobs,
@@ -201,6 +207,8 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
     def _parts(self, X, labels: LabelMatrix, groups, seed: int) -> tuple[Part, ...]:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
         cv = self.cv
+        if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
+            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
         if isinstance(cv, Integral):
             folds = StratifiedFolds if groups is None else GroupFolds
             cv = folds(int(cv), random_state=seed)
