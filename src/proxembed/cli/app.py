@@ -55,6 +55,9 @@ def printed(run: Callable[[], Any]) -> Any:
     >>> printed(lambda: 3)
     3
     """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # file names need not be text
     try:
         with refusals():  # the help is printed before a verb's own refusals
             code = run()

@@ -143,7 +143,7 @@ def run_job(job: Job, dataset) -> None:
         finally:
             if summary["interrupted"]:
                 done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), job.folds * job.repeats
-                leave_interrupted(f"kept {done} complete folds of {of} in {folder.told}.")
+                leave_interrupted(f"kept {done} complete folds of {of} in {folder.listing}.")
 
 
 def finished(pairs, summary: dict) -> list[tuple[str, str]]:

@@ -53,16 +53,16 @@ def refusals() -> Iterator[None]:
         except ValueError as error:
             refuse(" ".join(str(error).split()), error)
         except KeyboardInterrupt as error:
-            leave_interrupted(f"{noted(error) or 'nothing was written'}.")
+            leave_interrupted(f"{notes_of(error) or 'nothing was written'}.")
 
 
-def noted(error: BaseException) -> str:
+def notes_of(error: BaseException) -> str:
     """The notes on an error, as one line.
 
     Examples
     --------
     >>> from proxembed.cli.refusal import noted
-    >>> noted(ValueError("a"))
+    >>> notes_of(ValueError("a"))
     ''
     """
     return "; ".join(getattr(error, "__notes__", ()))
@@ -85,6 +85,6 @@ def told(error: OSError) -> str:
 
 def refuse(line: str, cause: Exception) -> None:
     """Print one line on standard error and leave with exit code 2."""
-    kept = noted(cause)
+    kept = notes_of(cause)
     say(f"{line}{f' Before that: {kept}.' if kept else ''}")
     raise typer.Exit(2) from cause

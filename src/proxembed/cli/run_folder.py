@@ -58,7 +58,7 @@ class RunFolder:
         return [self.folder / name for name in self.written]
 
     @property
-    def told(self) -> str:
+    def listing(self) -> str:
         """The folder and what the run has written there, in words."""
         return f"{self.folder}: {', '.join(self.written)}"
 
@@ -107,7 +107,7 @@ def run_folder(folder: Path, names: Sequence[str] = ()) -> Iterator[RunFolder]:
                 yield run
             except BaseException as error:
                 if run.written:
-                    error.add_note(f"kept in {run.told}")
+                    error.add_note(f"kept in {run.listing}")
                 raise
     finally:
         for path in new:

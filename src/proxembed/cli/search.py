@@ -102,7 +102,7 @@ def run_search(job: Job, dataset) -> None:
         with notes(), progress_bar(quiet=job.quiet) as progress:
             head = {"kind": "search", "command": command(), "seed": job.seed, "data_hash": file_hash(job.file)}
             searched = searching(job, dataset, split, progress)
-            folder.write(unfinished(head, search=told_search(job, searched)))
+            folder.write(unfinished(head, search=search_section(job, searched)))
             results = scored(job, dataset, searched, progress)
             if results is None:
                 best_so_far(dataset, folder, searched)
@@ -111,7 +111,7 @@ def run_search(job: Job, dataset) -> None:
             shown(job, record["summary"], folder.paths)
         finally:
             if record["summary"]["interrupted"]:
-                leave_interrupted(f"what was done by then is in {folder.told}.")
+                leave_interrupted(f"what was done by then is in {folder.listing}.")
 
 
 def with_test_rows(dataset, seed: int):
@@ -162,7 +162,7 @@ def scored(job: Job, dataset, searched: Found, progress):
     return results if results.rows else None
 
 
-def told_search(job: Job, searched: Found, chosen: dict | None = None) -> dict:
+def search_section(job: Job, searched: Found, chosen: dict | None = None) -> dict:
     """The search as the record holds it: its trials, and its leaders or what was chosen of them."""
     leaders = [{"name": name, **chosen_params(name, method)} for name, method in searched.leaders]
     found = {"engine": job.engine, "trials": searched.trials, "seconds": searched.seconds}
@@ -175,10 +175,10 @@ def concluded(job: Job, dataset, split, searched: Found, results, folder, head: 
 
     from .outputs import RunRecord, model_section, saved_model
 
-    search = told_search(job, searched)
+    search = search_section(job, searched)
     record = RunRecord(folder, results, head, lambda: summarise(results, searched=dataset), search=search)
     name, method = chosen(record.summary, searched)
-    record.add(search=told_search(job, searched, chosen_params(name, method)), adaptive=searched.adaptive)
+    record.add(search=search_section(job, searched, chosen_params(name, method)), adaptive=searched.adaptive)
     diagnosis = None
     try:
         if not results.interrupted:
@@ -277,7 +277,7 @@ def best_so_far(dataset, folder, searched: Found) -> None:
 
     name, method = searched.leaders[0]
     folder.write(saved_model(refitted(method, dataset), dataset, folder.folder, None, command()))
-    leave_interrupted(f"the best so far ({name}), not compared with rivals, is in {folder.told}.")
+    leave_interrupted(f"the best so far ({name}), not compared with rivals, is in {folder.listing}.")
 
 
 def command() -> str:
