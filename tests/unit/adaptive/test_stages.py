@@ -6,14 +6,12 @@ import scipy.sparse as sp
 
 from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of, sample
-from proxembed.adaptive import pairs as pair_matrices
-from proxembed.adaptive.candidate import Candidate
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
 from proxembed.labels import LabelMatrix
+from unit.adaptive.refusals import assert_refused_for_its_reason
 
 EVERY = list(Switches.all())
-COINCIDE = 1e-12  # squared distance of rows that differ by rounding, beside the largest
 
 
 class Kept(dict):
@@ -62,37 +60,6 @@ def new_rows(X):
     dense = X.toarray() if sp.issparse(X) else X
     new = dense[:8] + np.random.default_rng(9).normal(size=(8, dense.shape[1])) * (dense[:8] != 0)
     return sp.csr_array(new) if sp.issparse(X) else new
-
-
-def weighted_pairs(candidate, apart: bool) -> np.ndarray:
-    """The proximities of the pairs that the objective pushes apart, or draws together, as an n x n array."""
-    if candidate.options["criterion"] == "fisher":
-        k = candidate.values["k_N"]
-        found = pair_matrices.fisher_matrices(candidate.ranks, k, candidate.weights, candidate.setting.pairs)
-        return np.abs(found[0 if apart else 1])
-    if not apart:
-        return pair_matrices.friend_matrix(
-            candidate.ranks, candidate.values["k_F"], candidate.weights, candidate.setting.pairs
-        )
-    try:
-        return pair_matrices.enemy_matrix(candidate.ranks, candidate.values["k_E"], candidate.weights)[0]
-    except ValueError:  # no pair has a weight
-        return np.zeros((candidate.n, candidate.n))
-
-
-def assert_refused_for_its_reason(stages, switches, values, reason: str) -> None:
-    """Whitened rows of more features than rows are equally far apart, at a negative cosine; one centred feature has
-    cosines +1 and -1 alone, and its rows coincide as relation features: pairs without a weight, or without a distance,
-    are all that a candidate may be refused for, and similarities as they are for sums below 0."""
-    candidate = Candidate(stages._setting, switches, dict(values), [])
-    if candidate.setting.options.g_raw and candidate.weights is not None:
-        assert (candidate.weights < 0).any(), (switches, reason)
-        return
-    W = weighted_pairs(candidate, "no enemies" in reason)
-    T = candidate.space.T
-    squares = ((T[:, None] - T[None]) ** 2).sum(axis=2)
-    assert "no enemies" in reason or "no friends" in reason, (switches, reason)
-    assert squares[W > 0].max(initial=0.0) <= COINCIDE * squares.max(), (switches, reason)
 
 
 @pytest.mark.parametrize("name", DATA)
