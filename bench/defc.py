@@ -129,7 +129,7 @@ def arcs(quick: bool) -> None:
         errors = []
         for seed in range(3):
             drawn = [banana(n, 10 * seed + part, noise) for part, n in enumerate(ARCS[quick])]
-            (X, y), (X_val, y_val), (X_test, y_test) = ((data.X, data.Y.argmax(axis=1)) for data in drawn)
+            (X, y), (X_val, y_val), (X_test, y_test) = ((data.X, data.Y.toarray().argmax(axis=1)) for data in drawn)
             before = PrefixClassifier(classifier).fit(X, LabelMatrix.of(y)).predict(X_test)
             seconds = ARCS_SECONDS[quick]
             model = DEFC(classifier=classifier, max_evals=None, max_seconds=seconds, refit="train", n_jobs=2)

@@ -22,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .algebra.centred import CentredMatrix
 from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
-from .algebra.matrix import float_matrix
 from .algebra.parallel import one_pool
 from .algebra.symmetric import fix_signs
 from .citation import citation, cited_keys
@@ -99,7 +98,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _input(self, X, reset: bool):
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
-        return float_matrix(checked_features(self, X, reset=reset))
+        return checked_features(self, X, reset=reset)
 
     def _rows(self, X, y) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -166,6 +165,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
 class Nested:
     """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
+
+    n_components_: int
 
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""

@@ -107,6 +107,7 @@ def entries(y: Any) -> np.ndarray:
         array = _listed([_row(row) for row in y]) if isinstance(y, list | tuple) else np.asarray(y)
     except ValueError as error:
         raise ValueError(LENGTHS) from error
+    array = array.astype(object) if array.dtype.kind == "T" else array  # variable strings are saved by pickle alone
     types = set(map(type, array.ravel().tolist())) - {type(np.ma.masked)} if array.dtype == object else set()
     if any(issubclass(t, list | tuple | np.ndarray) for t in types):
         raise ValueError(LENGTHS)

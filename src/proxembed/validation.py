@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from .algebra.matrix import largest_entry
+from .algebra.matrix import float_matrix, largest_entry
 from .label_values import refuse_equal_names
 
 FILL = (
@@ -21,8 +21,10 @@ FILL = (
 
 
 @contextmanager
-def learning(estimator: Any) -> Iterator[None]:
+def learning(estimator: Any, failure: type[BaseException] = BaseException) -> Iterator[None]:
     """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator.
+
+    ``failure``: what counts as one; under Exception a search keeps what it had found by an interruption.
 
     >>> from proxembed import PCA
     >>> model = PCA().fit(np.eye(3))
@@ -33,7 +35,7 @@ def learning(estimator: Any) -> Iterator[None]:
     _forget(estimator)
     try:
         yield
-    except BaseException:
+    except failure:
         _forget(estimator)
         raise
 
@@ -44,7 +46,7 @@ def _forget(estimator: Any) -> None:
 
 
 def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as a float32 or float64 array or CSR matrix; the caller's object is never changed.
+    """X as a float32 or float64 array, or a canonical CSR array; the caller's object is never changed.
 
     With ``reset`` (fit) the names and the number of features are remembered, else they are compared. Raises ValueError
     for what is no matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit
@@ -54,14 +56,22 @@ def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     refuse_masked(X)
     if hasattr(X, "columns"):
         refuse_equal_names("X", X.columns)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=(np.float64, np.float32),
-        ensure_min_samples=2 if reset else 1,
-    )
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_min_samples=2 if reset else 1,
+            )
+    except (np.exceptions.DTypePromotionError, OverflowError) as error:
+        raise ValueError(
+            f"X holds entries that are no floating-point numbers ({error}). Pass numbers: dates as days since one of "
+            "them, integers that fit float64."
+        ) from error
+    X = float_matrix(X)
     if reset:
         refuse_extreme(X)
     return X

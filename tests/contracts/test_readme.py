@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from contracts.estimators import X, Y, gram_distance, y_for
-from proxembed import DMLDA, MORP, MVMD, SLVM, LaplacianEigenmaps
+from proxembed import DMLDA, LFDA, MFA, MORP, MVMD, SLVM, LaplacianEigenmaps
 from proxembed.base import Embedder
 from proxembed.catalogue import estimators
 from proxembed.proximity.class_similarity import CLASS_SIMILARITIES
@@ -79,11 +79,15 @@ def test_the_number_of_similarities_of_labels():
     assert f"{kinds} similarities of labels" in README
 
 
-@pytest.mark.parametrize("method", [MVMD(), SLVM(), MORP(), DMLDA()], ids=lambda method: type(method).__name__)
-def test_methods_with_more_components_than_labels(method):
+@pytest.mark.parametrize(
+    ("cls", "need"),
+    [(cls, "more components than labels") for cls in (MVMD, SLVM, MORP, DMLDA)]
+    + [(cls, "one class a row") for cls in (LFDA, MFA)],
+)
+def test_methods_with_more_components_than_labels(cls, need):
     """On rows with fewer labels than features."""
-    row = re.search(r"^\| more components than labels \|(.*)\|$", README, re.MULTILINE)[1]
-    assert f"`{type(method).__name__}()`" in row
+    row = re.search(rf"^\| {need} \|(.*)\|$", README, re.MULTILINE)[1]
+    assert f"`{cls.__name__}()`" in row
     k = Y.shape[1] + 2
-    assert method.set_params(n_components=k).fit(X, Y).transform(NEW).shape == (3, k)
-    assert np.linalg.matrix_rank(method.transform(X)) == k
+    fit = cls(n_components=k).fit(X, y_for(cls))
+    assert fit.transform(NEW).shape == (3, k) and np.linalg.matrix_rank(fit.transform(X)) == k

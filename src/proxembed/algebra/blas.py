@@ -8,7 +8,7 @@ copied as long as it is contiguous in either order.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import daxpy, dgemm, dgemv, dsyrk
+from scipy.linalg.blas import daxpy, dgemm, dgemv, dnrm2, dsyrk
 
 TILE = 256
 
@@ -47,6 +47,11 @@ def symmetrise(M: np.ndarray) -> np.ndarray:
             M[rows, columns] *= 0.5
             M[columns, rows] = M[rows, columns].T
     return M
+
+
+def frobenius(M: np.ndarray) -> float:
+    """The root of the sum of all squares, none of which can overflow."""
+    return float(dnrm2(M.ravel(order="K"))) if M.size else 0.0
 
 
 def gram(X: np.ndarray) -> np.ndarray:

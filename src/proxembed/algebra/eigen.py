@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgWarning, norm
+from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
-from .blas import matmul
+from .blas import frobenius, matmul
 from .centred import CentredMatrix
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
@@ -227,12 +227,12 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
         return None
     M = problem.sandwich(template.A) / (template.b + ridge)
     w, P = top(M, k)
-    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * norm(M)))
+    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * frobenius(M)))
     if problem.positive_only and useful:
         w, P = w[:useful], P[:, :useful]
     elif useful < k and not ("gram" in problem.__dict__ and problem.gram_factor.ok):  # of full rank: nothing outside
         return None
-    residual = relative_residual(matmul(M, P), P, w, norm(M))
+    residual = relative_residual(matmul(M, P), P, w, frobenius(M))
     return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
 
 
@@ -290,7 +290,7 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
 def _level(problem: Problem, ridge: float) -> float:
     """The size of the eigenvalues, from one random direction."""
     V = np.random.default_rng(1).standard_normal((problem.d, 1))
-    return float(np.linalg.norm(problem.apply_objective(V)) / np.linalg.norm(problem.apply_constraint(V, ridge)))
+    return frobenius(problem.apply_objective(V)) / frobenius(problem.apply_constraint(V, ridge))
 
 
 def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,7 @@ def guard_dense(
     remedy: str = "Use fewer rows or features, prototypes, or a method with a sparse form.",
 ) -> None:
     """Raise a ValueError when an array of this shape would take more than ``max_dense_bytes``."""
-    size = math.prod(shape) * itemsize
+    size = math.prod(map(int, shape)) * itemsize
     if size > max_dense_bytes:
         dims = " x ".join(f"{s:,}" for s in shape)
         raise ValueError(

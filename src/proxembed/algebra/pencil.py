@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .blas import matmul
+from .blas import frobenius, matmul
 from .problem import Problem
 from .symmetric import SPD, descending, range_basis, top, top_of_pencil
 
@@ -44,7 +44,7 @@ def solve_pencil(
     diagonal = diagonal_of(B)
     if diagonal is None and k is not None and SPD(B).full:
         w, Q = top_of_pencil(A, B, min(k, r))
-        level = float(np.linalg.norm(A) / np.linalg.norm(B))
+        level = frobenius(A) / frobenius(B)
         return w, Q, None, relative_residual(matmul(A, Q), matmul(B, Q), w, level), r
     if diagonal is None:
         C = whitener(B)
@@ -53,7 +53,7 @@ def solve_pencil(
         C = 1.0 / np.sqrt(diagonal)
         M = A * C[:, None]
         M *= C[None, :]
-    level = float(np.linalg.norm(M))
+    level = frobenius(M)
     w, U = descending(M) if k is None else top(M, min(k, len(M)))
     spectrum = w if k is None else None
     if diagonal is not None:
@@ -72,8 +72,8 @@ def diagonal_of(B: np.ndarray) -> np.ndarray | None:
 def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray, level: float = 0.0) -> float:
     """||AP - BP diag(w)|| over ||BP|| times the largest |w|; ``level`` is the size of all eigenvalues, beside which
     those found may be zero."""
-    scale = max(float(np.abs(w).max(initial=0.0)), ZERO * level) * float(np.linalg.norm(BP))
-    return float(np.linalg.norm(AP - BP * w)) / scale if scale > 0 else 0.0
+    scale = max(float(np.abs(w).max(initial=0.0)), ZERO * level) * frobenius(BP)
+    return frobenius(AP - BP * w) / scale if scale > 0 else 0.0
 
 
 def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) -> tuple[np.ndarray, np.ndarray, float]:

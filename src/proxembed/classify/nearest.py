@@ -52,7 +52,8 @@ def nearest_rows(X, X_train, n_neighbors: int, *, metric: str = "euclidean", own
         step = max(1, BLOCK_ENTRIES // (width + own))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            distance, columns = index.kneighbors(X[part], width + own)
+            with np.errstate(over="ignore", invalid="ignore"):
+                distance, columns = index.kneighbors(X[part], width + own)
             checked(distance)
             if own:
                 distance, columns = _without(part, distance, columns)

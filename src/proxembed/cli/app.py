@@ -1,7 +1,9 @@
 """The typer application and its entry point."""
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -11,12 +13,16 @@ from .compare import compare
 from .data import data
 from .demo import demo
 from .fit import fit
+from .interruption import say
 from .methods import methods
 from .predict import predict
+from .refusal import refusals
 from .report import report
 from .reproduce import reproduce
 from .search import search
 from .transform import transform
+
+NOBODY_READS = 141  # as a shell has it of a program that SIGPIPE ends
 
 
 class Program(TyperGroup):
@@ -27,7 +33,7 @@ class Program(TyperGroup):
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)
         try:
-            code = super().main(args, prog_name, standalone_mode=False, **extra)
+            code = printed(lambda: super(Program, self).main(args, prog_name, standalone_mode=False, **extra))
         except Exception as error:
             words, context = getattr(error, "format_message", None), getattr(error, "ctx", None)
             if words is None:  # not about the command line
@@ -35,9 +41,38 @@ class Program(TyperGroup):
             line = " ".join(words().split()).removesuffix(".")
             if line:  # else the help was shown
                 asked = context.command_path if context is not None else "proxembed"
-                typer.echo(f"proxembed: {line}{' See' if line[-1] == '?' else '; see'} `{asked} --help`.", err=True)
+                say(f"{line}{' See' if line[-1] == '?' else '; see'} `{asked} --help`.")
             code = 2
         sys.exit(code or 0)
+
+
+def printed(run: Callable[[], Any]) -> Any:
+    """The exit code of a run and of the printing of what it says, which ends quietly where nobody reads on.
+
+    Examples
+    --------
+    >>> from proxembed.cli.app import printed
+    >>> printed(lambda: 3)
+    3
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # file names need not be text
+    try:
+        with refusals():  # the help is printed before a verb's own refusals
+            code = run()
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return code
+    except typer.Exit as left:
+        code = left.exit_code
+    except BrokenPipeError:
+        code = NOBODY_READS
+    except SystemExit as left:  # rich and click leave so, with 1, where nobody reads on
+        code = NOBODY_READS if left.code == 1 else left.code
+    with suppress(OSError, AttributeError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # what is left in the buffer cannot be printed
+    return code
 
 
 app = typer.Typer(

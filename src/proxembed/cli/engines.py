@@ -26,7 +26,7 @@ class Found:
         As the record holds them, see ``told_trials``.
     seconds : float
     interrupted : bool
-        Whether Ctrl-C ended the search.
+        Whether an interruption ended the search.
     adaptive : dict or None
         The section of the page on the adaptive model.
 
@@ -98,10 +98,27 @@ def registered_methods(job: Any, train: Any, progress: Any) -> Found:
         n_jobs=job.jobs,
         max_trials=job.max_trials,
         progress=progress,
-    ).fit(train.X, training_labels(train), groups=train.groups)
+    )
+    interrupted = fitted_or_interrupted(searched, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in searched.leaders_[:LEADERS])
     seconds = sum(trial["seconds"] for trial in searched.trials_)
-    return Found(leaders, told_trials(searched.trials_), seconds, searched.interrupted_)
+    return Found(leaders, told_trials(searched.trials_), seconds, interrupted)
+
+
+def fitted_or_interrupted(searched: Any, *data: Any, **options: Any) -> bool:
+    """Fit a search; whether Ctrl-C came into it, also into its last fit, which takes nothing from what was searched.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Nothing was searched by then.
+    """
+    try:
+        return searched.fit(*data, **options).interrupted_
+    except KeyboardInterrupt:
+        if not hasattr(searched, "interrupted_"):
+            raise
+        return True
 
 
 def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
@@ -131,7 +148,8 @@ def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
         n_jobs=job.jobs,
         random_state=job.seed,
         progress=progress,
-    ).fit(scaling_apply(scaling_fit(kind, train.X), train.X), y)
+    )
+    interrupted = fitted_or_interrupted(searched, scaling_apply(scaling_fit(kind, train.X), train.X), y)
     labels, rows = LabelMatrix.of(y), float(np.mean([len(fold.train) for fold in folds]))
     best = [
         {**found, "params": carried_over(found["params"], found["switches"], labels, rows, labels)}
@@ -150,7 +168,7 @@ def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
     )
     leaders = tuple(leader(found) for found in best)
     seconds = float(searched.history_[-1]["seconds"])
-    return Found(leaders, told_settings(searched.leaderboard_), seconds, searched.interrupted_, section)
+    return Found(leaders, told_settings(searched.leaderboard_), seconds, interrupted, section)
 
 
 def leader(found: dict) -> tuple[str, Any]:

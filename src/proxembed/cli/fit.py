@@ -8,6 +8,7 @@ import typer
 
 from .checks import check_labels
 from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from .interruption import say
 from .refusal import refusals
 
 
@@ -27,7 +28,7 @@ def notes() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for line in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        typer.echo(f"proxembed: note: {line}", err=True)
+        say(f"note: {line}")
 
 
 def setting(text: str) -> tuple[str, object]:
@@ -48,6 +49,8 @@ def setting(text: str) -> tuple[str, object]:
         return name, json.loads(value)
     except json.JSONDecodeError:
         return name, value
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a list of thousands of brackets
+        raise ValueError(f"--set {name}: the value of {len(value):,} characters cannot be read.") from error
 
 
 def build(method: str, size: int | None, settings: list[str], seed: int, several_labels: bool):
@@ -70,26 +73,48 @@ def build(method: str, size: int | None, settings: list[str], seed: int, several
     if known.get("method", estimator) is None:
         estimator.set_params(method=estimator.default_method())
     options = dict(map(setting, settings))
-    if "method" in options:
-        options["method"] = wrapped(options["method"])
+    for name in options.keys() & method_parameters(estimator):
+        options[name] = wrapped(name, options[name])
     if size is not None:
         options["n_components"] = size
+    for name in options:
+        owner, dots, _ = name.partition("__")
+        if dots and not hasattr(options.get(owner, getattr(estimator, owner, None)), "get_params"):
+            raise ValueError(f"--set {name}: {owner} of {method} is no method; name one first (--set {owner}=NAME).")
     return estimator.set_params(**options)
 
 
-def wrapped(name: object):
-    """The method that --set method=NAME names, for a method that stands on another one.
+def method_parameters(estimator) -> set[str]:
+    """The parameters of a method whose value is another method.
+
+    Examples
+    --------
+    >>> from proxembed import SSDR
+    >>> from proxembed.cli.fit import method_parameters
+    >>> sorted(method_parameters(SSDR()))
+    ['supervised', 'unsupervised']
+    """
+    from sklearn.base import BaseEstimator
+
+    from proxembed.params import declared
+
+    kinds = {name: spec.kind for name, (_, spec) in declared(type(estimator)).items()}
+    return {name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, BaseEstimator)}
+
+
+def wrapped(parameter: str, name: object):
+    """The method that --set PARAMETER=NAME names, for a method that stands on another one.
 
     Examples
     --------
     >>> from proxembed.cli.fit import wrapped
-    >>> wrapped("fda")
+    >>> wrapped("method", "fda")
     FDA()
     """
     from proxembed.evaluate.arms import method_arms
 
     if not isinstance(name, str) or name.strip().lower() == "all":
-        raise ValueError(f"--set method={name} must name one method; `proxembed methods` lists them.")
+        raise ValueError(f"--set {parameter}={name} must name one method; `proxembed methods` lists them.")
     return method_arms([name], several_labels=False)[0].estimator
 
 
@@ -119,12 +144,12 @@ def fit(
 ) -> None:
     """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
     with refusals():
-        from proxembed.persist import check_writable
+        from proxembed.persist import check_model_path
 
         if out is not None:
-            check_writable(check_suffix(out))
+            check_model_path(check_suffix(out))
         dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, None)
-        path = check_writable(out or Path(f"{dataset.name}.skops"))
+        path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file, least=2)
         estimator = build(method, size, settings or [], seed, not dataset.single_label)

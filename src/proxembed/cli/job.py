@@ -3,9 +3,6 @@
 import json
 import shlex
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,12 +14,14 @@ from proxembed.engine.space import component_sizes
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, default_methods, method_arms, method_names, rival_arms
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.predictions import label_precisions
-from proxembed.evaluate.protocol import Protocol, Results, run
+from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.splits import Split, Splitting, make_splits, standard_split
 from proxembed.model import embedding_pipeline, training_labels
-from proxembed.report import make_record, summarise
+from proxembed.report import summarise
 
-from .outputs import all_or_none, file_hash, sections, write_evidence
+from .interruption import leave_interrupted, written_up
+from .outputs import RunRecord, evidence_sections, file_hash, model_section
+from .run_folder import EVIDENCE, RunFolder, run_folder
 from .terminal import print_summary, progress_bar
 
 RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores", "forestproximity", "forest"}
@@ -92,37 +91,6 @@ def parse_arms(text: str | None, dataset, seed: int) -> tuple[Arm, ...]:
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
 
 
-@contextmanager
-def output_folder(folder: Path) -> Iterator[Path]:
-    """The folder, made and proven writable before the long part starts; where nothing is put in it, it goes again.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.cli.job import output_folder
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with output_folder(Path(place) / "new" / "out") as folder:
-    ...         made = folder.is_dir()
-    ...     made, (Path(place) / "new").exists()
-    (True, False)
-    """
-    new = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        yield writable_folder(folder)
-    finally:
-        for path in new:
-            with suppress(OSError):  # it holds results, or was never made
-                path.rmdir()
-
-
-def writable_folder(folder: Path) -> Path:
-    """Make the folder and prove that it can be written before the long part starts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        return folder
-
-
 def parse_contrasts(texts: tuple[str, ...], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
     """Read --contrast A:B; each side is an arm, "raw", "best method" or "best rival", in any case.
 
@@ -161,22 +129,21 @@ def protocol_of(job: Job, dataset) -> Protocol:
 
 
 def run_job(job: Job, dataset) -> None:
-    """Do the whole job; after Ctrl-C, write what is finished and leave with exit code 130."""
+    """Do the whole job, phase by phase; an interruption leaves what is finished, and its exit code."""
     protocol = protocol_of(job, dataset)
-    with output_folder(job.folder) as folder:
-        record, results = evaluated(job, protocol, dataset)
-        with all_or_none(folder) as place:
-            written = [folder / path.name for path in write_evidence(record, results, place)]
-    summary = record["summary"]
-    if job.quiet:
-        typer.echo(json.dumps(summary | {"contrasts": record["contrasts"]}, indent=2))
-    else:
-        print_summary(summary, written, record["contrasts"])
-    if results.interrupted:
-        done, of = len([fold for fold in summary["folds"] if fold in results.folds]), job.folds * job.repeats
-        line = f"proxembed: interrupted; kept {done} complete folds of {of} (partial leaderboard in {job.folder})."
-        typer.echo(line, err=True)
-        raise typer.Exit(130)
+    with run_folder(job.folder, EVIDENCE) as folder:
+        with progress_bar(quiet=job.quiet) as progress:
+            record = evaluated(job, protocol, dataset, folder, progress)
+        summary = record["summary"]
+        try:
+            if job.quiet:
+                typer.echo(json.dumps(summary | {"contrasts": record["contrasts"]}, indent=2))
+            else:
+                print_summary(summary, folder.paths, record["contrasts"])
+        finally:
+            if summary["interrupted"]:
+                done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), job.folds * job.repeats
+                leave_interrupted(f"kept {done} complete folds of {of} in {folder.listing}.")
 
 
 def finished(pairs, summary: dict) -> list[tuple[str, str]]:
@@ -185,42 +152,41 @@ def finished(pairs, summary: dict) -> list[tuple[str, str]]:
     return [pair for pair in pairs if set(pair) <= known]
 
 
-def evaluated(job: Job, protocol: Protocol, dataset) -> tuple[dict, Results]:
-    """Run the protocol; the record of it, and its results."""
-    with progress_bar(quiet=job.quiet) as progress:
-        results = run(protocol, dataset, progress)
-        if not results.rows:
-            typer.echo("proxembed: interrupted before the first arm was finished; nothing was written.", err=True)
-            raise typer.Exit(130)
-        summary = summarise(results)
-        tested = contrasts(summary, finished(protocol.contrasts, summary))
-        found = shown_sections(protocol, dataset, summary, results, progress)
-    command = shlex.join(["proxembed", *sys.argv[1:]])
-    data_hash = None if job.file is None else file_hash(job.file)
-    options = {"seed": job.seed, "data_hash": data_hash, "contrasts": tested}
-    return make_record(job.kind, summary, results.rows, command, **options, **found), results
+def evaluated(job: Job, protocol: Protocol, dataset, folder: RunFolder, progress) -> dict:
+    """Run the protocol, look at held-out rows, make the page; the record."""
+    head = {"kind": job.kind, "command": shlex.join(["proxembed", *sys.argv[1:]]), "seed": job.seed}
+    head["data_hash"] = None if job.file is None else file_hash(job.file)
+    results = run(protocol, dataset, progress)
+    if not results.rows:
+        leave_interrupted("no arm was finished by then; nothing was written.")
+    record = RunRecord(folder, results, head, lambda: summarise(results))
+    pairs = finished(protocol.contrasts, record.summary)
+    record.add(contrasts=written_up(results, lambda: contrasts(record.summary, pairs)))
+    if not results.interrupted:
+        look_at_held_out_rows(protocol, dataset, record, progress)
+    return record.finish()
 
 
-def shown_sections(protocol: Protocol, dataset, summary: dict, results: Results, progress) -> dict:
-    """Map, labels and components of the best method, on rows that it has not seen; {} where there is none."""
-    best = next((entry for entry in summary["best"] if not entry["rival"] and not entry["failures"]), None)
-    if best is None or results.interrupted:
-        return {}
-    arm = next(arm for arm in protocol.arms if arm.name == best["arm"])
+def look_at_held_out_rows(protocol: Protocol, dataset, record: RunRecord, progress) -> None:
+    """Map, labels and components of the best method, on rows that it has not seen; nothing where there is none."""
+    best = next((entry for entry in record.summary["best"] if not entry["rival"] and not entry["failures"]), None)
+    if best is None:
+        return
+    arm, results = next(arm for arm in protocol.arms if arm.name == best["arm"]), record.results
     method = clone(arm.estimator).set_params(n_components=best["components"])
     split = shown_split(protocol, dataset)
     try:
         progress(0, 2, f"held-out map of {arm.name}")
         evidence = held_out_evidence(method, dataset, split, seed=protocol.seed)
+        raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None)
+        embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
+        record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
         progress(1, 2, f"components of {arm.name}")
         train = dataset.take(split.train)
         model = embedding_pipeline(method, train.X, readout=False).fit(train.X, training_labels(train))
+        record.add(**model_section(model, dataset))
     except KeyboardInterrupt:
-        results.interrupted = summary["interrupted"] = True
-        return {}
-    raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None)
-    embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
-    return sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset, model, None)
+        results.interrupted = True
 
 
 def shown_split(protocol: Protocol, dataset) -> Split:

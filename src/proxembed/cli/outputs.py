@@ -1,29 +1,28 @@
-"""The folder that a search leaves: the saved model, the embedded rows, and the evidence as files and one page."""
+"""What a run leaves, by file name: the saved model, the embedded rows, and the evidence as files and one page."""
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from proxembed.engine.evidence import Evidence
-from proxembed.evaluate.predictions import save_predictions
+from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.results import Results
 from proxembed.model import embedding_part, source_of
-from proxembed.persist import model_card, save, write_whole
+from proxembed.persist import model_card, model_files
 from proxembed.report import (
     component_section,
     label_section,
     leaderboard_csv,
     make_record,
+    make_unfinished,
     map_section,
     page_html,
     proximity_section,
-    write_atomic,
 )
 
+from .interruption import written_up
+from .run_folder import EMBEDDING, LEADERBOARD, MODEL, PAGE, PREDICTIONS, RECORD, UNFINISHED, RunFolder
 from .transform import npz_bytes
 
 BLOCK = 1 << 20
@@ -48,56 +47,87 @@ def file_hash(path: Path) -> str | None:
     return f"sha256:{found.hexdigest()}"
 
 
-@contextmanager
-def all_or_none(folder: Path) -> Iterator[Path]:
-    """A place inside the folder to write to; what lies there at the end takes its place in the folder, together.
-
-    Where writing fails, the folder stays as it was.
+def unfinished(head: dict, **found) -> dict[str, bytes]:
+    """The file of a run that has no summary yet: its command, and what it has found.
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.cli.outputs import all_or_none
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with all_or_none(Path(folder)) as place:
-    ...         _ = (place / "note.txt").write_text("whole")
-    ...     [path.name for path in Path(folder).iterdir()]
-    ['note.txt']
+    >>> from proxembed.cli.outputs import unfinished
+    >>> list(unfinished({"kind": "search", "command": "proxembed search a.csv", "seed": 0}, search={"trials": []}))
+    ['unfinished.json']
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as place:
-        try:
-            yield Path(place)
-            for path in sorted(Path(place).iterdir()):
-                os.replace(path, folder / path.name)
-        except OSError as error:
-            name = Path(error.filename or "").name  # the file that was wanted, not the one in the place
-            raise OSError(error.errno, error.strerror, str(folder / name)) from error
+    return {UNFINISHED: _json(make_unfinished(**head, **found))}
 
 
-def write_model(model, dataset, folder: Path, summary: dict | None, command: str) -> list[Path]:
-    """Write model.skops with its card model.md, and embedding.npz: Z and ids of all rows, as the saved model puts them.
+class RunRecord:
+    """The evidence of a comparison in the folder of its run, written anew as each part is finished; the page last.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    results : Results
+        Marked as interrupted where an interruption comes into the writing, which is then begun again.
+    head : dict
+        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
+    summary : callable
+        Returns the summary of the results. Predictions and single values are in the folder before it is called.
+    **parts : sections of the record that are there already
+
+    Attributes
+    ----------
+    record : dict
+        What is in results.json.
+    """
+
+    def __init__(self, folder: RunFolder, results: Results, head: dict, summary: Callable[[], dict], **parts):
+        self.folder, self.results, self.head, self.parts = folder, results, head, parts
+        written_up(results, self._write_values)
+        self.summary = written_up(results, summary)
+        self.add()
+
+    def add(self, **parts) -> None:
+        """Write the record with further sections."""
+        self.parts |= parts
+        written_up(self.results, self._write)
+
+    def finish(self) -> dict:
+        """Write the page; the record, which tells of every interruption until then."""
+        written_up(self.results, self._write_page)
+        return self.record
+
+    def _write_values(self) -> None:
+        values = unfinished(self.head, rows=self.results.rows, **self.parts)
+        self.folder.write(values | {PREDICTIONS: predictions_npz(self.results)})
+
+    def _write(self) -> None:
+        summary = self.summary | {"interrupted": self.results.interrupted}
+        head = {key: value for key, value in self.head.items() if key not in ("kind", "command")}
+        self.record = make_record(
+            self.head["kind"], summary, self.results.rows, self.head["command"], **head, **self.parts
+        )
+        leaderboard = leaderboard_csv(summary).encode("utf-8")
+        self.folder.write({LEADERBOARD: leaderboard, RECORD: _json(self.record)}, without=(UNFINISHED, PAGE))
+
+    def _write_page(self) -> None:
+        self._write()
+        self.folder.write({PAGE: page_html(self.record).encode("utf-8")})
+
+
+def _json(record: dict) -> bytes:
+    return json.dumps(record, indent=1).encode("utf-8")
+
+
+def saved_model(model, dataset, folder: Path, summary: dict | None, command: str) -> dict[str, bytes]:
+    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them.
 
     Rows that the model was fitted on look better than new ones; the map of the page shows test rows instead.
     """
     card = model_card(model, dataset, summary, command)
-    written = save(model, folder / "model.skops", source=source_of(dataset), card=card)
+    files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
     arrays = {"Z": embedding_part(model).transform(dataset.X)}
     if dataset.ids is not None:
         arrays["ids"] = dataset.ids
-    path = folder / "embedding.npz"
-    write_whole({path: npz_bytes(arrays)})
-    return [written, written.with_suffix(".md"), path]
-
-
-def write_evidence(record: dict, results: Results, folder: Path) -> list[Path]:
-    """Write leaderboard.csv, predictions.npz, results.json and index.html, each whole or not at all."""
-    return [
-        write_atomic(folder / "leaderboard.csv", leaderboard_csv(record["summary"])),
-        save_predictions(results, folder / "predictions.npz"),
-        write_atomic(folder / "results.json", json.dumps(record, indent=1)),
-        write_atomic(folder / "index.html", page_html(record)),
-    ]
+    return {path.name: content for path, content in files.items()} | {EMBEDDING: npz_bytes(arrays)}
 
 
 def named_labels(diagnosis: dict, dataset) -> dict:
@@ -116,23 +146,12 @@ def named_labels(diagnosis: dict, dataset) -> dict:
     return {**diagnosis, "worse_labels": worse}
 
 
-def sections(evidence: Evidence | None, dataset, model, diagnosis, measure: str = "cosine") -> dict:
-    """The map, the table of labels, the components and the proximity matrices, as the record holds them."""
-    names, stability = dataset.label_names, None if diagnosis is None else diagnosis.stability
-    found = {
-        "map": None,
-        "label_table": None,
-        "proximity": None,
-        "components": component_section(
-            model, stability, feature_names=dataset.feature_names, label_names=dataset.label_names
-        ),
-    }
-    if evidence is None:
-        return found
-    ids = None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
+def evidence_sections(evidence: Evidence, dataset, measure: str = "cosine") -> dict:
+    """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them."""
+    names, ids = dataset.label_names, None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
     counts = dataset.Y.sum(axis=0).tolist()
     Y = dataset.Y.tocsr()[evidence.rows]
-    return found | {
+    return {
         "map": map_section(evidence.panels, Y, names, ids),
         "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
         "label_table": label_section(
@@ -141,12 +160,10 @@ def sections(evidence: Evidence | None, dataset, model, diagnosis, measure: str 
     }
 
 
-def search_record(file: Path, seed: int, command: str, summary: dict, results: Results, found: dict) -> dict:
-    """The record of a search; ``found`` holds its sections, the diagnosis as plain data and the search.
-
-    It has no tested contrasts: on the folds they would flatter what was searched on these rows.
-    """
-    return make_record("search", summary, results.rows, command, seed=seed, data_hash=file_hash(file), **found)
+def model_section(model, dataset, stability=None) -> dict:
+    """The components of a fitted model, as the record holds them."""
+    names = {"feature_names": dataset.feature_names, "label_names": dataset.label_names}
+    return {"components": component_section(model, stability, **names)}
 
 
 def told_trials(trials: list[dict]) -> list[dict]:

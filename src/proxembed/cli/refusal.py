@@ -1,11 +1,14 @@
-"""Bad input ends in one clear line on standard error and exit code 2, an interruption in one line and 130."""
+"""Bad input ends in one clear line on standard error and exit code 2, an interruption in one line and its own code."""
 
 import errno
 import os
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 
 import typer
+
+from .interruption import interruptible, leave_interrupted, say
 
 PERMISSION = "change its permissions, or name another place"
 REMEDIES = {
@@ -20,11 +23,14 @@ REMEDIES = {
     errno.ENOTDIR: "a part of this path is a file; name another place",
     errno.EEXIST: "name another place",
 }
+FEWER = "give fewer rows or features, or fewer processes (--jobs 1) where there are several"
 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors about the input or the output folder into one line and exit code 2, Ctrl-C into one line and 130.
+    """Turn errors about input, output and memory into one line and exit code 2, an interruption into one and its code.
+
+    What a run had finished by then, which ``run_folder`` notes on the error, is told in the same line.
 
     Examples
     --------
@@ -32,15 +38,34 @@ def refusals() -> Iterator[None]:
     >>> with refusals():
     ...     pass
     """
-    try:
-        yield
-    except OSError as error:
-        refuse(told(error), error)
-    except ValueError as error:
-        refuse(" ".join(str(error).split()), error)
-    except KeyboardInterrupt as error:
-        typer.echo("proxembed: interrupted; nothing was written.", err=True)
-        raise typer.Exit(130) from error
+    with interruptible():
+        try:
+            yield
+        except BrokenPipeError:  # nobody reads on: `Program` ends the program without a word
+            raise
+        except OSError as error:
+            refuse(told(error), error)
+        except MemoryError as error:
+            reason = " ".join(str(error).split()).removesuffix(".")
+            refuse(f"the memory does not suffice{f' ({reason})' if reason else ''}; {FEWER}.", error)
+        except BrokenExecutor as error:
+            refuse(f"a worker process was ended from outside, for want of memory perhaps; {FEWER}.", error)
+        except ValueError as error:
+            refuse(" ".join(str(error).split()), error)
+        except KeyboardInterrupt as error:
+            leave_interrupted(f"{notes_of(error) or 'nothing was written'}.")
+
+
+def notes_of(error: BaseException) -> str:
+    """The notes on an error, as one line.
+
+    Examples
+    --------
+    >>> from proxembed.cli.refusal import noted
+    >>> notes_of(ValueError("a"))
+    ''
+    """
+    return "; ".join(getattr(error, "__notes__", ()))
 
 
 def told(error: OSError) -> str:
@@ -58,7 +83,8 @@ def told(error: OSError) -> str:
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."
 
 
-def refuse(line: str, cause: Exception | None = None) -> None:
+def refuse(line: str, cause: Exception) -> None:
     """Print one line on standard error and leave with exit code 2."""
-    typer.echo(f"proxembed: {line}", err=True)
+    kept = notes_of(cause)
+    say(f"{line}{f' Before that: {kept}.' if kept else ''}")
     raise typer.Exit(2) from cause

@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from .checks import check_limits
+from .interruption import leave_interrupted
 from .refusal import refusals
 
 VARIABLE = "PROXEMBED_DATA"
@@ -34,20 +35,20 @@ def reproduce(
             return
         from proxembed.reproduce import Request, experiment
 
-        from .job import output_folder
         from .outputs import file_hash
+        from .run_folder import run_folder
         from .terminal import progress_bar
 
         chosen = experiment(name)
         names = chosen_sets(sets, chosen)
         place = data_folder(data)
         files = data_files(place, names or chosen.files)
-        with output_folder(out or Path(name)) as folder, progress_bar(quiet=json_output) as progress:
+        with run_folder(out or Path(name)) as run, progress_bar(quiet=json_output) as progress:
             hashes = {path.name: file_hash(path) or "" for path in files}
             command = shlex.join(["proxembed", *sys.argv[1:]])
-            request = Request(place, folder, seed, quick, jobs, force, names, command, hashes, progress)
+            request = Request(place, run.folder, seed, quick, jobs, force, names, command, hashes, progress)
             record = finished(chosen, request)
-        shown(record, folder, json_output)
+        shown(record, run.folder, json_output)
 
 
 def list_experiments(json_output: bool) -> None:
@@ -107,13 +108,11 @@ def data_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def finished(experiment, request) -> dict:
-    """The record of the whole run; after Ctrl-C, exit code 130 and what is finished stays in the folder."""
+    """The record of the whole run; after an interruption what is finished stays in the folder."""
     try:
         return experiment.run(request)
-    except KeyboardInterrupt as error:
-        line = f"interrupted; what is finished is in {request.folder}, and the same command goes on from there."
-        typer.echo(f"proxembed: {line}", err=True)
-        raise typer.Exit(130) from error
+    except KeyboardInterrupt:
+        leave_interrupted(f"what is finished is in {request.folder}, and the same command goes on from there.")
 
 
 def shown(record: dict, folder: Path, json_output: bool) -> None:

@@ -85,24 +85,33 @@ class Job:
 
 
 def run_search(job: Job, dataset) -> None:
-    """Do the whole job; after Ctrl-C, write what is finished and leave with exit code 130."""
+    """Do the whole job, phase by phase; an interruption leaves what is finished, and its exit code."""
+    from proxembed.evaluate.splits import make_splits
+    from proxembed.persist import check_model_path
+
     from .fit import notes
-    from .job import output_folder
+    from .interruption import leave_interrupted
+    from .outputs import file_hash, unfinished
+    from .run_folder import EVIDENCE, MODEL, SAVED, run_folder
     from .terminal import progress_bar
 
     dataset, split = with_test_rows(dataset, job.seed)
-    with output_folder(job.folder), notes(), progress_bar(quiet=job.quiet) as progress:
-        searched = searching(job, dataset, split, progress)
-        if searched.interrupted:
-            kept(job, dataset, searched)
-        results = scored(job, dataset, searched, progress)
-        if not results.rows:
-            kept(job, dataset, searched)
-        written, summary = concluded(job, dataset, split, searched, results, progress)
-    shown(job, summary, written)
-    if results.interrupted:
-        typer.echo(f"proxembed: interrupted; the results in {job.folder} rest on what was done by then.", err=True)
-        raise typer.Exit(130)
+    make_splits(dataset, splitting(job), rows=split.train)  # refuses what the comparison would, before the search
+    with run_folder(job.folder, (*SAVED, *EVIDENCE)) as folder:
+        check_model_path(job.folder / MODEL)
+        with notes(), progress_bar(quiet=job.quiet) as progress:
+            head = {"kind": "search", "command": command(), "seed": job.seed, "data_hash": file_hash(job.file)}
+            searched = searching(job, dataset, split, progress)
+            folder.write(unfinished(head, search=search_section(job, searched)))
+            results = scored(job, dataset, searched, progress)
+            if results is None:
+                best_so_far(dataset, folder, searched)
+            record = concluded(job, dataset, split, searched, results, folder, head, progress)
+        try:
+            shown(job, record["summary"], folder.paths)
+        finally:
+            if record["summary"]["interrupted"]:
+                leave_interrupted(f"what was done by then is in {folder.listing}.")
 
 
 def with_test_rows(dataset, seed: int):
@@ -115,14 +124,25 @@ def with_test_rows(dataset, seed: int):
     return dataset, standard_split(dataset)
 
 
+def splitting(job: Job):
+    """The folds of the comparison, which are others than those of the search."""
+    from proxembed.evaluate.splits import Splitting
+
+    return Splitting(n_folds=job.folds, seed=job.seed + 1)
+
+
 def scored(job: Job, dataset, searched: Found, progress):
-    """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
+    """The best few that were found beside the rivals: folds inside the training rows, the test rows once.
+
+    None where an interruption came before the comparison had an arm.
+    """
     from proxembed.evaluate.arms import Arm, rival_arms
     from proxembed.evaluate.protocol import Protocol, run
-    from proxembed.evaluate.splits import Splitting
 
     from .job import parse_sizes
 
+    if searched.interrupted:
+        return None
     arms = [Arm(name, method) for name, method in searched.leaders]
     sizes = parse_sizes(job.sizes, dataset.Y.shape[1], dataset.X.shape[1])
     rivals = rival_arms(dataset.X, seed=job.seed)
@@ -130,47 +150,64 @@ def scored(job: Job, dataset, searched: Found, progress):
     protocol = Protocol(
         (*(arm for arm in arms if arm.name not in taken), *rivals),
         sizes if job.sizes else tuple(sorted({*sizes, *searched.sizes})),
-        splitting=Splitting(n_folds=job.folds, seed=job.seed + 1),
+        splitting=splitting(job),
         standard=True,
         seed=job.seed,
         n_jobs=job.jobs,
     )
-    return run(protocol, dataset, progress)
+    try:
+        results = run(protocol, dataset, progress)
+    except KeyboardInterrupt:
+        return None
+    return results if results.rows else None
 
 
-def concluded(job: Job, dataset, split, searched: Found, results, progress):
-    """Choose by the folds, look at the test rows, diagnose, fit on all rows, write the folder."""
-    from proxembed.engine.evidence import held_out_evidence
+def search_section(job: Job, searched: Found, chosen: dict | None = None) -> dict:
+    """The search as the record holds it: its trials, and its leaders or what was chosen of them."""
+    leaders = [{"name": name, **chosen_params(name, method)} for name, method in searched.leaders]
+    found = {"engine": job.engine, "trials": searched.trials, "seconds": searched.seconds}
+    return found | ({"leaders": leaders} if chosen is None else {"chosen": chosen})
+
+
+def concluded(job: Job, dataset, split, searched: Found, results, folder, head: dict, progress) -> dict:
+    """Choose by the folds, look at the test rows, diagnose, fit on all rows, make the page; the record."""
     from proxembed.report import summarise
 
-    from .outputs import all_or_none, named_labels, search_record, sections, write_evidence, write_model
+    from .outputs import RunRecord, model_section, saved_model
 
-    summary = summarise(results, searched=dataset)
-    name, method = chosen(summary, searched)
-    evidence = diagnosis = None
-    if not results.interrupted:
-        try:
-            progress(0, 3, "the test rows")
-            evidence = held_out_evidence(method, dataset, split, seed=job.seed, name=name)
-            diagnosis = diagnosed(job, method, dataset, split, progress)
-        except KeyboardInterrupt:
-            results.interrupted = summary["interrupted"] = True
-    progress(2, 3, "the last fit, on all rows")
-    model = refitted(method, dataset)
-    measure = "cosine" if searched.adaptive is None else "gaussian"
-    found = sections(evidence, dataset, model, diagnosis, measure)
-    found["diagnosis"] = None if diagnosis is None else named_labels(diagnosis.describe(), dataset)
-    found["search"] = {
-        "engine": job.engine,
-        "trials": searched.trials,
-        "seconds": searched.seconds,
-        "chosen": chosen_params(name, method),
-    }
-    found["adaptive"] = searched.adaptive
-    record = search_record(job.file, job.seed, command(), summary, results, found)
-    with all_or_none(job.folder) as place:
-        written = write_model(model, dataset, place, summary, command()) + write_evidence(record, results, place)
-    return [job.folder / path.name for path in written], summary
+    search = search_section(job, searched)
+    record = RunRecord(folder, results, head, lambda: summarise(results, searched=dataset), search=search)
+    name, method = chosen(record.summary, searched)
+    record.add(search=search_section(job, searched, chosen_params(name, method)), adaptive=searched.adaptive)
+    diagnosis = None
+    try:
+        if not results.interrupted:
+            diagnosis = look_at_test_rows(job, name, method, dataset, split, searched, record, progress)
+        progress(2, 3, "the last fit, on all rows")
+        model = refitted(method, dataset)
+        folder.write(saved_model(model, dataset, job.folder, record.summary, head["command"]))
+        record.add(**model_section(model, dataset, None if diagnosis is None else diagnosis.stability))
+    except KeyboardInterrupt:
+        results.interrupted = True
+    return record.finish()
+
+
+def look_at_test_rows(job: Job, name: str, method, dataset, split, searched: Found, record, progress):
+    """Write what the test rows show of the choice, and its diagnosis, which is returned; None where it was not made."""
+    from proxembed.engine.evidence import held_out_evidence
+
+    from .outputs import evidence_sections, named_labels
+
+    diagnosis = None
+    try:
+        progress(0, 3, "the test rows")
+        evidence = held_out_evidence(method, dataset, split, seed=job.seed, name=name)
+        record.add(**evidence_sections(evidence, dataset, "cosine" if searched.adaptive is None else "gaussian"))
+        diagnosis = None if record.results.interrupted else diagnosed(job, method, dataset, split, progress)
+        record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
+    except KeyboardInterrupt:
+        record.results.interrupted = True
+    return diagnosis
 
 
 def refitted(method, dataset):
@@ -233,18 +270,14 @@ def diagnosed(job: Job, method, dataset, split, progress):
                 raise
 
 
-def kept(job: Job, dataset, searched: Found) -> None:
-    """After Ctrl-C before the comparison had a fold: the best so far, fitted on all rows, and exit code 130."""
-    from .outputs import all_or_none, write_model
+def best_so_far(dataset, folder, searched: Found) -> None:
+    """After an interruption before the comparison had an arm: the best so far, fitted on all rows; leave."""
+    from .interruption import leave_interrupted
+    from .outputs import saved_model
 
     name, method = searched.leaders[0]
-    model = refitted(method, dataset)
-    with all_or_none(job.folder) as place:
-        write_model(model, dataset, place, None, command())
-    typer.echo(
-        f"proxembed: interrupted; the best so far ({name}) is in {job.folder}, not compared with rivals.", err=True
-    )
-    raise typer.Exit(130)
+    folder.write(saved_model(refitted(method, dataset), dataset, folder.folder, None, command()))
+    leave_interrupted(f"the best so far ({name}), not compared with rivals, is in {folder.listing}.")
 
 
 def command() -> str:

@@ -1,7 +1,7 @@
 """What the terminal shows of a job: progress on standard error, the table, and last the verdict."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from proxembed.evaluate.protocol import Progress
@@ -25,13 +25,18 @@ def progress_bar(quiet: bool) -> Iterator[Progress]:
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     console = Console(stderr=True)
     quiet = quiet or not console.is_interactive  # rich would leave an empty line in a file
-    with Bar(*columns, console=console, transient=True, disable=quiet) as bar:
-        task = bar.add_task("starting", total=None)
+    bar = Bar(*columns, console=console, transient=True, disable=quiet)
+    task = bar.add_task("starting", total=None)
 
-        def progress(done: int, total: int, text: str) -> None:
-            bar.update(task, completed=done, total=total, description=text)
+    def progress(done: int, total: int, text: str) -> None:
+        bar.update(task, completed=done, total=total, description=text)
 
+    bar.start()
+    try:
         yield progress
+    finally:
+        with suppress(OSError):  # the terminal may be gone
+            bar.stop()
 
 
 def leaderboard_table(summary: dict):

@@ -19,7 +19,7 @@ from proxembed.algebra.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.evaluate.splitters import StratifiedFolds, as_splits
 from proxembed.labels import LabelMatrix
-from proxembed.params import Param, check_params
+from proxembed.params import Param, check_params, shown
 from proxembed.validation import checked_features, in_range, learning
 
 from .limits import check_limits
@@ -129,7 +129,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     >>> from proxembed import DEFC
     >>> from proxembed.data import banana
     >>> data = banana(120)
-    >>> y = data.Y.argmax(axis=1)
+    >>> y = data.Y.toarray().argmax(axis=1)
     >>> found = DEFC(max_evals=16).fit(data.X[:80], y[:80], data.X[80:], y[80:])
     >>> found.n_models_, found.n_evaluations_, found.best_score_ > 0.8
     (8, 16, True)
@@ -192,7 +192,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         -------
         self
         """
-        with learning(self):
+        with learning(self, Exception):
             self._check(X_val, y_val)
             rows, labels = self._rows(X, y)
             further = None if X_val is None else self._further(X_val, y_val, rows, labels)
@@ -202,8 +202,8 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
                 raise ValueError(
                     f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}"
                 )
-            self._refit(best, found.objective, further)
             self._keep(found, best)
+            self._refit(best, found.objective, further)  # last, so that a KeyboardInterrupt leaves what was searched
             self.classes_ = labels.classes_
         return self
 
@@ -279,7 +279,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     def _folds(self, X, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         cv = self.cv
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
-            raise ValueError(f"cv={cv!r} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
+            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
         if isinstance(cv, Integral):
             cv = StratifiedFolds(int(cv), random_state=seed)
         splits = [(split.train, split.held_out) for split in as_splits(cv, X, labels)]
@@ -309,9 +309,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.best_params_ = {**best.params, "k": best.k}
         self.best_score_ = best.score
         self.leaderboard_ = [evaluation.entry() for evaluation in found.ranked()]
-        self.history_, self.cache_stats_, self.interrupted_ = found.history, found.cache_stats, found.interrupted
+        self.history_, self.cache_stats_ = found.history, found.cache_stats
         self.n_models_, self.n_evaluations_ = found.n_models, len(found.evaluations)
-        self.scoring_ = found.objective.scoring
+        self.scoring_, self.interrupted_ = found.objective.scoring, found.interrupted
 
     def describe(self) -> str:
         """The best candidate in words, with its classifier and its score in the search."""

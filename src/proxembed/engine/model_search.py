@@ -111,7 +111,7 @@ class ModelSearch:
     >>> from proxembed.data import banana
     >>> from proxembed.labels import LabelMatrix
     >>> data = banana(60)
-    >>> labels = LabelMatrix.of(data.Y.argmax(axis=1))
+    >>> labels = LabelMatrix.of(data.Y.toarray().argmax(axis=1))
     >>> objective = Objective(data.X, labels, [(np.arange(40), np.arange(40, 60))])
     >>> search = ModelSearch(objective, max_evals=10).carry_out(reduced8)
     >>> len(search.evaluations), len({found.switches for found in search.evaluations})

@@ -35,7 +35,7 @@ def nested_ga(search: ModelSearch) -> None:
     >>> from proxembed.engine.objective import Objective
     >>> from proxembed.labels import LabelMatrix
     >>> data = banana(60)
-    >>> labels = LabelMatrix.of(data.Y.argmax(axis=1))
+    >>> labels = LabelMatrix.of(data.Y.toarray().argmax(axis=1))
     >>> objective = Objective(data.X, labels, [(np.arange(40), np.arange(40, 60))])
     >>> found = ModelSearch(objective, max_evals=30).carry_out(nested_ga)
     >>> len(found.evaluations) <= 30, found.n_models >= 20

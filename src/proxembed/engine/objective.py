@@ -90,7 +90,7 @@ class Objective:
     --------
     >>> from proxembed.data import banana
     >>> data = banana(60)
-    >>> labels = LabelMatrix.of(data.Y.argmax(axis=1))
+    >>> labels = LabelMatrix.of(data.Y.toarray().argmax(axis=1))
     >>> objective = Objective(data.X, labels, [(np.arange(40), np.arange(40, 60))])
     >>> found = objective.evaluate(Switches(3, 5, 0, 5, 2, 2, 2, 0), {"similarity_sigma": 0.1, "k_N": 39, "lam": 1.0})
     >>> found.k, found.score > 0.8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 
 import numpy as np
@@ -22,6 +23,7 @@ from .space import FIRST, candidates, component_sizes, settings
 from .trials import MEASURES, Part, Trial, make_part
 
 LEADERS = 5
+SIZE = Param(low=1, integer=True)
 
 
 class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMixin, BaseEstimator):
@@ -70,7 +72,8 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         size), by_fold (at the best size), rows (trained on), complete (whether on all rows of all folds; scores of
         others are not comparable), seconds, failure, notes.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best so far is kept.
+        Whether Ctrl-C ended the search; the best so far is kept. After Ctrl-C in the last fit, ``fit`` raises
+        KeyboardInterrupt, and all attributes but ``best_estimator_`` and ``classes_`` are there.
     classes_ : array of classes, or names of the label columns.
 
     Raises
@@ -125,7 +128,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         -------
         self
         """
-        with learning(self):
+        with learning(self, Exception):
             self._check()
             X = checked_features(self, X, reset=True)
             labels = self._labels(X, y)
@@ -146,8 +149,12 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         check_params(self, {"measure": Param(choices=tuple(MEASURES), callable=True)})
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
-        if self.max_seconds is None and self.max_trials is None:
-            raise ValueError("max_seconds=None and max_trials=None would search for ever; give one of them.")
+        if self._seconds is None and self.max_trials is None:
+            raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
+
+    @property
+    def _seconds(self) -> float | None:
+        return None if self.max_seconds in (None, math.inf) else float(self.max_seconds)
 
     def _labels(self, X, y) -> LabelMatrix:
         if y is None:
@@ -171,7 +178,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         if asked is None:
             return component_sizes(n_labels)
         sizes = tuple(asked) if isinstance(asked, list | tuple | set) or np.ndim(asked) == 1 else (asked,)
-        if not sizes or any(not isinstance(k, Integral) or isinstance(k, bool) or k < 1 for k in sizes):
+        if not sizes or not all(SIZE.permits(k) for k in sizes):
             raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes}))
 
@@ -190,7 +197,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
             X.shape[0],
             sizes,
             self.measure,
-            self.max_seconds,
+            self._seconds,
             self.max_trials,
             seed,
             self.n_jobs,
@@ -200,6 +207,8 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
     def _parts(self, X, labels: LabelMatrix, groups, seed: int) -> tuple[Part, ...]:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
         cv = self.cv
+        if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
+            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
         if isinstance(cv, Integral):
             folds = StratifiedFolds if groups is None else GroupFolds
             cv = folds(int(cv), random_state=seed)
@@ -211,12 +220,13 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         complete = sorted(study.complete(), key=lambda t: -t.standing()[1]) or [best]
         titles = list(dict.fromkeys(t.title for t in complete))[:LEADERS]
         self.leaders_ = [_sized(next(t for t in complete if t.title == title)) for title in titles]
-        method, score = _sized(best), best.standing()[1]
-        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
+        method = _sized(best)
         self.best_params_ = {"method": best.title, **settings(method)}
-        self.best_score_ = score
+        self.best_score_ = best.standing()[1]
         self.trials_ = [t.plain(t in study.complete()) for t in study.trials]
         self.interrupted_ = study.interrupted
+        # last, so that a KeyboardInterrupt leaves what was searched
+        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
         self.classes_ = self.best_estimator_[-1].classes_
 
     def transform(self, X):

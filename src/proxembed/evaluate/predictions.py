@@ -14,11 +14,44 @@ from .metrics import average_precision
 from .results import TEST, Results
 
 
-def save_predictions(results: Results, path: str | Path) -> Path:
-    """Write the held-out scores of a comparison as an .npz of plain arrays, whole or not at all.
+def predictions_npz(results: Results) -> bytes:
+    """The held-out scores of a comparison as the content of an .npz of plain arrays.
 
     ``arm``, ``k`` (-1 for all features) and ``fold`` tell, for i = 0, 1, ..., what ``scores_i`` (rows of the fold,
     labels; float32) is; ``rows_FOLD`` holds the numbers of the rows of the data.
+
+    Parameters
+    ----------
+    results : Results
+        With ``keep_predictions=True`` in its protocol.
+
+    Returns
+    -------
+    bytes
+        What ``load_predictions`` reads from a file.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.predictions import predictions_npz
+    >>> from proxembed.evaluate.results import Results
+    >>> predictions_npz(Results({}, {}))[:2]
+    b'PK'
+    """
+    keys = list(results.predictions)
+    arrays = {
+        "arm": np.array([arm for arm, _, _ in keys], dtype=str),
+        "k": np.array([-1 if k is None else k for _, k, _ in keys], dtype=np.int64),
+        "fold": np.array([fold for _, _, fold in keys], dtype=str),
+    }
+    arrays |= {f"scores_{i}": results.predictions[key] for i, key in enumerate(keys)}
+    arrays |= {f"rows_{fold}": rows for fold, rows in results.held_out.items()}
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
+def save_predictions(results: Results, path: str | Path) -> Path:
+    """Write the held-out scores of a comparison, see ``predictions_npz``, whole or not at all.
 
     Parameters
     ----------
@@ -50,18 +83,8 @@ def save_predictions(results: Results, path: str | Path) -> Path:
     >>> list(found), rows["1"].tolist()
     ([('OPLS', 2, '1')], [4, 5, 7])
     """
-    keys = list(results.predictions)
-    arrays = {
-        "arm": np.array([arm for arm, _, _ in keys], dtype=str),
-        "k": np.array([-1 if k is None else k for _, k, _ in keys], dtype=np.int64),
-        "fold": np.array([fold for _, _, fold in keys], dtype=str),
-    }
-    arrays |= {f"scores_{i}": results.predictions[key] for i, key in enumerate(keys)}
-    arrays |= {f"rows_{fold}": rows for fold, rows in results.held_out.items()}
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
     path = Path(path)
-    write_whole({path: out.getvalue()})
+    write_whole({path: predictions_npz(results)})
     return path
 
 

@@ -241,8 +241,8 @@ class SupervisedUMAP(Rival):
                 random_state=self.random_state,
                 n_jobs=1,
             )
-            target = labels.Y.argmax(axis=1) if one_class else labels.Y.toarray()
-            Z = self.umap_.fit_transform(known, np.asarray(target))
+            target = labels.Y.toarray()
+            Z = self.umap_.fit_transform(known, target.argmax(axis=1) if one_class else target)
             return np.asarray(Z) if known.shape[0] == X.shape[0] else self.transform(X)
 
     def transform(self, X):

@@ -186,7 +186,7 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
     """
     if callable(kind):
         X, P = _pair(X, prototypes)
-        return _checked_relation(call("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
+        return checked_relation(call("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
     if kind not in RELATIONS:
         raise ValueError(f"kind={kind!r} is not a relation; choose one of {', '.join(RELATIONS)}, or pass a function.")
     check_params(kind, RELATIONS[kind], params)
@@ -319,12 +319,20 @@ def _share(d2: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(d2, total, out=d2, where=total > 0)
 
 
-def _checked_relation(R: Any, shape: tuple[int, int]) -> np.ndarray:
+def checked_relation(R: Any, shape: tuple[int, int], name: str = "kind") -> np.ndarray:
+    """What a function given as the parameter ``name`` returned, or a ValueError where it is no array of numbers of
+    this shape.
+
+    Examples
+    --------
+    >>> checked_relation([[1, 2]], (1, 2))
+    array([[1., 2.]])
+    """
     R = np.asarray(R)
     if R.shape != shape:
         raise ValueError(
-            f"kind (a function) returned shape {R.shape}; {shape} is needed: return one value a row and prototype."
+            f"{name} (a function) returned shape {R.shape}; {shape} is needed: return one value a row and prototype."
         )
     if R.dtype.kind not in "fiub" or not np.isfinite(R).all():
-        raise ValueError("kind (a function) returned values that are not finite real numbers: check its formula.")
+        raise ValueError(f"{name} (a function) returned values that are not finite real numbers: check its formula.")
     return R if R.dtype in (np.float32, np.float64) else R.astype(np.float64)

@@ -72,13 +72,14 @@ class Isomap(DirectEmbedder, Neighborly):
             guard_dense((m, m), "The shortest paths between all rows (set n_landmarks to bound them)")
             reference = np.arange(m)
         else:
-            if self.n_landmarks > m:
+            number = int(self.n_landmarks)
+            if number > m:
                 raise ValueError(
                     f"Isomap: n_landmarks={self.n_landmarks} is not allowed with {m} rows on the graph; it must be an "
                     f"integer from 2 to {m}. Use n_landmarks <= {m}, or None to scale all rows."
                 )
-            guard_dense((self.n_landmarks, m), "The shortest paths from the landmarks")
-            reference = prototypes_farthest(rows.X[self.kept_], self.n_landmarks, random_state=0)[1]
+            guard_dense((number, m), "The shortest paths from the landmarks")
+            reference = prototypes_farthest(rows.X[self.kept_], number, random_state=0)[1]
         self.landmarks_ = self.kept_[reference]
         self._squares_ = geodesics(self.graph_, reference)
         np.square(self._squares_, out=self._squares_)

@@ -4,7 +4,6 @@ space."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +13,7 @@ from ..algebra.guard import guard_dense
 from ..algebra.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
 from ..base import Embedder, SpectralEmbedder
 from ..features.prototypes import PROTOTYPES, prototypes
-from ..features.relation import RELATIONS, median_squared_distance, relation
+from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..labels import LabelMatrix
 from ..params import call, log, methods, param
@@ -135,7 +134,7 @@ class RelationFeatures(Embedder):
         with self._learning():
             X = self._rows(X, None).X
             groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
-            number = None if self.n_prototypes is None else min(self.n_prototypes, X.shape[0])
+            number = None if self.n_prototypes is None else min(int(self.n_prototypes), X.shape[0])
             self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
             self.tau_ = self.tau
             if self.tau is None and self.kind in ("gaussian", "alternative"):
@@ -149,7 +148,8 @@ class RelationFeatures(Embedder):
         """The relation features of rows X, (m, p)."""
         check_is_fitted(self, "prototypes_")
         X = self._input(X, reset=False)
-        R = self._relate(X) / self.scale_
+        with np.errstate(over="ignore", invalid="ignore"):
+            R = self._relate(X) / self.scale_
         return in_range(R, X)
 
     def _relate(self, X) -> np.ndarray:
@@ -272,14 +272,19 @@ class Kernelized(Wrapper):
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         guard_dense((X.shape[0], self.prototypes_.shape[0]), KERNEL_MATRIX)
-        kind = partial(call, "kernel", self.kernel) if callable(self.kernel) else KERNELS[self.kernel]
+        kind = self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
         K = relation(kind, X.astype(np.float64), self.prototypes_, **measure_params(kind, self.tau_, self.degree))
         return np.asarray(K, dtype=np.float64)
+
+    def _own_kernel(self, X, P) -> np.ndarray:
+        """The values of a kernel that is a function."""
+        return checked_relation(call("kernel", self.kernel, X, P), (X.shape[0], P.shape[0]), "kernel")
 
     def _learn_kernel(self, rows, template) -> None:
         """Prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
         chosen = self.n_prototypes is not None and self.kernel != "precomputed"
-        guard_dense((rows.n, min(self.n_prototypes, rows.n) if chosen else rows.n), KERNEL_MATRIX)
+        number = min(int(self.n_prototypes), rows.n) if chosen else rows.n
+        guard_dense((rows.n, number), KERNEL_MATRIX)
         self.prototypes_, self.tau_, self.choice_ = rows.X.astype(np.float64), None, None
         if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
             raise ValueError(
@@ -288,9 +293,7 @@ class Kernelized(Wrapper):
             )
         if chosen:
             groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
-            self.prototypes_, _ = prototypes(
-                self.prototypes, self.prototypes_, min(self.n_prototypes, rows.n), groups, self.random_state
-            )
+            self.prototypes_, _ = prototypes(self.prototypes, self.prototypes_, number, groups, self.random_state)
         if self.kernel == "gaussian":
             self._choose_width(rows, template)
         self.map_ = self.level_ = None

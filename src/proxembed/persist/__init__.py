@@ -1,7 +1,17 @@
 """Saved models: one .skops file that holds no code, with a card beside it, written whole or not at all."""
 
 from .card import model_card
-from .model_file import load, load_source, save, trusted_names
+from .model_file import check_model_path, load, load_source, model_files, save, trusted_names
 from .whole import check_writable, write_whole
 
-__all__ = ["check_writable", "load", "load_source", "model_card", "save", "trusted_names", "write_whole"]
+__all__ = [
+    "check_model_path",
+    "check_writable",
+    "load",
+    "load_source",
+    "model_card",
+    "model_files",
+    "save",
+    "trusted_names",
+    "write_whole",
+]

@@ -17,11 +17,16 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.data.errors import DataError
+from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
+
 from .card import CARD_MARK, LIBRARIES
-from .whole import write_whole
+from .whole import check_place, check_writable, write_whole
 
 FORMAT = 1
 FACTS = "proxembed.json"
+ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
+MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to so many times its size, or to so many bytes
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
     "proxembed.adaptive.switches.Switches",
@@ -83,15 +88,54 @@ def save(model: Any, path: str | Path, *, source: Mapping | None = None, card: s
     OPLS(n_components=2)
     """
     path = Path(path)
+    write_whole(model_files(model, path, source=source, card=card))
+    return path
+
+
+def model_files(model: Any, path: Path, *, source: Mapping | None = None, card: str | None = None) -> dict[Path, bytes]:
+    """What ``save`` writes, by path, for writers of further files; parameters and errors are those of ``save``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from proxembed import PCA
+    >>> from proxembed.persist import model_files
+    >>> [path.name for path in model_files(PCA().fit(np.eye(4)), Path("m.skops"), card="")]
+    ['m.skops', 'm.md']
+    """
     _check_model(model, path)
     content = _packed(model, _facts(source))
+    _check_sizes(content, path)
     _refuse_foreign(content, path)
     files = {path: content}
     if card is not None:
-        beside = path.with_suffix(".md")
-        _check_card(beside)
-        files[beside] = card.encode("utf-8")
-    write_whole(files)
+        _check_card(path.with_suffix(".md"))
+        files[path.with_suffix(".md")] = card.encode("utf-8")
+    return files
+
+
+def check_model_path(path: str | Path) -> Path:
+    """Prove that a model and its card can be saved under a name, before the long part starts; nothing is left behind.
+
+    Raises
+    ------
+    ValueError
+        The name does not end in .skops, or the card's is that of another document.
+    OSError
+        A file of this name cannot be written.
+
+    Examples
+    --------
+    >>> from proxembed.persist import check_model_path
+    >>> check_model_path("model.pkl")
+    Traceback (most recent call last):
+    ValueError: path='model.pkl' must end in .skops; a model is saved in that format alone.
+    """
+    path = Path(path)
+    _check_suffix(path)
+    check_writable(path)
+    _check_card(path.with_suffix(".md"))
     return path
 
 
@@ -209,9 +253,13 @@ def trusted_names() -> set[str]:
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in [*classes, *registry().values()]} | set(STATE)
 
 
-def _check_model(model: Any, path: Path) -> None:
+def _check_suffix(path: Path) -> None:
     if path.suffix != ".skops":
         raise ValueError(f"path={str(path)!r} must end in .skops; a model is saved in that format alone.")
+
+
+def _check_model(model: Any, path: Path) -> None:
+    _check_suffix(path)
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise TypeError(f"model={model!r} is not an estimator; pass a fitted one, such as OPLS().fit(X, y).")
     try:
@@ -221,6 +269,7 @@ def _check_model(model: Any, path: Path) -> None:
 
 
 def _check_card(path: Path) -> None:
+    check_place(path)
     if not path.exists():
         return
     with open(path, "rb") as file:
@@ -253,9 +302,12 @@ def _packed(model: Any, facts: str) -> bytes:
 def _read_facts(content: bytes, path: Path) -> dict:
     """The plain facts of a saved model, checked; the version rule is the format number."""
     try:
+        _check_sizes(content, path)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
             facts = json.loads(archive.read(FACTS)) if FACTS in names else None
+    except DataError:
+        raise
     except zipfile.BadZipFile as error:
         raise ValueError(
             f"{path} is not a saved model, or was cut short; give a .skops file of proxembed.persist.save."
@@ -274,6 +326,27 @@ def _read_facts(content: bytes, path: Path) -> dict:
             f"{FORMAT}; install proxembed {saved_by}, or fit and save the model again."
         )
     return facts
+
+
+def _check_sizes(content: bytes, path: Path) -> None:
+    """Raise where an array of a model is not what its header claims, or where parts would unpack to too much."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        for member in members:
+            if member.compress_type != zipfile.ZIP_STORED:
+                reason = f"its part {ascii(member.filename)} is packed, and a model is saved unpacked"
+                raise DataError.at(path, None, reason, "save the model again")
+        if sum(member.file_size for member in members) > len(content):
+            raise zipfile.BadZipFile("its parts overlap")
+        for member in members:
+            with archive.open(member) as part:
+                first = part.read(len(ARRAY))
+                part.seek(0)
+                if first == ARRAY:
+                    check_array(part, member.file_size, path, "an array of it", member.file_size)
+                elif first.startswith(ARCHIVE):
+                    most = min(max(MOST_TIMES * member.file_size, ALWAYS), most_unpacked())
+                    check_arrays(io.BytesIO(part.read()), path, most, remedy="fit and save a smaller model")
 
 
 def _refuse_foreign(content: bytes, path: Path) -> None:

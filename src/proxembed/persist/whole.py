@@ -1,27 +1,44 @@
-"""Files written whole or not at all: a temporary name beside the target, then a rename."""
+"""Files written together, whole or not at all: staged beside their targets, then exchanged for the earlier ones."""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # a system without them: no folder of another process is ever cleared
+    fcntl = None  # type: ignore[assignment]
+
+WRITING, RUNNING = ".writing-", ".running-"
+LOCK, NEW, EARLIER, READY = "lock", "new", "earlier", "ready"
 
 
-def write_whole(files: Mapping[Path, bytes]) -> None:
-    """Write files so that readers see the old ones or the new ones, never a part; all are written before any is shown.
+def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> None:
+    """Write files so that readers see the old ones or the new ones, never a part, and never old beside new.
+
+    All names are checked before anything is written, and all files are written before the first takes its place. Where
+    several files are concerned, the earlier ones leave before the first new one comes.
 
     Parameters
     ----------
     files : mapping of Path to bytes
-        Their folders must exist.
+        All in one folder, which must exist.
+    remove : iterable of Path
+        Files of the same folder that leave it in the same step, where they exist.
 
     Raises
     ------
     OSError
-        With the name of the file that could not be written; earlier files stay as they were.
+        With the name of the file that could not be written; the folder stays as it was.
+    ValueError
+        The files are not all in one folder.
 
     Examples
     --------
@@ -33,19 +50,89 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
     ...     (Path(folder) / "note.bin").read_bytes()
     b'whole'
     """
-    staged: dict[Path, str] = {}
-    try:
+    leaving = list(dict.fromkeys([*files, *remove]))
+    for path in leaving:
+        check_place(path)
+    if len({path.parent for path in leaving}) > 1:
+        raise ValueError(f"files={[str(path) for path in leaving]} must all be in one folder.")
+    with claimed(leaving[0].parent, file=leaving[0]) as place:
+        (place / NEW).mkdir()
         for path, content in files.items():
             with _named(path):
-                _stage(path, content, staged)
-        for path in files:
-            with _named(path):
-                os.replace(staged[path], path)
-            del staged[path]
+                _stage(place / NEW / path.name, content)
+        _exchange(place, list(files), leaving if len(leaving) > 1 else [])
+
+
+@contextmanager
+def claimed(folder: Path, prefix: str = WRITING, file: Path | None = None) -> Iterator[Path]:
+    """A new folder inside ``folder`` that is this process's for the block, and is removed after it.
+
+    It holds a locked file, so that other processes know whether its owner lives. What processes that are gone have left
+    is cleared first.
+
+    Parameters
+    ----------
+    folder : Path
+    prefix : {".writing-", ".running-"}
+    file : Path, optional
+        What an error names; None for the folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.persist.whole import claimed
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with claimed(Path(folder)) as place:
+    ...         (place / "lock").exists()
+    ...     list(Path(folder).iterdir())
+    True
+    []
+    """
+    with _named(folder if file is None else file):
+        clear_abandoned(folder)
+        place, lock = _locked_place(folder, prefix)
+    try:
+        yield place
     finally:
-        for temporary in staged.values():
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)
+        lock.close()
+        with suppress(OSError):  # what cannot be removed now, the next writer removes
+            _settle(place)
+
+
+def claims(folder: Path, prefix: str) -> list[Path]:
+    """The folders of this prefix that living processes hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.persist.whole import RUNNING, claimed, claims
+    >>> with tempfile.TemporaryDirectory() as folder, claimed(Path(folder), RUNNING) as place:
+    ...     claims(Path(folder), RUNNING) == [place]
+    True
+    """
+    return [place for place in folder.glob(f"{prefix}*") if _held(place)]
+
+
+def clear_abandoned(folder: Path) -> None:
+    """Remove what killed processes have left in a folder; an exchange that one of them had begun is finished or undone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.persist.whole import clear_abandoned
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / ".writing-abc").mkdir()
+    ...     clear_abandoned(Path(folder))
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    for prefix in (WRITING, RUNNING):
+        for place in folder.glob(f"{prefix}*"):
+            with suppress(OSError):  # another user's, or cleared by another process meanwhile
+                _clear(place)
 
 
 def check_writable(path: str | Path) -> Path:
@@ -72,10 +159,26 @@ def check_writable(path: str | Path) -> Path:
     FileNotFoundError: [Errno 2] its folder does not exist; make it first: 'no such folder/model.skops'
     """
     path = Path(path)
-    with _named(path):
-        _check_place(path)
-        with tempfile.TemporaryFile(dir=path.parent):
-            return path
+    check_place(path)
+    with claimed(path.parent, file=path):
+        return path
+
+
+def check_place(path: Path) -> None:
+    """Raise an OSError where a file cannot have this name: it is a folder, or its folder does not exist.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.persist.whole import check_place
+    >>> check_place(Path("/"))
+    Traceback (most recent call last):
+    IsADirectoryError: [Errno 21] this is a folder; name a file in it: '/'
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "its folder does not exist; make it first", str(path))
 
 
 @contextmanager
@@ -87,19 +190,93 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _stage(path: Path, content: bytes, staged: dict[Path, str]) -> None:
-    """Write the content under a temporary name beside its target and note that name."""
-    _check_place(path)
-    handle, staged[path] = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    with os.fdopen(handle, "wb") as file:
+def _stage(path: Path, content: bytes) -> None:
+    with open(path, "xb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    os.chmod(staged[path], 0o644)
 
 
-def _check_place(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "its folder does not exist; make it first")
+def _exchange(place: Path, files: list[Path], leaving: list[Path]) -> None:
+    """Move earlier files away, then new ones in; where a step fails, every step is taken back.
+
+    A process that is killed meanwhile leaves EARLIER alone, of which every file is to come back, or READY too, of which
+    every file is still to come in.
+    """
+    (place / EARLIER).mkdir()
+    steps = [(path, place / EARLIER / path.name) for path in leaving if os.path.lexists(path)]
+    steps += [(place / NEW, place / READY), *((place / READY / path.name, path) for path in files)]
+    begun: list[tuple[Path, Path]] = []
+    try:
+        for source, target in steps:
+            begun.append((source, target))
+            with _named(source if source in leaving else target):
+                os.replace(source, target)
+    except BaseException:
+        for source, target in reversed(begun):
+            if not os.path.lexists(source):  # the last step may not have been taken
+                os.replace(target, source)
+        raise
+    shutil.rmtree(place / EARLIER, ignore_errors=True)
+
+
+def _locked_place(folder: Path, prefix: str) -> tuple[Path, BinaryIO]:
+    """A new folder with a locked file in it; another process may clear it until the file is locked."""
+    while True:
+        place = Path(tempfile.mkdtemp(dir=folder, prefix=prefix))
+        try:
+            lock = open(place / LOCK, "xb")
+        except FileNotFoundError:
+            continue
+        except BaseException:
+            place.rmdir()
+            raise
+        _lock(lock, wait=True)
+        if (place / LOCK).exists():
+            return place, lock
+        lock.close()
+
+
+def _lock(file: BinaryIO, wait: bool = False) -> bool | None:
+    """Lock an open file: True where it is this process's then, False where another holds it, None without locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return None
+    return True
+
+
+def _held(place: Path) -> bool:
+    """Whether a living process holds the lock in a folder."""
+    try:
+        with open(place / LOCK, "rb+") as lock:
+            return _lock(lock) is False
+    except OSError:
+        return False
+
+
+def _clear(place: Path) -> None:
+    """Remove a folder unless its owner may live. The lock is held meanwhile, or was never there."""
+    try:
+        with open(place / LOCK, "rb+") as lock:
+            if _lock(lock):
+                _settle(place)
+    except FileNotFoundError:
+        try:
+            place.rmdir()  # an owner who has not locked it yet makes another
+        except OSError:
+            if not (place / LOCK).exists():
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _settle(place: Path) -> None:
+    """Remove a folder; of an exchange that was begun in it, put every file where it belongs."""
+    begun = next((place / name for name in (READY, EARLIER) if (place / name).is_dir()), None)
+    for path in () if begun is None else begun.iterdir():
+        if not os.path.lexists(place.parent / path.name):
+            os.replace(path, place.parent / path.name)
+    shutil.rmtree(place, ignore_errors=True)

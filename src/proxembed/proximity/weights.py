@@ -322,7 +322,10 @@ def _user_values(user: Any, row: np.ndarray, column: np.ndarray, n: int) -> np.n
     """The user's weights on the edges, after the checks that spec 2.2 asks for."""
     if user is None:
         raise ValueError('weights="precomputed" needs the weights: pass a symmetric n x n matrix, dense or sparse.')
-    W = sp.csr_array(user, dtype=np.float64) if sp.issparse(user) else np.asarray(user, dtype=np.float64)
+    try:
+        W = sp.csr_array(user, dtype=np.float64) if sp.issparse(user) else np.asarray(user, dtype=np.float64)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"The precomputed weights are no matrix of numbers: {fault}.") from fault
     if W.shape != (n, n):
         raise ValueError(f"The precomputed weights have shape {W.shape}; {(n, n)} is needed, one row and column a row.")
     entries = W.data if sp.issparse(W) else W

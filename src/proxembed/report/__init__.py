@@ -2,10 +2,10 @@
 
 from .adaptive import adaptive_section
 from .card import data_card
-from .files import leaderboard_csv, write_atomic
+from .files import leaderboard_csv
 from .matrices import proximity_section
 from .page import page_html
-from .record import make_record, read_record, versions
+from .record import make_record, make_unfinished, read_record, versions
 from .sections import component_section, label_section, map_section
 from .summarise import summarise
 from .views import score_text
@@ -17,6 +17,7 @@ __all__ = [
     "label_section",
     "leaderboard_csv",
     "make_record",
+    "make_unfinished",
     "map_section",
     "page_html",
     "proximity_section",
@@ -24,5 +25,4 @@ __all__ = [
     "score_text",
     "summarise",
     "versions",
-    "write_atomic",
 ]

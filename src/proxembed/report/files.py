@@ -1,47 +1,12 @@
-"""The text files of a run: the leaderboard as CSV, and text written whole or not at all."""
+"""The leaderboard of a run as CSV text."""
 
 import csv
 import io
-from pathlib import Path
-
-from proxembed.persist import write_whole
 
 COLUMNS = (
     "arm", "kind", "k", "components", "readout", "measure", "mean", "standard_error", "folds", "labels", "test",
     "seconds", "failures",
 )  # fmt: skip
-
-
-def write_atomic(path: str | Path, text: str) -> Path:
-    """Write a text file so that readers see the old file or the new one, never a part.
-
-    Parameters
-    ----------
-    path : str or Path
-        Its folder must exist.
-    text : str
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written; an earlier file stays as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.report.files import write_atomic
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomic(Path(folder) / "note.txt", "whole").read_text()
-    'whole'
-    """
-    path = Path(path)
-    write_whole({path: text.encode("utf-8")})
-    return path
 
 
 def _rounded(value: float | None) -> float | None:

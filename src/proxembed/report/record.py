@@ -138,10 +138,40 @@ def make_record(
     ...
     ValueError: kind='party' is not allowed; it must be compare, search or demo.
     """
+    sections = contrasts, map, diagnosis, label_table, components, search, proximity, adaptive
+    found = {"summary": summary, "rows": rows, **dict(zip(SECTIONS, sections, strict=True))}
+    record = make_unfinished(kind, command, seed=seed, data_hash=data_hash, **found)
+    if problem := _problem(record):
+        raise ValueError(f"the record is not complete: {problem}; give the parts as the report room makes them.")
+    return record
+
+
+def make_unfinished(kind: str, command: str, *, seed: int | None, data_hash: str | None = None, **found: Any) -> dict:
+    """What a run that has no summary yet has found, as plain data ready for ``json.dumps``; no page is made from it.
+
+    Parameters
+    ----------
+    kind, command, seed, data_hash : as in ``make_record``
+    **found : parts of the record
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        ``kind`` is not one of the three.
+
+    Examples
+    --------
+    >>> from proxembed.report import make_unfinished
+    >>> make_unfinished("search", "proxembed search a.csv", seed=0, search={"score": float("nan")})["search"]
+    {'score': None}
+    """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not allowed; it must be {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
-    sections = contrasts, map, diagnosis, label_table, components, search, proximity, adaptive
-    record = {
+    head = {
         "format": FORMAT,
         "kind": kind,
         "command": command,
@@ -149,14 +179,8 @@ def make_record(
         "seed": seed,
         "versions": versions(),
         "data_hash": data_hash,
-        "summary": summary,
-        "rows": rows,
-        **dict(zip(SECTIONS, sections, strict=True)),
     }
-    record = _plain(record)
-    if problem := _problem(record):
-        raise ValueError(f"the record is not complete: {problem}; give the parts as the report room makes them.")
-    return record
+    return _plain({**head, **found})
 
 
 def read_record(folder: str | Path) -> dict:

@@ -14,7 +14,8 @@ import numpy as np
 
 from proxembed.data import Dataset
 from proxembed.evaluate.splits import standard_split
-from proxembed.report import versions, write_atomic
+from proxembed.persist import write_whole
+from proxembed.report import versions
 
 from .code import code
 from .workers import as_they_come
@@ -174,7 +175,7 @@ class Kept:
         line |= {"seconds": round(entry["seconds"], 2), "failure": entry["failure"]}
         with open(self.folder / LOG, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-        write_atomic(self.folder / RECORD, json.dumps(self.record) + "\n")
+        write_whole({self.folder / RECORD: _json(self.record)})
 
     def _run(self) -> int:
         """The number of this run among ``runs``, which it joins with its first entry."""
@@ -191,8 +192,8 @@ class Kept:
     def write(self, page: str, figures: Mapping[str, str]) -> None:
         """Write the record, the page and the figures."""
         self.record = plain(self.record)
-        for name, text in {RECORD: json.dumps(self.record) + "\n", PAGE: page, **figures}.items():
-            write_atomic(self.folder / name, text)
+        texts = {name: text.encode("utf-8") for name, text in {PAGE: page, **figures}.items()}
+        write_whole({self.folder / name: content for name, content in {RECORD: _json(self.record), **texts}.items()})
 
 
 def plain(value: Any) -> Any:
@@ -213,6 +214,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     return value if isinstance(value, str | int | None) else repr(value)
+
+
+def _json(record: dict) -> bytes:
+    return (json.dumps(record) + "\n").encode("utf-8")
 
 
 def _now() -> str:

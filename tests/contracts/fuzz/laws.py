@@ -38,7 +38,7 @@ def finite(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
 
 
 def shapes(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
-    """One row a row, n_components_ columns and at least one, in X's float type where the estimator preserves it."""
+    """One row a row, n_components_ columns and at least one, in X's float type where the estimator says so."""
     rows = len(trial.matrix) + len(trial.new_matrix)
     for name, Z in found.items():
         if len(Z) != (len(trial.matrix) if name == "embedding_" else rows):
@@ -50,10 +50,10 @@ def shapes(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
     names = len(fitted.get_feature_names_out()) if hasattr(fitted, "get_feature_names_out") else columns
     if Z.ndim != 2 or Z.shape[1] == 0 or {Z.shape[1], names} != {columns}:
         return f"transform has the shape {Z.shape}, n_components_ is {columns}"
-    kept = get_tags(fitted).transformer_tags.preserves_dtype
-    single = trial.matrix.dtype == trial.new_matrix.dtype == np.float32 and "float32" in kept
-    expected = np.float32 if single else np.float64
-    return None if Z.dtype == expected else f"transform has the type {Z.dtype}, X {trial.matrix.dtype}"
+    single = trial.matrix.dtype == trial.new_matrix.dtype == np.float32
+    declared = "float32" in get_tags(fitted).transformer_tags.preserves_dtype
+    expected = (np.float64,) if not single else (np.float32,) if declared else (np.float32, np.float64)
+    return None if Z.dtype in expected else f"transform has the type {Z.dtype}, X {trial.matrix.dtype}"
 
 
 def classes(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:

@@ -1,7 +1,11 @@
 """Wrong words on the command line end as all bad input does; the help says everything."""
 
+import os
 import re
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 from rich.text import Text
 from typer.testing import CliRunner
@@ -57,3 +61,52 @@ def test_a_bug_is_not_told_as_bad_input(monkeypatch):
 
     monkeypatch.setattr("proxembed.cli.methods.refusals", broken)
     assert isinstance(program("methods").exception, ZeroDivisionError)
+
+
+PROGRAM = "import sys; sys.argv[0] = 'proxembed'; from proxembed.cli import main; main()"
+
+
+def process(words, **pipes):
+    """The program in a process of its own."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes}
+    return subprocess.run([sys.executable, "-c", PROGRAM, *words], **pipes)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes that nobody reads end a program in this way on POSIX")
+@pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "--json"]])
+def test_where_nobody_reads_the_program_ends_quietly(words):
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = process(words, stdout=write)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
+@pytest.mark.parametrize("words", [["--help"], ["reproduce"], ["methods", "--json"]])
+def test_an_output_that_cannot_be_printed_is_one_line_and_code_2(words):
+    with open("/dev/full", "wb") as full:
+        done = process(words, stdout=full)
+    assert done.returncode == 2 and done.stderr.decode().startswith("proxembed: No space left on device; free some")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closed by a POSIX shell")
+def test_a_closed_output_is_no_error():
+    command = 'exec "$0" -c "$1" reproduce'
+    for closed, code in ((">&-", 0), ("2>&-", 0), ("--nope 2>&-", 2)):
+        done = subprocess.run(["sh", "-c", f"{command} {closed}", sys.executable, PROGRAM], capture_output=True)
+        assert done.returncode == code and done.stderr == b""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
+def test_a_file_name_that_is_no_text_is_read_and_shown(tmp_path):
+    name = os.path.join(os.fsencode(tmp_path), b"\xff.npz")
+    with open(name, "wb") as file:
+        np.savez(file, X=np.eye(4), Y=np.eye(4))
+    done = process(["data", name])
+    assert done.returncode == 0 and rb"\udcff" in done.stdout and done.stderr == b""
+    done = process(["data", name + b".gz"])
+    assert done.returncode == 2 and rb"\udcff.npz.gz: no such file" in done.stderr

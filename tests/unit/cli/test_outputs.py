@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from proxembed import OPLS
-from proxembed.cli.outputs import sections
+from proxembed.cli.outputs import evidence_sections
 from proxembed.data import Dataset
 from proxembed.engine.evidence import held_out_evidence
 from proxembed.evaluate.splits import Split
@@ -21,15 +21,10 @@ def test_the_matrices_are_of_the_held_out_rows_and_their_labels():
     unknown[60] = True
     data = Dataset(X, np.where(unknown, 0, Y), label_names=["a", "b", "c"], unknown=unknown)
     evidence = held_out_evidence(OPLS(n_components=2), data, Split("test", np.arange(50), np.arange(50, 90)))
-    found = sections(evidence, data, OPLS(n_components=2).fit(X[:50], Y[:50]), None)["proximity"]
+    found = evidence_sections(evidence, data)["proximity"]
     assert (found["shown"], found["held_out"]) == (39, 39) and json.loads(json.dumps(found)) == found
     shown = np.delete(Y[50:], 10, axis=0)
     np.testing.assert_array_equal(unpacked(found["panels"][0]), 255 * (1 - covat(1 - shown).matrix))
     assert [panel["title"] for panel in found["panels"]][-2:] == ["OPLS", "OPLS on shuffled labels"]
     ours, shuffled = (panel["agreement"] for panel in found["panels"][-2:])
     assert ours > 0.9 > shuffled + 0.2
-
-
-def test_without_evidence_there_are_no_matrices():
-    data = Dataset(np.eye(4), np.eye(4), label_names=list("abcd"))
-    assert sections(None, data, OPLS(n_components=1), None)["proximity"] is None

@@ -2,10 +2,13 @@
 
 import errno
 import os
+import signal
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 import typer
 
+from proxembed.cli.interruption import interruptible, say
 from proxembed.cli.refusal import refusals
 
 
@@ -46,3 +49,52 @@ def test_an_error_without_a_file_or_of_several_lines_is_one_line(capsys):
 
 def test_an_interruption_says_that_nothing_was_written(capsys):
     assert told(KeyboardInterrupt(), capsys) == (130, "proxembed: interrupted; nothing was written.\n")
+
+
+def test_want_of_memory_is_told_with_what_was_wanted(capsys):
+    line = "proxembed: the memory does not suffice{}; give fewer rows or features, or fewer processes (--jobs 1)"
+    wanted = "Unable to allocate 8.00 GiB for an array with shape (32768, 32768) and data type float64"
+    code, found = told(MemoryError(wanted), capsys)
+    assert code == 2 and found.startswith(line.format(f" ({wanted})"))
+    assert told(MemoryError(), capsys)[1].startswith(line.format(""))
+
+
+def test_a_worker_that_died_is_told(capsys):
+    code, line = told(BrokenProcessPool("a process was terminated abruptly"), capsys)
+    assert code == 2 and line.startswith(
+        "proxembed: a worker process was ended from outside, for want of memory perhaps"
+    )
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no."), OSError(28, os.strerror(28), "a"), MemoryError(), KeyboardInterrupt()]
+)
+def test_what_was_kept_is_told_in_the_same_line(error, capsys):
+    error.add_note("kept in out: results.json")
+    assert "kept in out: results.json.\n" in told(error, capsys)[1]
+
+
+def test_a_bug_stays_one():
+    with pytest.raises(ZeroDivisionError), refusals():
+        raise ZeroDivisionError
+
+
+def test_the_exit_code_tells_the_signal(capsys):
+    with pytest.raises(typer.Exit) as left, interruptible(), refusals():
+        signal.raise_signal(signal.SIGTERM)
+    assert left.value.exit_code == 143 and capsys.readouterr().err.startswith(
+        "proxembed: interrupted; nothing was written"
+    )
+
+
+def test_a_name_that_is_no_text_or_would_move_the_cursor_is_spelled_out(capsys):
+    say("a\nb \x1b[31m \udcff é")
+    assert capsys.readouterr().err == "proxembed: a b \\x1b[31m \\udcff é\n"
+
+
+def test_a_terminal_that_is_gone_takes_no_words(monkeypatch):
+    def gone(*arguments, **options):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(typer, "echo", gone)
+    say("into nothing")

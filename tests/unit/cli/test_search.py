@@ -109,7 +109,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
     monkeypatch.setattr(halving, "run_trial", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far" in done.stderr
-    assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops"]
+    assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops", "unfinished.json"]
     assert load(tmp_path / "out" / "model.skops").predict(np.zeros((1, 6))).shape == (1, 3)
 
 
@@ -126,7 +126,7 @@ def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkey
 
     monkeypatch.setattr(protocol, "run", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
-    assert done.exit_code == 130 and "interrupted; the results in" in done.stderr
+    assert done.exit_code == 130 and "interrupted; what was done by then is in" in done.stderr
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["summary"]["interrupted"] and record["diagnosis"] is None and names(tmp_path / "out") == FILES
 
@@ -162,12 +162,21 @@ def test_a_folder_that_is_a_file_is_refused_before_the_work(unsplit, tmp_path, m
     assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
 
 
-def test_a_full_disk_leaves_the_earlier_folder_whole(unsplit, tmp_path, monkeypatch):
+def test_a_disk_that_is_full_from_the_start_leaves_the_earlier_folder_whole(unsplit, tmp_path, full_at):
+    out = tmp_path / "out"
+    assert program(unsplit, *QUICK, "-o", out).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    full_at(None)
+    done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
+    assert done.exit_code == 2 and "unfinished.json: No space left on device; free some space" in done.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_disk_that_is_full_at_the_page_keeps_all_else_and_no_earlier_page(unsplit, tmp_path, monkeypatch):
     from proxembed.cli import outputs
 
     out = tmp_path / "out"
     assert program(unsplit, *QUICK, "-o", out).exit_code == 0
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
 
     def full(*arguments, **options):
         raise OSError(28, "No space left on device", "index.html")
@@ -175,7 +184,9 @@ def test_a_full_disk_leaves_the_earlier_folder_whole(unsplit, tmp_path, monkeypa
     monkeypatch.setattr(outputs, "page_html", full)
     done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
     assert done.exit_code == 2 and "No space left on device" in done.stderr
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert len(done.stderr.strip().splitlines()) == 1 and f"Before that: kept in {out}: model.skops" in done.stderr
+    assert names(out) == [name for name in FILES if name != "index.html"]
+    assert json.loads((out / "results.json").read_text())["seed"] == 1
 
 
 def test_a_file_hash_is_that_of_its_bytes(tmp_path):

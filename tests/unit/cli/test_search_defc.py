@@ -136,7 +136,8 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
     monkeypatch.setattr(Objective, "evaluate", stopped)
     done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far (DEFC [3," in done.stderr, done.output
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["embedding.npz", "model.md", "model.skops"]
+    kept = ["embedding.npz", "model.md", "model.skops", "unfinished.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == kept
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ EVALS = 16
 
 def arcs(n, seed, noise=1.0):
     data = banana(n, seed, noise)
-    return data.X, data.Y.argmax(axis=1)
+    return data.X, data.Y.toarray().argmax(axis=1)
 
 
 @pytest.fixture(scope="module")

@@ -271,7 +271,7 @@ def test_other_measures(made):
         ({"n_components": 0}, "n_components=0 must be whole numbers of at least 1"),
         ({"n_components": (2, 1.5)}, "must be whole numbers"),
         ({"methods": ["oplls"]}, "did you mean opls"),
-        ({"cv": 151}, "n_folds=151 must be from 2"),
+        ({"cv": 151}, "cv=151 must be a number of folds from 2 to the 150 rows"),
     ],
 )
 def test_bad_parameters_name_the_remedy(made, options, message):

@@ -1,6 +1,7 @@
 """Files written whole or not at all: a full disk, an interruption, a read-only folder, and the old files stay."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,7 @@ def interrupted(*_):
 
 
 @pytest.mark.parametrize(("fault", "kind"), [(full_disk, OSError), (interrupted, KeyboardInterrupt)])
-@pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+@pytest.mark.parametrize("call", ["fsync", "replace", "mkdir"])
 def test_a_full_disk_or_an_interruption_leaves_the_old_files(fault, kind, call, path, monkeypatch):
     old = PCA().fit(X)
     save(old, path, card=model_card(old))
@@ -81,8 +82,7 @@ def test_a_read_only_folder_is_named(path, monkeypatch):
     def denied(*_, **__):
         raise PermissionError(13, "Permission denied", "a temporary name")
 
-    monkeypatch.setattr(tempfile, "mkstemp", denied)
-    monkeypatch.setattr(tempfile, "TemporaryFile", denied)
+    monkeypatch.setattr(tempfile, "mkdtemp", denied)
     for write in (lambda: save(PCA().fit(X), path), lambda: check_writable(path)):
         with pytest.raises(PermissionError, match="Permission denied") as caught:
             write()
@@ -98,3 +98,149 @@ def test_a_folder_in_place_of_the_file_is_named(path):
 
 def test_checking_leaves_nothing_behind(path):
     assert check_writable(path) == path and os.listdir(path.parent) == []
+
+
+NEW = {"a": b"new", "b": b"new", "c": b"new"}
+OLD = {"a": b"old", "b": b"old", "gone": b"old"}
+STEPS = len(OLD) + 1 + len(NEW)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def old_folder(folder):
+    for name, content in OLD.items():
+        (folder / name).write_bytes(content)
+
+
+def renew(folder):
+    write_whole({folder / name: content for name, content in NEW.items()}, remove=[folder / "gone", folder / "never"])
+
+
+def test_what_is_to_leave_leaves_with_the_first_new_file(tmp_path):
+    old_folder(tmp_path)
+    (tmp_path / "mine").write_bytes(b"mine")
+    renew(tmp_path)
+    assert contents(tmp_path) == {**NEW, "mine": b"mine"}
+
+
+@pytest.mark.parametrize("blocked", [*NEW, "gone"])
+def test_a_blocked_name_is_found_before_anything_is_written(tmp_path, monkeypatch, blocked):
+    (tmp_path / blocked).mkdir()
+    (tmp_path / "a.bin").write_bytes(b"old")
+    monkeypatch.setattr(whole_module.tempfile, "mkdtemp", None)
+    with pytest.raises(IsADirectoryError, match="this is a folder; name a file in it") as caught:
+        renew(tmp_path)
+    assert caught.value.filename == str(tmp_path / blocked)
+    assert sorted(os.listdir(tmp_path)) == sorted([blocked, "a.bin"])
+
+
+def test_files_of_two_folders_are_refused(tmp_path):
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ValueError, match="must all be in one folder"):
+        write_whole({tmp_path / "a": b"", tmp_path / "other" / "b": b""})
+    assert os.listdir(tmp_path) == ["other"]
+
+
+@pytest.mark.parametrize("fault", [full_disk, interrupted])
+@pytest.mark.parametrize("after", [False, True], ids=["before the step", "after the step"])
+@pytest.mark.parametrize("step", range(STEPS))
+def test_an_exchange_that_fails_at_any_step_is_taken_back(tmp_path, monkeypatch, step, after, fault):
+    old_folder(tmp_path)
+    whole, calls = os.replace, []
+
+    def failing(source, target):
+        calls.append(target)
+        if len(calls) == step + 1 and not after:
+            fault()
+        whole(source, target)
+        if len(calls) == step + 1 and after:
+            fault()
+
+    monkeypatch.setattr(whole_module.os, "replace", failing)
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        renew(tmp_path)
+    assert contents(tmp_path) == OLD
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="SIGKILL is a POSIX matter")
+@pytest.mark.parametrize("call", ["os.fsync", "os.replace"])
+def test_a_writer_that_is_killed_at_any_step_leaves_old_or_new_after_the_next_one(tmp_path, call):
+    """Every step in a process of its own, forked from one that has imported all."""
+    steps = range(1, STEPS + 1) if call == "os.replace" else range(1, len(NEW) + 1)
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom proxembed.persist import write_whole\n"
+        f"whole, NEW = {call}, {NEW!r}\n"
+        "for step in map(int, sys.argv[2:]):\n"
+        "    if os.fork() == 0:\n"
+        "        calls = []\n"
+        "        def killed(*arguments):\n"
+        "            calls.append(1)\n"
+        "            if len(calls) == step:\n"
+        "                os.kill(os.getpid(), signal.SIGKILL)\n"
+        "            return whole(*arguments)\n"
+        f"        {call} = killed\n"
+        "        folder = Path(sys.argv[1], str(step))\n"
+        "        write_whole({folder / name: NEW[name] for name in NEW}, remove=[folder / 'gone'])\n"
+        "        os._exit(1)\n"
+        "    assert os.waitstatus_to_exitcode(os.wait()[1]) == -signal.SIGKILL\n"
+    )
+    for step in steps:
+        (tmp_path / str(step)).mkdir()
+        old_folder(tmp_path / str(step))
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), *map(str, steps)], check=True)
+    for step in steps:
+        folder = tmp_path / str(step)
+        left = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        assert left.items() <= OLD.items() or left.items() <= NEW.items(), "never old beside new"
+        write_whole({folder / "further": b"new"})
+        found = contents(folder)
+        assert found.pop("further") == b"new" and found in ((OLD,) if call == "os.fsync" else (OLD, NEW)), step
+
+
+def test_what_killed_processes_left_is_removed(tmp_path):
+    for name in (".writing-empty", ".writing-full", ".running-dead"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".writing-full" / "results.json").write_text("{")
+    (tmp_path / ".running-dead" / "lock").touch()
+    (tmp_path / ".writing-file").write_text("no folder")
+    (tmp_path / "mine").mkdir()
+    os.symlink(tmp_path / "mine", tmp_path / ".writing-link")
+    write_whole({tmp_path / "a": b"new"})
+    assert sorted(os.listdir(tmp_path)) == [".writing-file", ".writing-link", "a", "mine"]
+
+
+def test_what_a_living_process_holds_stays_until_it_ends(tmp_path):
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom proxembed.persist.whole import claimed\n"
+        "with claimed(Path(sys.argv[1])) as place:\n    print(place.name, flush=True)\n    sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        name = other.stdout.readline().strip()
+        write_whole({tmp_path / "a": b"new"})
+        assert sorted(os.listdir(tmp_path)) == [name, "a"]
+        assert whole_module.claims(tmp_path, whole_module.WRITING) == [tmp_path / name]
+        other.kill()
+        other.wait()
+        assert sorted(os.listdir(tmp_path)) == [name, "a"] and not whole_module.claims(tmp_path, whole_module.WRITING)
+        write_whole({tmp_path / "a": b"newer"})
+        assert contents(tmp_path) == {"a": b"newer"}
+
+
+def test_without_locks_files_are_written_and_nothing_is_cleared(tmp_path, monkeypatch):
+    (tmp_path / ".writing-other").mkdir()
+    (tmp_path / ".writing-other" / "lock").touch()
+    monkeypatch.setattr(whole_module, "fcntl", None)
+    write_whole({tmp_path / "a": b"new"})
+    assert sorted(os.listdir(tmp_path)) == [".writing-other", "a"]
+
+
+def test_new_files_have_the_rights_that_the_process_gives(tmp_path):
+    earlier = os.umask(0o027)
+    try:
+        write_whole({tmp_path / "a": b"new"})
+    finally:
+        os.umask(earlier)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640

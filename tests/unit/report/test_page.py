@@ -3,14 +3,13 @@
 import base64
 import hashlib
 import json
-import os
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
 
-from proxembed.report import page_html, write_atomic
+from proxembed.report import page_html
 from proxembed.report.card import leak_warnings
 from proxembed.report.figures import COLOURS, k_curve, matrix_png
 from proxembed.report.matrices import unpacked
@@ -192,20 +191,3 @@ def test_figures_are_the_same_every_time(summary):
 def test_an_unknown_measure_is_refused(summary):
     with pytest.raises(ValueError, match="name='recall' is not a measure"):
         k_curve(summary, "recall")
-
-
-def test_files_are_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    target = tmp_path / "leaderboard.csv"
-    write_atomic(target, "first\r\n")
-    assert target.read_bytes() == b"first\r\n"
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    for call in ("replace", "fsync"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, call, full)
-            with pytest.raises(OSError, match="No space left"):
-                write_atomic(target, "second")
-        assert target.read_bytes() == b"first\r\n"
-        assert [path.name for path in tmp_path.iterdir()] == ["leaderboard.csv"]

@@ -178,3 +178,26 @@ def test_the_components_of_an_entry_are_those_that_every_fold_has():
         if row["arm"] == "OPLS" and row["fold"] == "2":
             row["components"] -= 1
     assert [entry["components"] for entry in summarise(found)["best"]] == [2, 5]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("good", "chance"), ("chance", "good")])
+def test_after_a_search_the_verdict_rests_on_the_test_rows_alone(ours, theirs):
+    def verdict(of_folds):
+        found = after_search(ours, theirs)
+        for row in found.rows:
+            if row["fold"] != "test" and row["arm"] == "all features":
+                row["value"] = of_folds
+        found = summarise(found, searched=Searched)["verdict"]
+        return {key: found[key] for key in ("decision", "gain", "interval", "arm", "k")}
+
+    assert verdict(0.01) == verdict(0.99)
+
+
+def test_the_verdict_of_a_comparison_rests_on_the_folds_alone():
+    verdicts = []
+    for test in ([0.1, 0.9, 0.9], [0.9, 0.1, 0.1]):
+        table = {arm: [*values, value] for (arm, values), value in zip(GOOD.items(), test, strict=True)}
+        verdicts.append(summarise(results(table, test=True))["verdict"])
+    assert all("On the test rows, looked at once" in verdict["text"] for verdict in verdicts)
+    one, other = ({key: verdict[key] for key in ("decision", "gain", "interval")} for verdict in verdicts)
+    assert one == other

@@ -89,6 +89,17 @@ def test_scores_probabilities_and_labels_agree(estimator, decision):
 
 
 @every
+def test_scores_of_decision_are_shares_less_their_cuts(estimator):
+    fitted = clone(estimator).fit(X, Y)
+    assert fitted.shares_.min() >= 0 and fitted.shares_.max() <= 1 and fitted.cuts_.shape == (C,)
+    np.testing.assert_array_equal(fitted.decision_function(X), fitted.shares_ - fitted.cuts_)
+    np.testing.assert_array_equal(fitted.transform(X), fitted.scores_)
+    for j, p in enumerate(fitted.predict_proba(X).T):
+        order = np.argsort(fitted.shares_[:, j])
+        assert np.all(np.diff(p[order]) >= -1e-12)
+
+
+@every
 def test_tuned_cuts_come_from_rows_whose_labels_were_hidden(estimator):
     fitted = clone(estimator).fit(X, Y)
     index = np.flatnonzero(KNOWN)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import Dataset, one_hot
@@ -12,6 +14,7 @@ from proxembed.data.errors import DataError, shorten, told
 from proxembed.data.readers import table
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.source import opened
+from proxembed.data.unpacking import check_array, most_unpacked
 
 LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicator of 0 and 1 (NaN where unknown)"
 
@@ -61,7 +64,14 @@ def array(path: Path) -> NDArray:
     """The array in a .npy file, never unpickled."""
     with opened(path) as stream:
         try:
+            size, _, first = stream.seek(0, io.SEEK_END), stream.seek(0), stream.read(len(MAGIC_PREFIX))
+            stream.seek(0)
+            if first == MAGIC_PREFIX:  # else NumPy says what it is
+                check_array(stream, size, path, "the array", most_unpacked())
+            stream.seek(0)
             found = np.load(stream, allow_pickle=False)
+        except DataError:
+            raise
         except (ValueError, EOFError, OSError) as error:
             reason = shorten(told(error), 160).strip("'")
             raise DataError.at(

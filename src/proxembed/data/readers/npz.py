@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from proxembed.data.dataset import Dataset, class_name, one_hot
 from proxembed.data.errors import DataError, shorten, told
 from proxembed.data.readers.source import opened
 from proxembed.data.readers.svmlight import MAX_FEATURES
+from proxembed.data.unpacking import check_arrays, most_unpacked
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", "label_names", "licence")
@@ -44,6 +46,9 @@ def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
 def load(path: Path) -> dict[str, NDArray]:
     with opened(path) as stream:
         try:
+            if zipfile.is_zipfile(stream):
+                check_arrays(stream, path, most_unpacked(), WANTED)
+            stream.seek(0)
             archive = np.load(stream, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise ValueError("it is a single array")
@@ -54,6 +59,8 @@ def load(path: Path) -> dict[str, NDArray]:
                 if array.dtype.kind == "U":
                     "".join(array.ravel().tolist()).encode()  # raises where text holds what is no character
             return {key: array.astype(array.dtype.newbyteorder("="), copy=False) for key, array in arrays.items()}
+        except DataError:
+            raise
         except Exception as error:  # damaged zip members fail in many ways: every one means the same here
             words = shorten(told(error), 160).strip("'")
             reason = f"it is no readable npz archive ({type(error).__name__}: {words})"

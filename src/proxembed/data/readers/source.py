@@ -14,18 +14,22 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError, shorten
+from proxembed.data.unpacking import Unpacked, most_unpacked
 
 GZIP_MAGIC = b"\x1f\x8b"
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Binary stream of a file; gzip is recognised by its first bytes, whatever the name."""
+    """Binary stream of a file; gzip is recognised by its first bytes, whatever the name, and unpacked up to a limit."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        remedy = "write what it gives to a file first"
+        raise DataError.at(path, None, "it is a pipe or a device, which cannot be read twice", remedy)
     try:
         with open(path, "rb") as raw:
             if raw.peek(2)[:2] == GZIP_MAGIC:
-                with gzip.open(raw) as stream:
-                    yield stream
+                with gzip.open(raw) as packed:
+                    yield Unpacked(packed, path, most_unpacked())
             else:
                 yield raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

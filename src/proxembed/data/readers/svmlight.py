@@ -61,6 +61,8 @@ def load(paths: list[Path]) -> list:
         streams = [stack.enter_context(opened(path)) for path in paths]
         try:
             return load_svmlight_files(streams, multilabel=True, zero_based=True)
+        except DataError:
+            raise
         except (ValueError, OverflowError, IndexError, MemoryError) as error:
             raise _fault(paths, f"it is not svmlight ({error})") from error
 

@@ -16,6 +16,7 @@ from proxembed.data.readers.arff_header import decode
 from proxembed.data.readers.blocks import Block, TableFile, sort_of
 from proxembed.data.readers.cells import MISSING, is_number
 from proxembed.data.readers.source import opened
+from proxembed.data.unpacking import most_unpacked, too_large
 
 BLOCK_BYTES = 1 << 21
 BLOCK_VALUES = 1 << 20
@@ -191,6 +192,9 @@ class ParquetFile:
         self.index = tuple(name for name in written if isinstance(name, str))
 
     def blocks(self, wanted: dict[str, str]) -> Iterator[Block]:
+        count, most = self._file.metadata.num_rows, most_unpacked()
+        if (size := 8 * count * len(wanted)) > most:
+            raise too_large(self.path, f"{count:,} rows of {len(wanted):,} columns", size, most)
         rows = max(1, BLOCK_VALUES // max(1, len(wanted)))
         with self._told():
             for batch in self._file.iter_batches(batch_size=rows, columns=list(wanted)):

@@ -1,0 +1,96 @@
+"""Ctrl-C, SIGTERM and SIGHUP: each interrupts a run in the same way, as KeyboardInterrupt."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+import typer
+
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # not every system has them all
+_received: list[int] = []
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let each of the signals raise KeyboardInterrupt, unless it is ignored (as ``nohup`` has it) or handled already.
+
+    Examples
+    --------
+    >>> import signal
+    >>> from proxembed.cli.interruption import exit_code, interruptible
+    >>> try:
+    ...     with interruptible():
+    ...         signal.raise_signal(signal.SIGTERM)
+    ... except KeyboardInterrupt:
+    ...     exit_code()
+    143
+    """
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        _received.append(number)
+        raise KeyboardInterrupt
+
+    _received.clear()
+    earlier: dict[int, Any] = {}
+    try:
+        for name in SIGNALS if threading.current_thread() is threading.main_thread() else ():
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                earlier[number] = signal.signal(number, interrupt)
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def exit_code() -> int:
+    """128 and the number of the first signal that came, as shells count; 130 for Ctrl-C.
+
+    Examples
+    --------
+    >>> from proxembed.cli.interruption import exit_code, interruptible
+    >>> with interruptible():
+    ...     exit_code()
+    130
+    """
+    return 128 + (_received[0] if _received else signal.SIGINT)
+
+
+def leave_interrupted(line: str) -> NoReturn:
+    """Say what an interruption has left, and leave with its exit code."""
+    say(f"interrupted; {line}")
+    raise typer.Exit(exit_code())
+
+
+def say(line: str) -> None:
+    """Print one line on standard error, whatever characters file names in it have; nothing where nobody can see it.
+
+    Examples
+    --------
+    >>> from proxembed.cli.interruption import say
+    >>> say("it is on standard error")
+    """
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(line.split()))
+    with suppress(OSError):  # the terminal may be gone
+        typer.echo(f"proxembed: {shown}", err=True)
+
+
+def written_up(results: Any, step: Callable[[], Any]) -> Any:
+    """What a short step gives that writes up finished work: interrupted once, it is begun again.
+
+    The results are marked as interrupted then; a second interruption ends the run.
+
+    Examples
+    --------
+    >>> from proxembed.cli.interruption import written_up
+    >>> from proxembed.evaluate.results import Results
+    >>> written_up(Results({}, {}), lambda: "the summary")
+    'the summary'
+    """
+    try:
+        return step()
+    except KeyboardInterrupt:
+        results.interrupted = True
+        return step()

@@ -1,0 +1,210 @@
+"""What packed data take in memory, checked before they are unpacked."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import zipfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from numpy.lib import format as npy
+
+from proxembed.data.errors import DataError, shorten
+
+SHARE = 2  # of the memory: the program holds the rows and at least one copy
+CONTAINER = Path("/sys/fs/cgroup/memory.max")
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+BUFFER_BYTES, LINE_BYTES = 1 << 20, 1 << 28
+SMALLER = "give fewer rows, sparse ones, or float32"
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def most_unpacked() -> int:
+    """Bytes that a file may unpack to: half of the memory of the machine, or of what its container may use.
+
+    Examples
+    --------
+    >>> from proxembed.data.unpacking import most_unpacked
+    >>> most_unpacked() > 1 << 20
+    True
+    """
+    sizes = [math.inf]
+    if hasattr(os, "sysconf"):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    if CONTAINER.is_file() and (limit := CONTAINER.read_text().strip()).isdigit():
+        sizes.append(int(limit))
+    return int(min(min(sizes), 1 << 62)) // SHARE
+
+
+def size_text(size: int) -> str:
+    """A number of bytes in words.
+
+    Examples
+    --------
+    >>> from proxembed.data.unpacking import size_text
+    >>> size_text(96), size_text(3 << 29)
+    ('96 bytes', '1.5 GiB')
+    """
+    power = min(max(size.bit_length() - 1, 0) // 10, len(UNITS) - 1)
+    return f"{size:,} bytes" if power == 0 else f"{size / 1024**power:,.1f} {UNITS[power]}"
+
+
+class Unpacked(io.BufferedReader):
+    """What a gzip stream unpacks to, up to a limit of bytes, and of bytes a line.
+
+    Parameters
+    ----------
+    packed : GzipFile
+    path : Path
+        What an error names.
+    most : int
+        Bytes after which a DataError is raised.
+    """
+
+    def __init__(self, packed: Any, path: Path, most: int) -> None:
+        super().__init__(_Counted(packed, path, most), BUFFER_BYTES)
+        self._path = path
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Read the next line."""
+        line = super().readline(LINE_BYTES if size is None or size < 0 else size)
+        if len(line) == LINE_BYTES:
+            reason = f"it unpacks to a line of more than {size_text(LINE_BYTES)}"
+            raise DataError.at(self._path, None, reason, "write one row a line")
+        return line
+
+
+class _Counted(io.RawIOBase):
+    """The bytes of a gzip stream, counted."""
+
+    def __init__(self, packed: Any, path: Path, most: int) -> None:
+        self._packed, self._path, self._most = packed, path, most
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._packed.readinto(buffer)
+        self._check(self._packed.tell())
+        return found
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._check(self._packed.seek(offset, whence))
+
+    def _check(self, place: int) -> int:
+        if place > self._most:
+            reason = f"it unpacks to more than {size_text(self._most)}, the most that may be unpacked here"
+            raise DataError.at(self._path, None, reason, "give fewer rows, or unpack it if it is meant to be so large")
+        return place
+
+
+def check_array(stream: BinaryIO, size: int, path: Path, name: str, most: int, remedy: str = SMALLER) -> int:
+    """Refuse an array in NumPy's form whose header does not fit the bytes after it, or that is too large.
+
+    Parameters
+    ----------
+    stream : binary stream at the start of the array.
+    size : int
+        Bytes of header and array.
+    path : Path
+    name : str
+        What an error calls the array.
+    most : int
+        Bytes that it may take.
+    remedy : str
+        What an error advises where it is too large.
+
+    Returns
+    -------
+    int
+        Bytes that it takes.
+
+    Examples
+    --------
+    >>> import io
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from proxembed.data.unpacking import check_array
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.zeros(3))
+    >>> size = file.tell(); start = file.seek(0)
+    >>> check_array(file, size, Path("z.npy"), "z", 100)
+    24
+    """
+    start = stream.tell()
+    version = npy.read_magic(stream)
+    if version not in HEADERS:
+        raise ValueError(f"{name} is of NumPy's form {version[0]}.{version[1]}")
+    shape, _, dtype = HEADERS[version](stream)
+    held = size - (stream.tell() - start)
+    wanted = math.prod(shape) * dtype.itemsize
+    if wanted != held and not dtype.hasobject:  # objects are refused by NumPy
+        reason = f"{name} claims {' x '.join(map(str, shape))} values of {dtype} ({size_text(wanted)}), "
+        raise DataError.at(path, None, f"{reason}but holds {size_text(held)}", "fetch or write the file again")
+    if held > most:
+        raise too_large(path, name, held, most, remedy)
+    return held
+
+
+def check_arrays(
+    stream: BinaryIO, path: Path, most: int, names: Collection[str] | None = None, remedy: str = SMALLER
+) -> None:
+    """Refuse an archive of NumPy's arrays that is not what it claims, or that would unpack to too many bytes.
+
+    Parameters
+    ----------
+    stream : binary stream of the archive
+    path : Path
+        What an error names.
+    most : int
+        Bytes that its arrays may take together.
+    names : collection of str, optional
+        The arrays that will be read; None for all.
+    remedy : str
+        What an error advises where they are too large.
+
+    Raises
+    ------
+    DataError
+        With the sizes.
+    zipfile.BadZipFile, ValueError
+        It is no such archive.
+
+    Examples
+    --------
+    >>> import io
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from proxembed.data.unpacking import check_arrays
+    >>> file = io.BytesIO()
+    >>> np.savez(file, X=np.zeros(3), Y=np.zeros(3))
+    >>> check_arrays(file, Path("z.npz"), 47)
+    Traceback (most recent call last):
+    proxembed.data.errors.DataError: z.npz: its arrays would take 48 bytes, above 47 bytes, ...
+    """
+    total = 0
+    with zipfile.ZipFile(stream) as archive:
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            if names is not None and name not in names:
+                continue
+            if member.compress_type not in PACKINGS:
+                reason = f"{shorten(name)} is packed in another way than NumPy's"
+                raise DataError.at(path, None, reason, "save it with numpy.savez_compressed")
+            with archive.open(member) as part:
+                total += check_array(part, member.file_size, path, name, most, remedy)  # type: ignore[arg-type]
+    if total > most:
+        raise too_large(path, "its arrays", total, most, remedy)
+
+
+def too_large(path: Path, what: str, size: int, most: int, remedy: str = SMALLER) -> DataError:
+    """The error for data that would not leave room for work on them."""
+    reason = f"{what} would take {size_text(size)}, above {size_text(most)}, the most that may be unpacked here"
+    return DataError.at(path, None, reason, remedy)

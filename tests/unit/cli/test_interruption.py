@@ -1,0 +1,325 @@
+"""Ctrl-C, SIGTERM, SIGHUP and SIGKILL in every phase of `search` and `compare`: what was finished is in the folder."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import proxembed.engine.evidence
+import proxembed.engine.search
+import proxembed.evaluate.arms
+import proxembed.report
+from proxembed.cli import app, outputs
+from proxembed.cli import job as job_module
+from proxembed.cli import search as search_module
+from proxembed.cli.interruption import exit_code, interruptible, written_up
+from proxembed.evaluate import protocol
+from proxembed.evaluate.results import Results
+from proxembed.persist import load
+
+QUICK = ["--methods", "opls,mvmd", "--max-trials", "2", "-k", "1,2", "--folds", "2", "--shuffles", "19"]
+FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
+UNFINISHED = {"unfinished.json"}
+VALUES = UNFINISHED | {"predictions.npz"}
+COMPARED = {"leaderboard.csv", "predictions.npz", "results.json"}
+PAGE = COMPARED | {"index.html"}
+MODEL = {"model.skops", "model.md", "embedding.npz"}
+# Where a phase of the search begins, what is in the folder then, what at the end, and the sections that are missing.
+SEARCH = {
+    "last fit of the search": (proxembed.engine.search, "fit_model", set(), UNFINISHED | MODEL, ()),
+    "comparison": (protocol, "run", UNFINISHED, UNFINISHED | MODEL, ()),
+    "summary": (proxembed.report, "summarise", VALUES, PAGE | MODEL, ("map", "diagnosis")),
+    "test rows": (proxembed.engine.evidence, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
+    "diagnosis": (search_module, "diagnosed", COMPARED, PAGE | MODEL, ("diagnosis",)),
+    "last fit": (search_module, "refitted", COMPARED, PAGE, ("components",)),
+    "model": (outputs, "saved_model", COMPARED, PAGE, ("components",)),
+    "components": (outputs, "model_section", COMPARED | MODEL, PAGE | MODEL, ("components",)),
+    "page": (outputs, "page_html", COMPARED | MODEL, PAGE | MODEL, ()),
+}
+COMPARE = {
+    "summary": (job_module, "summarise", VALUES, PAGE, ("map", "components")),
+    "contrasts": (job_module, "contrasts", COMPARED, PAGE, ("map", "components")),
+    "held-out rows": (job_module, "held_out_evidence", COMPARED, PAGE, ("map", "components")),
+    "components": (job_module, "embedding_pipeline", COMPARED, PAGE, ("components",)),
+    "page": (outputs, "page_html", COMPARED, PAGE, ()),
+}
+
+
+@pytest.fixture(autouse=True)
+def few_rivals(monkeypatch):
+    """The forest is slow to grow and is tested in its own room."""
+    whole = proxembed.evaluate.arms.rival_arms
+    for room in (proxembed.evaluate.arms, job_module):
+        monkeypatch.setattr(room, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
+
+
+@pytest.fixture
+def out(tmp_path):
+    """A folder with the files of an earlier run, and one of the user's."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for name in PAGE | MODEL | UNFINISHED | {"mine.txt"}:
+        (folder / name).write_text("<!-- proxembed model card --> of an earlier run")
+    return folder
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def of_this_run(folder):
+    files = [path for path in folder.iterdir() if path.is_file()]
+    return {path.name for path in files if b"of an earlier run" not in path.read_bytes()[:60]}
+
+
+def interrupted(monkeypatch, room, name, times=1, seen=lambda: None):
+    """Interrupt a phase as it begins, so many times; what ``seen`` gave then."""
+    whole, found = getattr(room, name), []
+
+    def stopped(*arguments, **options):
+        found.append(seen())
+        if len(found) <= times:
+            raise KeyboardInterrupt
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(room, name, stopped)
+    return found
+
+
+def last_line(done):
+    assert done.exit_code == 130 and "Traceback" not in done.output, (done.output, done.exception)
+    return done.stderr.strip().splitlines()[-1]
+
+
+def check_record(out, missing):
+    """Record and page tell of the interruption, and of all sections but the missing ones."""
+    record = json.loads((out / "results.json").read_text())
+    assert record["summary"]["interrupted"] and "Interrupted:" in (out / "index.html").read_text()
+    sections = ("map", "diagnosis", "components") if record["kind"] == "search" else ("map", "components")
+    assert [part for part in sections if record[part] is None] == list(missing)
+
+
+@pytest.mark.parametrize("phase", SEARCH)
+def test_an_interruption_of_the_search_keeps_what_was_finished(unsplit, out, monkeypatch, phase):
+    room, name, before, after, missing = SEARCH[phase]
+    found = interrupted(monkeypatch, room, name, seen=lambda: of_this_run(out))
+    done = program("search", unsplit, *QUICK, "-o", out)
+    assert found and found[0] == before, done.output
+    line = last_line(done)
+    assert of_this_run(out) == after and names(out) == after | {"mine.txt"}, "nothing of the earlier run"
+    assert line.startswith("proxembed: interrupted; ") and f"{out}: " in line and all(name in line for name in after)
+    if "results.json" in after:
+        check_record(out, missing)
+    else:
+        record = json.loads((out / "unfinished.json").read_text())
+        assert len(record["search"]["trials"]) == 2 and record["search"]["leaders"][0]["n_components"]
+    if "model.skops" in after:
+        assert load(out / "model.skops").predict(np.zeros((1, 6))).shape == (1, 3)
+
+
+@pytest.mark.parametrize("phase", COMPARE)
+def test_an_interruption_of_the_comparison_keeps_what_was_finished(file, out, monkeypatch, phase):
+    room, name, before, after, missing = COMPARE[phase]
+    found = interrupted(monkeypatch, room, name, seen=lambda: of_this_run(out))
+    done = program("compare", file, *FAST, "-o", out)
+    assert found and found[0] == before, done.output
+    line = last_line(done)
+    assert of_this_run(out) == after and names(out) == after | MODEL | {"mine.txt"}, "models are not a comparison's"
+    assert "kept 2 complete folds of 2" in line and all(name in line for name in after)
+    check_record(out, missing)
+
+
+@pytest.mark.parametrize("verb", ["search", "compare"])
+@pytest.mark.parametrize("phase", ["summary", "page"])
+def test_a_second_interruption_leaves_what_is_on_disk(unsplit, file, out, monkeypatch, verb, phase):
+    room, name, before, *_ = (SEARCH if verb == "search" else COMPARE)[phase]
+    interrupted(monkeypatch, room, name, times=2)
+    done = program(verb, *((unsplit, *QUICK) if verb == "search" else (file, *FAST)), "-o", out)
+    assert of_this_run(out) == before and not names(out) & {"index.html", ".running"}
+    line = last_line(done)
+    assert line.startswith(f"proxembed: interrupted; kept in {out}: ") and all(name in line for name in before)
+
+
+def test_an_error_after_a_phase_tells_what_was_kept(unsplit, out, monkeypatch):
+    def too_large(*arguments):
+        raise MemoryError("Unable to allocate 8.00 GiB")
+
+    monkeypatch.setattr(search_module, "refitted", too_large)
+    done = program("search", unsplit, *QUICK, "-o", out)
+    line = done.stderr.strip()
+    assert done.exit_code == 2 and len(line.splitlines()) == 1 and done.stdout == ""
+    assert line.startswith("proxembed: the memory does not suffice (Unable to allocate 8.00 GiB); give fewer rows")
+    assert line.endswith(f"Before that: kept in {out}: leaderboard.csv, predictions.npz, results.json.")
+    assert of_this_run(out) == COMPARED and not names(out) & MODEL
+
+
+def test_before_anything_is_finished_the_earlier_run_stays(unsplit, file, out, monkeypatch):
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    interrupted(monkeypatch, search_module, "searching")
+    assert last_line(program("search", unsplit, *QUICK, "-o", out)).endswith("interrupted; nothing was written.")
+    interrupted(monkeypatch, job_module, "run")
+    assert last_line(program("compare", file, *FAST, "-o", out)).endswith("interrupted; nothing was written.")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", sorted(PAGE | MODEL))
+def test_a_blocked_name_is_refused_before_the_work(unsplit, tmp_path, monkeypatch, name):
+    (tmp_path / "out" / name).mkdir(parents=True)
+    monkeypatch.setattr(search_module, "searching", None)
+    done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
+    assert done.exit_code == 2 and f"out/{name}: this is a folder; name a file in it" in done.stderr
+    assert names(tmp_path / "out") == {name}
+
+
+def test_a_document_in_place_of_the_card_is_refused_before_the_work(unsplit, tmp_path, monkeypatch):
+    (tmp_path / "model.md").write_text("# My notes")
+    monkeypatch.setattr(search_module, "searching", None)
+    done = program("search", unsplit, *QUICK, "-o", tmp_path)
+    assert done.exit_code == 2 and "model.md exists and is no model card" in done.stderr
+    assert (tmp_path / "model.md").read_text() == "# My notes"
+
+
+def test_folds_that_cannot_be_made_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
+    monkeypatch.setattr(search_module, "searching", None)
+    done = program("search", unsplit, *QUICK, "--folds", "91", "-o", tmp_path / "out")
+    assert done.exit_code == 2 and "n_folds=91 must be from 2 to the number of rows (90)" in done.stderr
+
+
+SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+RUN = (
+    "import signal, sys\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # whatever the tests run under
+    "signal.signal(signal.SIGTERM, signal.SIG_DFL)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    "from proxembed.cli import main, search\n"
+    "from proxembed.engine import halving\n"
+    "import proxembed.evaluate.arms as arms\n"
+    "rivals = arms.rival_arms\n"
+    "arms.rival_arms = lambda *args, **options: rivals(*args, **options)[:2]\n"
+    "trial = halving.run_trial\n"
+    "def told(*args):\n    print('trial', flush=True)\n    return trial(*args)\n"
+    "halving.run_trial = told\n"
+    "diagnosed = search.diagnosed\n"
+    "def slow(*args):\n    print('diagnosis', flush=True)\n    import time\n    time.sleep(60)\n"
+    "search.diagnosed = slow\n"
+    "main()\n"
+)
+
+
+def signalled(unsplit, out, number, word, count, *options):
+    """The program under a signal that it gets when it has said a word so many times: exit code and standard error."""
+    command = [sys.executable, "-c", RUN, "search", str(unsplit), *QUICK, *options, "-o", str(out)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as run:
+        for line in run.stdout:
+            count -= line.strip() == word
+            if count == 0:
+                break
+        os.kill(run.pid, number)
+        _, told = run.communicate(timeout=300)
+        return run.returncode, told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
+    out, number = tmp_path / "out", signal.SIGTERM
+    code, told = signalled(unsplit, out, number, "trial", 9, "--max-trials", "100000", "--max-seconds", "600")
+    assert code == 143 and names(out) == MODEL | UNFINISHED
+    assert told.startswith("proxembed: interrupted; the best so far (") and len(told.splitlines()) == 1, told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(unsplit, tmp_path, name):
+    out, number = tmp_path / "out", getattr(signal, name)
+    code, told = signalled(unsplit, out, number, "diagnosis", 1)
+    assert code == 128 + number and names(out) == PAGE | MODEL and str(out) in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+def test_a_killed_run_leaves_what_was_finished_and_the_next_one_clears_the_rest(unsplit, tmp_path):
+    out = tmp_path / "out"
+    code, told = signalled(unsplit, out, signal.SIGKILL, "diagnosis", 1)
+    assert (code, told) == (-signal.SIGKILL, "")
+    left = names(out)
+    assert len(left - COMPARED) == 1 and left > COMPARED and (left - COMPARED).pop().startswith(".running-")
+    assert program("report", out).exit_code == 0 and names(out) == PAGE
+    record = json.loads((out / "results.json").read_text())
+    assert record["map"] is not None and record["diagnosis"] is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks are a POSIX matter here")
+def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsplit, file, tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", RUN, "search", str(unsplit), *QUICK, "-o", str(out)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as run:
+        next(line for line in run.stdout if line.strip() == "diagnosis")
+        before = names(out)
+        done = program("compare", file, *FAST, "-o", out)
+        assert done.exit_code == 2 and f"{out} is being written by another run" in done.stderr
+        assert names(out) == before
+        run.kill()
+    assert program("compare", file, *FAST, "-o", out).exit_code == 0 and names(out) == PAGE
+
+
+def test_what_is_ignored_or_handled_stays_so():
+    def mine(number, frame):
+        raise AssertionError
+
+    earlier = signal.signal(signal.SIGTERM, mine), signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interruptible():
+            assert signal.getsignal(signal.SIGTERM) is mine and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, earlier[0])
+        signal.signal(signal.SIGINT, earlier[1])
+
+
+def test_the_first_signal_gives_the_exit_code():
+    with interruptible():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+        assert exit_code() == 143
+    with interruptible():
+        assert exit_code() == 130
+
+
+def test_outside_the_main_thread_signals_are_let_alone():
+    failed = []
+
+    def entered():
+        try:
+            with interruptible():
+                pass
+        except ValueError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=entered)
+    thread.start()
+    thread.join()
+    assert not failed
+
+
+def test_a_step_of_writing_up_is_done_again_once():
+    results, calls = Results({}, {}), []
+
+    def step():
+        calls.append(1)
+        if len(calls) in (1, 3, 4):
+            raise KeyboardInterrupt
+        return "done"
+
+    assert written_up(results, step) == "done" and results.interrupted
+    with pytest.raises(KeyboardInterrupt):
+        written_up(results, step)
