@@ -204,12 +204,15 @@ def index_pairs(cv, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
         if len(pair) != 2 or not all(_numbers_rows(rows, n) for rows in pair):
             raise ValueError(
                 f"cv={shown(cv)} is not allowed; it must be {FOLDS.allowed()}, a splitter, or a list of pairs of "
-                f"training and held-out row numbers from 0 to {n - 1}."
+                f"training and held-out row numbers from 0 to {n - 1}, or masks."
             )
     return found
 
 
 def _numbers_rows(rows: np.ndarray, n: int) -> bool:
+    """Whether an array holds row numbers of n rows, or is a mask of them."""
+    if rows.dtype.kind == "b":
+        return rows.shape == (n,)
     whole = rows.ndim == 1 and (rows.size == 0 or rows.dtype.kind in "iu")
     return whole and (rows.size == 0 or (rows.min() >= -n and rows.max() < n))
 
