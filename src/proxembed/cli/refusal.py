@@ -61,7 +61,7 @@ def notes_of(error: BaseException) -> str:
 
     Examples
     --------
-    >>> from proxembed.cli.refusal import noted
+    >>> from proxembed.cli.refusal import notes_of
     >>> notes_of(ValueError("a"))
     ''
     """
