@@ -14,12 +14,12 @@ def report(
     """Rebuild index.html and leaderboard.csv of a folder from its results.json, without refitting."""
     with refusals():
         from proxembed.persist import write_whole
-        from proxembed.report import leaderboard_csv, page_html, read_record
+        from proxembed.report import read_record
 
         record = read_record(folder)
-        made = {"leaderboard.csv": leaderboard_csv(record["summary"]), "index.html": page_html(record)}
-        written = [folder / name for name in made]
-        write_whole(dict(zip(written, (text.encode("utf-8") for text in made.values()), strict=True)))
+        files = {folder / name: text.encode("utf-8") for name, text in pages(record, folder).items()}
+        write_whole(files)
+        written = list(files)
         verdict = record["summary"]["verdict"]
         if json_output:
             import json
@@ -28,3 +28,25 @@ def report(
             return
         typer.echo(f"written: {', '.join(str(path) for path in written)}")
         typer.echo(f"{verdict['headline']}: {verdict['text']}")
+
+
+def pages(record: dict, folder: Path) -> dict[str, str]:
+    """The leaderboard and the page of a record that was read from a folder.
+
+    Raises
+    ------
+    ValueError
+        The record is damaged where its shape does not show it.
+    """
+    from proxembed.report import leaderboard_csv, page_html
+
+    try:
+        return {"leaderboard.csv": leaderboard_csv(record["summary"]), "index.html": page_html(record)}
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a damaged record makes the page raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ValueError(
+            f"{folder / 'results.json'} is damaged, so that no page can be made of it ({reason}); run `compare` or "
+            "`search` again."
+        ) from error

@@ -57,6 +57,28 @@ def test_what_is_no_record_ends_with_one_line_and_code_2(folder):
     assert (folder / "index.html").read_bytes() == earlier
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("summary", "curves", "macro average precision (ridge)"), {"OPLS": [1]}),
+        (
+            ("summary", "leaderboard", 0, "scores"),
+            {"macro average precision (ridge)": {"mean": 1, "test": 1, "by_fold": "x"}},
+        ),
+        (("map", "panels", 0, "x"), ["a"] * 60),
+        (("summary", "best", 0, "seconds"), 10**400),
+    ],
+)
+def test_a_record_that_is_damaged_within_its_parts_is_one_line(folder, place, value):
+    record = part = json.loads((folder / "results.json").read_text())
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    (folder / "results.json").write_text(json.dumps(record))
+    refused(program(folder), "results.json is")
+    assert [path.name for path in folder.iterdir()] == ["results.json"]
+
+
 def test_a_disk_that_is_full_at_the_page_leaves_the_earlier_table_too(folder, full_at):
     assert program(folder).exit_code == 0
     (folder / "leaderboard.csv").write_text("earlier")
