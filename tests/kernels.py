@@ -51,7 +51,7 @@ def run(kernel: str, tests: tuple[str, ...]) -> int:
     """The exit status of the tests under a kernel."""
     print(f"tests under OPENBLAS_CORETYPE={kernel}: {' '.join(tests) or 'all'}", flush=True)
     environment = {**os.environ, "OPENBLAS_CORETYPE": kernel}
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", *tests]
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", "-m", "not slow", *tests]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 

@@ -1,13 +1,15 @@
-"""scikit-learn's own checks on every public estimator in default construction."""
+"""scikit-learn's own checks on every public estimator in default construction.
 
-import inspect
+The searches pass them with small budgets in ``make test``, and with their default ones in ``make test-slow``.
+"""
+
 from unittest import SkipTest
 
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import proxembed
+from contracts.estimators import BUDGETS, build, public
 from proxembed import CCA, SELF
 
 NAMED_CCA = (
@@ -39,9 +41,12 @@ class _LocalFisher(SELF):
 
 
 def estimators() -> list[BaseEstimator]:
-    listed = {value for name in proxembed.__all__ if inspect.isclass(value := getattr(proxembed, name))}
-    public = [cls for cls in sorted(listed, key=lambda cls: cls.__name__) if issubclass(cls, BaseEstimator)]
-    return [cls() for cls in [*public, _CanonicalCorrelation, _LocalFisher]]
+    return [build(cls) for cls in [*public(), _CanonicalCorrelation, _LocalFisher]]
+
+
+def searches() -> list[BaseEstimator]:
+    """The searches in default construction, which need minutes of checks."""
+    return [cls() for cls in public() if cls.__name__ in BUDGETS]
 
 
 def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
@@ -56,6 +61,18 @@ def test_there_are_estimators_to_check():
 @pytest.mark.filterwarnings("ignore:The neighbour graph has [0-9]+ connected components:UserWarning")
 @parametrize_with_checks(estimators(), expected_failed_checks=expected_failures)
 def test_check_estimator(estimator, check):
+    run_check(estimator, check)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The neighbour graph has [0-9]+ connected components:UserWarning")
+@parametrize_with_checks(searches())
+def test_check_search_in_default_construction(estimator, check):
+    run_check(estimator, check)
+
+
+def run_check(estimator, check):
+    """The check; a skip needs a written reason."""
     try:
         check(estimator)
     except SkipTest as skipped:

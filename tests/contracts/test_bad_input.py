@@ -19,6 +19,7 @@ from contracts.estimators import (
     D,
     N,
     X,
+    build,
     dense,
     every,
     gram_distance,
@@ -57,8 +58,8 @@ def test_nonfinite_x(cls, value, form):
     bad = X.copy()
     bad[3, 2] = value
     with pytest.raises(ValueError, match="NaN|infinity"):
-        cls().fit(form(bad), y_for(cls))
-    fitted = cls().fit(X, y_for(cls))
+        build(cls).fit(form(bad), y_for(cls))
+    fitted = build(cls).fit(X, y_for(cls))
     with pytest.raises(ValueError, match="NaN|infinity"):
         output(fitted, form(bad))
 
@@ -86,20 +87,20 @@ def test_what_is_no_matrix_of_numbers(cls, name):
     if y is not None and name in ("no rows", "one row"):
         y = y[: len(bad)]
     with pytest.raises(error, match=message):
-        cls().fit(bad, y)
+        build(cls).fit(bad, y)
 
 
 @supervised
 @pytest.mark.parametrize("cut", [N - 1, 1, 0])
 def test_x_and_y_of_different_length(cls, cut):
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples|no label|0 sample|unknown"):
-        cls().fit(X, y_for(cls)[:cut])
+        build(cls).fit(X, y_for(cls)[:cut])
 
 
 @every
 @pytest.mark.parametrize("width", [D - 1, D + 1])
 def test_wrong_number_of_features_at_transform(cls, width):
-    fitted = cls().fit(X, y_for(cls))
+    fitted = build(cls).fit(X, y_for(cls))
     with pytest.raises(ValueError, match=rf"X has {width} features, but {cls.__name__} is expecting {D} features"):
         output(fitted, np.ones((3, width)))
 
@@ -107,7 +108,7 @@ def test_wrong_number_of_features_at_transform(cls, width):
 @every
 def test_unfitted(cls):
     with pytest.raises(NotFittedError):
-        output(cls(), X)
+        output(build(cls), X)
 
 
 @every
@@ -115,7 +116,7 @@ def test_a_row_of_zeros_is_a_row(cls):
     table = np.abs(X)
     table[4] = 0.0
     for rows in (table, sp.csr_array(table)):
-        fitted = cls().fit(rows, y_for(cls))
+        fitted = build(cls).fit(rows, y_for(cls))
         assert np.all(np.isfinite(dense(output(fitted, rows))))
         assert np.all(np.isfinite(dense(output(fitted, rows[[4]]))))
 
@@ -129,7 +130,7 @@ def test_entries_in_parts_are_their_sum(cls):
         shape=whole.shape,
     )
     before = parts.data.copy()
-    Z, again = (dense(output(cls().fit(rows, y_for(cls)), rows)) for rows in (whole, parts))
+    Z, again = (dense(output(build(cls).fit(rows, y_for(cls)), rows)) for rows in (whole, parts))
     np.testing.assert_allclose(again, Z, rtol=0, atol=1e-6 * np.abs(Z).max())
     np.testing.assert_array_equal(parts.data, before)
 
@@ -138,7 +139,7 @@ def test_entries_in_parts_are_their_sum(cls):
 def test_equal_rows_get_equal_places(cls):
     rows = X.copy()
     rows[20:30] = rows[:10]
-    fitted = cls().fit(rows, y_for(cls))
+    fitted = build(cls).fit(rows, y_for(cls))
     Z = dense(output(fitted, rows))
     assert np.all(np.isfinite(Z))
     np.testing.assert_allclose(Z[20:30], Z[:10], rtol=0, atol=1e-12 * np.abs(Z).max())
@@ -149,8 +150,8 @@ def test_constant_features_change_nothing(cls):
     wider = np.insert(X, [2, 5], [[3.0, -1.0]], axis=1)
     if cls in (LSI, MLSI, SLVM, OLPPR, ONPPR):  # not centred, or weights by lengths: only zeros are nothing to them
         wider = np.insert(X, [2, 5], 0.0, axis=1)
-    model = cls().fit(X, y_for(cls))
-    same = cls()
+    model = build(cls).fit(X, y_for(cls))
+    same = build(cls)
     if "ridge_scale" in same.get_params():  # the relative unit counts all features given to fit
         same.set_params(ridge=model.ridge_, ridge_scale="absolute")
     assert gram_distance(same.fit(wider, y_for(cls)).transform(wider), model.transform(X)) < 1e-8
@@ -160,7 +161,7 @@ def test_constant_features_change_nothing(cls):
 @pytest.mark.parametrize("value", [0.0, 3.0, 0.1])
 def test_features_that_are_all_constant(cls, value):
     with pytest.raises(ValueError, match="constant"):
-        cls().fit(np.full((N, D), value), y_for(cls))
+        build(cls).fit(np.full((N, D), value), y_for(cls))
 
 
 @pytest.mark.parametrize("cls", [LSI, MLSI, proxembed.SLVM, proxembed.HSL], ids=lambda c: c.__name__)
@@ -174,7 +175,7 @@ def test_no_feature_but_zeros(cls):
 @pytest.mark.parametrize("factor", [1e-30, 1e-9, 1e9])
 def test_the_unit_of_x_does_not_break_a_method(cls, factor):
     """Scaling all of X changes no direction where ridges are relative; absolute penalties may, but nothing breaks."""
-    Z = cls().fit_transform(X * factor, y_for(cls))
+    Z = build(cls).fit_transform(X * factor, y_for(cls))
     assert np.all(np.isfinite(Z)) and np.linalg.norm(Z) > 0
 
 

@@ -17,6 +17,7 @@ from contracts.estimators import (
     N,
     X,
     Y,
+    build,
     gram_distance,
     kind,
     labelled,
@@ -48,7 +49,7 @@ from proxembed.transductive.propagator import Propagation
 @supervised
 def test_no_y_at_all(cls):
     with pytest.raises(ValueError, match="requires y to be passed"):
-        cls().fit(X, None)
+        build(cls).fit(X, None)
 
 
 @labelled
@@ -57,14 +58,14 @@ def test_one_class_only(cls):
         if kind(cls) == "single" and np.ndim(y) == 2:
             continue
         with pytest.raises(ValueError, match="one class only.*at least two"):
-            cls().fit(X, y)
+            build(cls).fit(X, y)
 
 
 @labelled
 def test_no_row_has_a_label(cls):
     for y in (np.zeros((N, 3), dtype=int), [set() for _ in range(N)], sp.csr_array((N, 3))):
         with pytest.raises(ValueError, match="label|class"):
-            cls().fit(X, y)
+            build(cls).fit(X, y)
 
 
 BAD_LABELS = {
@@ -93,7 +94,7 @@ BAD_LABELS = {
 def test_labels_that_are_none(cls, name):
     y, message = BAD_LABELS[name]
     with pytest.raises(ValueError, match=message):
-        cls().fit(X, y)
+        build(cls).fit(X, y)
 
 
 @single
@@ -102,8 +103,8 @@ def test_several_labels_are_refused_with_the_way_out(cls):
         ValueError,
         match=rf"{cls.__name__} takes one class a row, but \d+ rows have several.* Use MESD\({cls.__name__}\(\)\)",
     ):
-        cls().fit(X, Y)
-    MESD(cls()).fit(X, Y)
+        build(cls).fit(X, Y)
+    MESD(build(cls)).fit(X, Y)
 
 
 @single
@@ -111,8 +112,8 @@ def test_rows_without_a_label_are_refused_with_the_way_out(cls):
     lonely = strategies.one_hot(CLASSES)
     lonely[3] = 0.0
     with pytest.raises(ValueError, match=rf"1 rows have no label. Use MESD\({cls.__name__}"):
-        cls().fit(X, lonely)
-    MESD(cls()).fit(X, lonely)
+        build(cls).fit(X, lonely)
+    MESD(build(cls)).fit(X, lonely)
 
 
 def test_single_labels_through_a_kernel_are_refused_likewise():
@@ -134,8 +135,8 @@ def test_rows_with_unknown_cells_are_left_out_and_counted(cls):  # the search sc
         y[hole, [0, 3, 1]] = np.nan
     keep = np.setdiff1d(np.arange(N), hole)
     with pytest.warns(UserWarning, match=r"\b3\b.*rows"):
-        some = cls().fit(X, y)
-    fewer = cls().fit(X[keep], y_for(cls)[keep])
+        some = build(cls).fit(X, y)
+    fewer = build(cls).fit(X[keep], y_for(cls)[keep])
     np.testing.assert_allclose(output(some, X), output(fewer, X), rtol=0, atol=1e-10 * np.abs(output(fewer, X)).max())
 
 
@@ -145,7 +146,7 @@ def test_sparse_unknown_cells_are_the_same_as_dense_ones(cls):
     y[[1, 5, 30]] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        one, other = cls().fit(X, y), cls().fit(X, sp.csr_array(y))
+        one, other = build(cls).fit(X, y), build(cls).fit(X, sp.csr_array(y))
     np.testing.assert_allclose(output(other, X), output(one, X), rtol=0, atol=1e-10)
 
 
@@ -167,7 +168,7 @@ def test_one_row_with_known_labels(cls):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
-            fitted = cls().fit(X, y)
+            fitted = build(cls).fit(X, y)
         except ValueError as error:
             assert re.search("only 1 of 40 rows|one class only|at least 2|distinct", str(error)), error
         else:
@@ -176,22 +177,22 @@ def test_one_row_with_known_labels(cls):
 
 def fit_and_read(cls, y):
     """A classifier may fit on one row; it must not then pretend to more than one class."""
-    fitted = cls().fit(X, y)
+    fitted = build(cls).fit(X, y)
     if len(fitted.classes_) == 1:
         raise ValueError("one class only")
 
 
 @pytest.mark.parametrize("cls", [CCA, OPLS, PLS, MDDM], ids=lambda c: c.__name__)
 def test_a_label_that_every_row_has_is_inert(cls):
-    expected = cls().fit_transform(X, Y)
+    expected = build(cls).fit_transform(X, Y)
     # The ridge chosen by leave-one-out averages over label columns, one of which is now constant: the choice stays.
-    assert gram_distance(cls().fit_transform(X, np.insert(Y, 1, 1.0, axis=1)), expected) < 1e-8
+    assert gram_distance(build(cls).fit_transform(X, np.insert(Y, 1, 1.0, axis=1)), expected) < 1e-8
 
 
 @multi
 def test_full_empty_and_equal_label_columns_together(cls):
     awkward = strategies.labels_awkward(N, 3)
-    fitted = cls().fit(X, awkward)
+    fitted = build(cls).fit(X, awkward)
     assert np.all(np.isfinite(output(fitted, X)))
     assert len(getattr(fitted, "classes_", awkward.T)) == awkward.shape[1]
 
@@ -208,8 +209,8 @@ def test_masked_labels_are_unknown(cls):
     plain, whole = (CLASSES, hole.any(axis=1)) if kind(cls) == "single" else (Y, hole)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        masked = readings(cls().fit(X, np.ma.array(plain, mask=whole)), X)
-        unknown = readings(cls().fit(X, np.where(whole, np.nan, plain)), X)
+        masked = readings(build(cls).fit(X, np.ma.array(plain, mask=whole)), X)
+        unknown = readings(build(cls).fit(X, np.where(whole, np.nan, plain)), X)
     for method, values in unknown.items():
         np.testing.assert_array_equal(masked[method], values)
 
@@ -221,7 +222,7 @@ SCORING = [cls for cls in SUPERVISED if hasattr(cls, "score")]
 @pytest.mark.parametrize("form", ["classes", "indicator", "sets"])
 def test_scores_count_rows_in_every_form_of_labels_and_never_what_is_masked(cls, form):
     y = {"classes": CLASSES, "indicator": Y.astype(int), "sets": [set(np.flatnonzero(row)) for row in Y]}[form]
-    fitted = cls().fit(X, y)
+    fitted = build(cls).fit(X, y)
     assert 0.0 <= fitted.score(X, y) <= 1.0
     if form == "sets":
         return
@@ -237,10 +238,10 @@ def test_scores_count_rows_in_every_form_of_labels_and_never_what_is_masked(cls,
 
 def assert_takes_no_part(cls: type, column: np.ndarray) -> None:
     """The label changes neither the embedding nor what is told of the others, and is predicted nowhere."""
-    one = cls().fit(X, Y)
+    one = build(cls).fit(X, Y)
     told = readings(one, X)
     for place in (0, 2, 4):
-        other = cls().fit(X, np.insert(Y, place, column, axis=1))
+        other = build(cls).fit(X, np.insert(Y, place, column, axis=1))
         assert getattr(other, "n_components_", None) == getattr(one, "n_components_", None)
         found = readings(other, X)
         for method, values in found.items():
@@ -262,7 +263,7 @@ def test_a_label_that_no_row_has_takes_no_part(cls):
 
 
 # Elsewhere rows with any unknown cell are left out, or count as unlabelled.
-CELLS = [cls for cls in MULTI if getattr(cls(), "keeps_unknown", False) and not issubclass(cls, Propagation)]
+CELLS = [cls for cls in MULTI if getattr(build(cls), "keeps_unknown", False) and not issubclass(cls, Propagation)]
 
 
 @pytest.mark.parametrize("cls", CELLS, ids=lambda c: c.__name__)
@@ -274,7 +275,7 @@ def test_a_partly_unknown_label_that_no_row_is_known_to_have_takes_no_part(cls):
 def test_one_class_a_row_is_never_one_that_no_row_has(cls):
     """Also where all others are far less likely than by their numbers."""
     labels = LabelMatrix.of(np.append(CLASSES, 9)).take(np.arange(N))
-    fitted = cls().fit(X, labels)
+    fitted = build(cls).fit(X, labels)
     fitted.bias_ = fitted.bias_ - 20.0
     assert labels.c == 5 and np.any(np.all(fitted.decision_function(X)[:, :4] < -np.log(N + 1), axis=1))
     assert fitted.predict(X).max() < 4 and fitted.predict_proba(X).argmax(axis=1).max() < 4

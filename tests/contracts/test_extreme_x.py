@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from contracts.estimators import D, N, X, dense, every, output, y_for
+from contracts.estimators import D, N, X, build, dense, every, output, y_for
 from proxembed import LSI
 from proxembed.validation import refuse_extreme
 
 SIZE = float(np.abs(X).max())
-FEW = {"EmbeddingSearch": {"max_trials": 2}, "DEFC": {"max_evals": 8}}
 SQUARED_TOGETHER = {"BSML", "BSSML", "VariationalProbit"}  # whose own error asks for the squares to sum below 1e280
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -31,7 +30,7 @@ def of_size(size: float, dtype=np.float64) -> np.ndarray:
 
 
 def fitted(cls, rows):
-    return cls(**FEW.get(cls.__name__, {})).fit(rows, y_for(cls))
+    return build(cls).fit(rows, y_for(cls))
 
 
 def results(estimator, rows) -> np.ndarray:
@@ -50,7 +49,7 @@ def test_x_beyond_the_ends_is_refused_with_a_factor_that_brings_it_back(cls, dty
     bad = of_size(ends(dtype)[end] * (0.5, 2.0)[end], dtype)
     fault = ("its square underflows", "the sum of 40 x 9 such squares overflows")[end]
     with pytest.raises(ValueError, match=f"The largest value of X is .* in size, and {fault} float") as refusal:
-        cls().fit(form(bad), y_for(cls))
+        build(cls).fit(form(bad), y_for(cls))
     factor = float(re.search(r"Pass X \* (\S+)\.$", str(refusal.value))[1])
     refuse_extreme(form(bad * dtype(factor)))
 
@@ -138,7 +137,7 @@ FAULTS = {
 @pytest.mark.parametrize("kind", FAULTS)
 def test_malformed_sparse_x(cls, kind):
     with pytest.raises(ValueError, match=FAULTS[kind]):
-        cls().fit(faulty(kind), y_for(cls))
+        build(cls).fit(faulty(kind), y_for(cls))
 
 
 @every

@@ -26,11 +26,11 @@ def worker():
 
 @every
 def test_every_kind_of_x_y_and_parameters(cls, worker):
-    """A third of the sweep of ``make fuzz``, another one for the next estimator: every kind meets a third of them."""
+    """A ninth of the sweep of ``make fuzz``, another one for the next estimator: every kind meets some of them."""
     place = EVERY.index(cls)
-    survey = Survey(worker).run(case for i, case in enumerate(schedule.sweep(cls)) if (i + place) % 3 == 0)
+    survey = Survey(worker).run(case for i, case in enumerate(schedule.sweep(cls)) if (i + place) % 9 == 0)
     assert not survey.failures, "\n".join(map(str, survey.failures.values()))
-    assert survey.outcomes["passed"] >= 20 and survey.outcomes["refused"] >= 13, survey.summary()
+    assert survey.outcomes["passed"] >= 5 and survey.outcomes["refused"] >= 3, survey.summary()
 
 
 @pytest.mark.parametrize("number", range(4))

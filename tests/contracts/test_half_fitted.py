@@ -16,6 +16,7 @@ from contracts.estimators import (
     N,
     X,
     Y,
+    build,
     kind,
     output,
     y_for,
@@ -37,7 +38,7 @@ def failing_fits(cls: type) -> dict:
     holes = X.copy()
     holes[0, 0] = np.nan
     ways = {"X": ({}, holes, y_for(cls))}
-    first = next((name for name in cls().get_params(deep=False)), None)
+    first = next((name for name in build(cls).get_params(deep=False)), None)
     if first is not None:
         ways["parameter"] = ({first: object()}, X, y_for(cls))
     if kind(cls) is not None:
@@ -83,7 +84,7 @@ def assert_unfitted(estimator) -> None:
 
 @failing
 def test_a_failed_fit_leaves_nothing(cls, way):
-    estimator = cls()
+    estimator = build(cls)
     if fails(cls, way, estimator):
         assert_unfitted(estimator)
 
@@ -99,7 +100,7 @@ def test_a_failed_second_fit_leaves_nothing_of_the_first(cls, way):
         first = np.insert(Y, 1, 1.0 - Y[:, 0], axis=1)
     else:
         first = None
-    estimator = cls().fit(0.5 * X[before], None if first is None else first[before])
+    estimator = build(cls).fit(0.5 * X[before], None if first is None else first[before])
     output(estimator, X)
     if fails(cls, way, estimator):
         assert_unfitted(estimator)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from contracts.estimators import READINGS, D, X, Y, every, multi, readings, y_for
+from contracts.estimators import READINGS, D, X, Y, build, every, multi, readings, y_for
 from proxembed import DEFC
 
 NAMES = [f"feature {letter}" for letter in "hgfedcbai"]
@@ -22,20 +22,20 @@ OTHER_NAMES = {
 
 @every
 def test_names_of_features_are_kept_and_compared(cls):
-    fitted = cls().fit(TABLE, y_for(cls))
+    fitted = build(cls).fit(TABLE, y_for(cls))
     assert fitted.feature_names_in_.tolist() == NAMES and fitted.n_features_in_ == D
     told = readings(fitted, TABLE)
     for columns, message in OTHER_NAMES.values():
         for method in told:
             with pytest.raises(ValueError, match=f"(?s){message}"):
                 getattr(fitted, method)(TABLE.set_axis(columns, axis=1)[columns])
-    for method, values in readings(cls().fit(X, y_for(cls)), X).items():
+    for method, values in readings(build(cls).fit(X, y_for(cls)), X).items():
         np.testing.assert_allclose(told[method], values, rtol=0, atol=1e-9 * np.abs(values).max())  # stored by columns
 
 
 @every
 def test_a_second_fit_without_names_has_none(cls):
-    fitted = cls().fit(TABLE, y_for(cls)).fit(X, y_for(cls))
+    fitted = build(cls).fit(TABLE, y_for(cls)).fit(X, y_for(cls))
     assert not hasattr(fitted, "feature_names_in_")
     assert readings(fitted, X).keys() <= set(READINGS)
 
@@ -50,8 +50,8 @@ def test_names_of_validation_rows_are_compared():
 def test_columns_of_one_name_are_refused(cls, names):
     table = TABLE.set_axis(names, axis=1)
     with pytest.raises(ValueError, match=rf"X has several columns named {names[0]!r}; .*X.to_numpy\(\)"):
-        cls().fit(table, y_for(cls))
-    fitted = cls().fit(X, y_for(cls))
+        build(cls).fit(table, y_for(cls))
+    fitted = build(cls).fit(X, y_for(cls))
     for method in readings(fitted, X):
         with pytest.raises(ValueError, match="several columns named"):
             getattr(fitted, method)(table)
@@ -60,7 +60,7 @@ def test_columns_of_one_name_are_refused(cls, names):
 @multi
 def test_labels_of_one_name_are_refused(cls):
     with pytest.raises(ValueError, match=r"y has several columns named 'a'; .*y.to_numpy\(\)"):
-        cls().fit(X, pd.DataFrame(Y, columns=["a", "b", "c", "a"]))
+        build(cls).fit(X, pd.DataFrame(Y, columns=["a", "b", "c", "a"]))
 
 
 def masked_rows() -> dict:
@@ -77,8 +77,8 @@ def masked_rows() -> dict:
 def test_masked_features_are_refused(cls, form):
     rows = masked_rows()[form]
     with pytest.raises(ValueError, match=r"X has 2 masked entries.*Fill them in"):
-        cls().fit(rows, y_for(cls))
-    fitted = cls().fit(X, y_for(cls))
+        build(cls).fit(rows, y_for(cls))
+    fitted = build(cls).fit(X, y_for(cls))
     for method in readings(fitted, X):
         with pytest.raises(ValueError, match="X has 2 masked entries"):
             getattr(fitted, method)(rows)
@@ -86,5 +86,5 @@ def test_masked_features_are_refused(cls, form):
 
 @every
 def test_a_masked_array_without_masked_entries_is_an_array(cls):
-    for method, values in readings(cls().fit(np.ma.array(X), y_for(cls)), np.ma.array(X)).items():
-        np.testing.assert_array_equal(values, readings(cls().fit(X, y_for(cls)), X)[method])
+    for method, values in readings(build(cls).fit(np.ma.array(X), y_for(cls)), np.ma.array(X)).items():
+        np.testing.assert_array_equal(values, readings(build(cls).fit(X, y_for(cls)), X)[method])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import strategies
-from contracts.estimators import EVERY, X, Y, dense, every, output, spectral, y_for
+from contracts.estimators import EVERY, X, Y, build, dense, every, output, spectral, y_for
 from proxembed import BSML, LLE, LSI, MLSI, MORP, OPLS, SSDRMC, Kernelized, LaplacianEigenmaps
 from proxembed.algebra import guard
 from proxembed.base import Embedder
@@ -21,8 +21,6 @@ from proxembed.params import declared
 
 SECONDS = 60
 FEW = {
-    "EmbeddingSearch": {"methods": ["opls"], "max_trials": 1},
-    "DEFC": {"max_evals": 8},
     "BSML": {"max_iter": 5},
     "BSSML": {"max_iter": 5},
     "VariationalProbit": {"max_iter": 5},
@@ -51,7 +49,7 @@ def in_time():
 
 
 def fit(cls, options):
-    return cls(**{**FEW.get(cls.__name__, {}), **options}).fit(X, y_for(cls))
+    return build(cls, **FEW.get(cls.__name__, {}) | options).fit(X, y_for(cls))
 
 
 @parameters

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from contracts.estimators import X, Y, gram_distance, y_for
+from contracts.estimators import X, Y, build, gram_distance, y_for
 from proxembed import DMLDA, LFDA, MFA, MORP, MVMD, SLVM, LaplacianEigenmaps
 from proxembed.base import Embedder
 from proxembed.catalogue import estimators
@@ -26,7 +26,7 @@ methods = pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.__name__)
 
 @cache
 def fitted(cls: type) -> Embedder:
-    return cls().fit(X, y_for(cls))
+    return build(cls).fit(X, y_for(cls))
 
 
 def named(start: str) -> set[str]:
@@ -38,7 +38,7 @@ def named(start: str) -> set[str]:
 @methods
 def test_every_method_takes_sparse_rows_and_embeds_new_ones(cls):
     expected = fitted(cls).transform(NEW)
-    found = cls().fit(sp.csr_array(X), y_for(cls)).transform(sp.csr_array(NEW))
+    found = build(cls).fit(sp.csr_array(X), y_for(cls)).transform(sp.csr_array(NEW))
     assert found.shape == expected.shape and len(expected) == len(NEW)
 
 

@@ -52,7 +52,6 @@ def checkout(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "words"),
     [

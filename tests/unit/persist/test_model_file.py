@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skops import io as skops_io
 
 import strategies
-from contracts.estimators import EVERY, output, y_for
+from contracts.estimators import EVERY, build, output, y_for
 from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures
 from proxembed.base import registry
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
@@ -53,7 +53,6 @@ CLASSIFIERS = [Thresholded(), FLDAClassifier(), LabelKNN(), MLKNN(n_neighbors=3)
 
 # Rivals that hold scikit-learn's trees, whose node numbers no reader can check: refused, see FOREIGN.
 REFUSED = {"ForestProximity"}
-QUICK = {"EmbeddingSearch": {"max_trials": 2, "max_seconds": 20}, "DEFC": {"max_evals": 4}}
 
 
 def bits(Z):
@@ -91,7 +90,7 @@ def with_facts(path, **facts):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_estimator_comes_back_with_the_same_output(cls, kind, path):
     rows, new = KINDS[kind]
-    model = cls(**QUICK.get(cls.__name__, {})).fit(rows, y_for(cls))
+    model = build(cls).fit(rows, y_for(cls))
     assert_same(model, load(save(model, path)), rows, new)
 
 
@@ -105,7 +104,7 @@ def test_wrappers_and_their_settings_come_back(model, kind, path):
 
 @pytest.mark.parametrize("cls", [c for c in EVERY if hasattr(c(), "truncate")], ids=lambda c: c.__name__)
 def test_a_truncated_solution_comes_back(cls, path):
-    model = cls().fit(X, y_for(cls)).truncate(1)
+    model = build(cls).fit(X, y_for(cls)).truncate(1)
     assert_same(model, load(save(model, path)), X, NEW)
 
 
