@@ -351,7 +351,7 @@ def _sparse_outer(X) -> np.ndarray:
     def work(part: slice) -> None:
         K[part, : part.stop] = (X[part] @ X[: part.stop].T.tocsr()).toarray()
 
-    in_threads(work, len(K), OUTER_ROWS)
+    in_threads(work, len(K), OUTER_ROWS, OUTER_ROWS // 4)
     return symmetric_from_lower(K)
 
 

@@ -28,7 +28,8 @@ def fingerprints(X, multipliers: np.ndarray) -> np.ndarray:
     def work(part: slice) -> None:
         out[part] = _scrambled(X[part]) @ multipliers
 
-    in_threads(work, X.shape[0], max(1, (1 << 17) // max(X.shape[1], 1)))
+    chunk = max(1, (1 << 17) // max(X.shape[1], 1))
+    in_threads(work, X.shape[0], chunk, chunk)
     return out
 
 

@@ -56,9 +56,12 @@ def _numpy_pools() -> ThreadpoolController:
     return found.select(filepath=homes["numpy"] if all(homes.values()) else [])
 
 
-def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK) -> None:
-    """``work(slice)`` for consecutive chunks of at most ``chunk`` columns, shared evenly among threads."""
-    workers = min(threads(), columns)
+def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, least: int = 1) -> None:
+    """``work(slice)`` for consecutive chunks of at most ``chunk`` columns, shared evenly among threads.
+
+    A thread gets at least ``least`` columns: fewer take less time than its start.
+    """
+    workers = 1 if columns < 2 * least else min(threads(), columns // least)
     rounds = -(-columns // (workers * chunk)) if workers else 0
     width = -(-columns // (workers * rounds)) if rounds else 1
     parts = [slice(start, min(start + width, columns)) for start in range(0, columns, width)]

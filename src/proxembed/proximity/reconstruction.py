@@ -63,8 +63,9 @@ def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, q
         G, _ = local_grams(X, rows[part], index[part])
         weights[part] = affine_weights(G, reg, X.shape[1])
 
+    block = rows_a_block(X, K)
     with one_pool:
-        in_threads(work, m, rows_a_block(X, K))
+        in_threads(work, m, block, max(1, block // 8))
     return weights
 
 

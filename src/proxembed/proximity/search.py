@@ -25,6 +25,7 @@ MANY = 2048
 SPARSE = 256
 SETTLED = 8
 FEW = 64
+FEW_ENTRIES = 20_000
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,8 @@ class Scan:
         index = np.full((len(self.lists.row), self.K), -1, dtype=np.intp)
         distance = np.full(index.shape, np.inf)
         pools = [pool for block in self.pools for pool in block]
-        found = each_in_threads(self._finished, pools)
+        few = len(self.lists.row) * self.K < FEW_ENTRIES
+        found = [self._finished(pool) for pool in pools] if few else each_in_threads(self._finished, pools)
         for pool, (place, row, far) in zip(pools, found, strict=True):
             rank = rank_in(place, len(pool.lists))
             keep = rank < self.K
@@ -230,7 +232,7 @@ class Scan:
 
 def each_in_threads(work: Callable, items: list) -> list:
     """``work(item)`` of all items in their order, by as many threads as there are."""
-    if threads() == 1 or len(items) <= 1:
+    if len(items) <= 1 or threads() == 1:
         return [work(item) for item in items]
     with ThreadPoolExecutor(threads()) as workers:
         return list(workers.map(work, items))
