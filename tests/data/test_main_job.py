@@ -9,7 +9,7 @@ from proxembed.cli import app, job
 
 
 def compare(out, *words):
-    done = CliRunner().invoke(app, ["compare", *map(str, words), "-o", str(out)])
+    done = CliRunner().invoke(app, ["compare", *map(str, words), "--jobs", "1", "-o", str(out)])
     assert done.exit_code == 0, done.output
     return json.loads((out / "results.json").read_text())
 
@@ -55,7 +55,7 @@ def test_one_class_a_row_goes_through(data_folder, tmp_path):
 
 def test_the_demo_runs_and_says_what_it_found(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "default_methods", lambda n_rows: ("opls", "mddm"))
-    done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--json"])
+    done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--jobs", "1", "--json"])
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert summary["failures"] == [] and summary["dataset"]["name"] == "digits"

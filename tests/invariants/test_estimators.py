@@ -1,5 +1,6 @@
 """What every fitted method keeps: its input, its numbers, its state, its words, its place in scikit-learn's tools."""
 
+import os
 import pickle
 
 import numpy as np
@@ -15,6 +16,7 @@ from invariants.cases import assert_same_gram, data_for, embedded, fitted, on_ca
 from proxembed import CCA, FDA, MESD, MLLS, MMC, OPLS, PCA, SLVM, Kernelized, MultiOutputRidge
 
 ROUNDING, INVERTED = 1e-8, 1e-6
+OTHER_THREADS = 2 if os.environ.get("OPENBLAS_NUM_THREADS") == "1" else 1
 CITED = {"PCA": "pearson1901pca", "OPLS": "worsley1997opls", "MESD": "mu2012mesd", "CopyLDA": "park2008copylda"}
 HOSTILE = ["<script>alert(1)</script>", "a,b;c\t\n", "naïve 标签 🏷", "{{ 7*7 }}"]
 
@@ -53,12 +55,14 @@ def test_read_only_memory_maps_are_enough(case, data, tmp_path):
 
 
 @on_cases()
-def test_fitting_again_gives_identical_numbers(case, data):
+def test_another_fit_gives_identical_numbers_which_fit_transform_returns(case, data):
     expected = embedded(fitted(case, data), data)
-    estimator = case.fit(data)
+    estimator = case.build()
+    Z = estimator.fit_transform(data.X, labels_of(case, data))
     np.testing.assert_array_equal(embedded(estimator, data), expected)
-    estimator.fit(data.X, labels_of(case, data))
-    np.testing.assert_array_equal(embedded(estimator, data), expected)
+    np.testing.assert_array_equal(Z, expected[: len(Z)])
+    if estimator.direct:
+        np.testing.assert_array_equal(estimator.embedding_, Z)
 
 
 @on_cases(kinds=("tall",))
@@ -70,21 +74,10 @@ def test_nothing_is_left_of_an_earlier_fit(case, data):
 
 @on_cases()
 def test_one_thread_and_two_agree(case, data):
-    with threadpool_limits(1):
-        one = embedded(case.fit(data), data)
-    with threadpool_limits(2):
-        two = embedded(case.fit(data), data)
-    assert_same_gram(two, one, INVERTED if "MORP" in case.name or "MLSI" in case.name else ROUNDING)
-
-
-@on_cases()
-def test_rows_of_training_are_embedded_as_by_fit_transform(case, data):
-    estimator = fitted(case, data)
-    np.testing.assert_array_equal(
-        case.build().fit_transform(data.X, labels_of(case, data)), estimator.transform(data.X)
-    )
-    if estimator.direct:
-        np.testing.assert_array_equal(estimator.embedding_, estimator.transform(data.X))
+    with threadpool_limits(OTHER_THREADS):
+        other = embedded(case.fit(data), data)
+    expected = embedded(fitted(case, data), data)
+    assert_same_gram(other, expected, INVERTED if "MORP" in case.name or "MLSI" in case.name else ROUNDING)
 
 
 @on_cases()
@@ -101,7 +94,7 @@ def test_truncate_is_fit_with_fewer_components(case, data):
     full = fitted(case, data)
     ridge = full.direct and hasattr(full, "ridge_")
     options = {"ridge": full.ridge_, "ridge_scale": "absolute"} if ridge else {}  # chosen for all k columns
-    for k in range(1, full.n_components_ + 1):
+    for k in {1, full.n_components_ // 2, full.n_components_} - {0}:
         short = full.truncate(k)
         assert short.n_components_ == k and short.eigenvalues_.shape == (k,)
         assert not hasattr(full, "components_") or short.components_.shape[0] == k
@@ -136,7 +129,7 @@ def test_a_share_of_the_spectrum(case, data):
         with pytest.raises(ValueError, match="n_components=0.5 is not allowed.*pass an integer"):
             case.fit(data, n_components=0.5)
         return
-    numbers = [case.fit(data, n_components=share).n_components_ for share in (0.2, 0.6, 0.9, 0.999999)]
+    numbers = [case.fit(data, n_components=share).n_components_ for share in (0.2, 0.6, 0.999999)]
     assert numbers == sorted(numbers) and numbers[0] >= 1
     whole = case.fit(data, n_components=numbers[-1])
     if np.all(whole.eigenvalues_ > 0) and numbers[-1] > 1 and not case.name.startswith("MLSI("):

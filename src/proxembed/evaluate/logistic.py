@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from proxembed.label_values import dense_labels
 
-NEWTON_FEATURES = 500
+NEWTON_FEATURES, DENSE_ENTRIES = 500, 10_000_000
 
 
 def logistic_probabilities(X, Y, X_held_out) -> np.ndarray:
@@ -36,10 +36,11 @@ def logistic_probabilities(X, Y, X_held_out) -> np.ndarray:
     """
     Y = dense_labels(Y)
     n, d = X.shape
-    newton = not sp.issparse(X) and d <= NEWTON_FEATURES and n > d
+    newton = d <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
     model = LogisticRegression(solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
     if sp.issparse(X):
-        X, X_held_out = sp.csr_matrix(X), sp.csr_matrix(X_held_out)
+        dense = newton and n * d <= DENSE_ENTRIES
+        X, X_held_out = (M.toarray() if dense else sp.csr_matrix(M) for M in (X, X_held_out))
     P = np.empty((X_held_out.shape[0], Y.shape[1]))
     for j, column in enumerate(Y.T):
         if column.any() and not column.all():

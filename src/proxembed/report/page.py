@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from functools import cache
 from typing import Any
 
 from proxembed.evaluate.results import LOSSES
@@ -40,14 +41,10 @@ def page_html(record: dict) -> str:
     >>> page_html(record)[:15]
     '<!doctype html>'
     """
-    import jinja2
     from markupsafe import Markup
 
-    loader = jinja2.PackageLoader("proxembed.report", "html")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    script, style = (loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
+    environment = _templates()
+    script, style = (environment.loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     figures = [
         (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
         for name in _drawn(record["summary"])
@@ -64,6 +61,17 @@ def page_html(record: dict) -> str:
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
     return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
+
+
+@cache
+def _templates() -> Any:
+    """The templates of the page, read and compiled once."""
+    import jinja2
+
+    loader = jinja2.PackageLoader("proxembed.report", "html")
+    return jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
 
 
 def _drawn(summary: dict) -> list[str]:

@@ -1,9 +1,25 @@
 """What the tests of the verbs share: small labelled files with and without test rows, and a disk that is full."""
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
+
+from proxembed.report import convergence, figures
+
+EMPTY = cache(figures.svg_text)
+
+
+def nothing(figure):
+    """What the empty figures draw."""
+
+
+@pytest.fixture(autouse=True)
+def empty_figures(monkeypatch):
+    """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
+    for module in (figures, convergence):
+        monkeypatch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
 
 
 @pytest.fixture

@@ -18,6 +18,11 @@ def program(*words):
 
 
 @pytest.fixture
+def empty_figures():
+    """Here the figures are drawn."""
+
+
+@pytest.fixture
 def folder(tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(made_record(60, 4)))
     return tmp_path

@@ -144,7 +144,7 @@ def test_the_trials_of_a_search_come_back(path, monkeypatch):
 
     name = f"{EmbeddingSearch.__module__}.EmbeddingSearch"
     monkeypatch.setattr(model_file, "STATE", (*model_file.STATE, name))
-    model = EmbeddingSearch(**QUICK["EmbeddingSearch"]).fit(X, Y)
+    model = build(EmbeddingSearch).fit(X, Y)
     other = load(save(model, path))
     assert_same(model, other, X, NEW)
     assert other.trials_ == model.trials_ and other.best_params_ == model.best_params_
