@@ -81,7 +81,7 @@ def searching(job: Any, dataset: Any, split: Any, progress: Any) -> Found:
 
 def registered_methods(job: Any, train: Any, progress: Any) -> Found:
     """The best of all registered methods, or of those named."""
-    from proxembed.engine import EmbeddingSearch
+    from proxembed import EmbeddingSearch
     from proxembed.evaluate.arms import title_of
     from proxembed.evaluate.splits import Splitting, make_splits
     from proxembed.model import training_labels

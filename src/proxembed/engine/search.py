@@ -84,7 +84,7 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.engine import EmbeddingSearch
+    >>> from proxembed import EmbeddingSearch
     >>> data = digits().take(range(300))
     >>> found = EmbeddingSearch(["opls", "mvmd"], n_components=3, max_trials=2).fit(data.X, data.Y)
     >>> found.transform(data.X).shape, len(found.trials_)

@@ -16,7 +16,8 @@ from proxembed.cli.report import report
 from proxembed.cli.search import search
 from proxembed.cli.transform import transform
 from proxembed.data import Dataset, banana
-from proxembed.engine import DEFC, defc
+from proxembed import DEFC
+from proxembed.engine import defc
 from proxembed.engine.prefix_classifier import CLASSIFIERS
 from proxembed.model import embedding_pipeline
 from proxembed.persist import load

@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from proxembed import OPLS, unlabelled
 from proxembed.data import read
-from proxembed.engine import EmbeddingSearch, halving, search, space, trials
+from proxembed import EmbeddingSearch
+from proxembed.engine import halving, search, space, trials
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.metrics import macro_average_precision
 

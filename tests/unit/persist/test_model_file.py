@@ -140,7 +140,7 @@ def test_the_whole_pipeline_comes_back(method, kind, path):
 
 
 def test_the_trials_of_a_search_come_back(path, monkeypatch):
-    from proxembed.engine import EmbeddingSearch
+    from proxembed import EmbeddingSearch
 
     name = f"{EmbeddingSearch.__module__}.EmbeddingSearch"
     monkeypatch.setattr(model_file, "STATE", (*model_file.STATE, name))
