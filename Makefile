@@ -84,7 +84,7 @@ NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled benchmark-multilabe
 reproduce: $(VENV)/.ready
 	for name in $(NAMES); do \
 	    case $$name in mesd-mope-*) seed=1;; *) seed=0;; esac; \
-	    $(VENV)/bin/proxembed reproduce $$name --seed $$seed --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \
+	    $(VENV)/bin/python -m papers $$name --seed $$seed --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \
 	done
 
 docs: $(VENV)/.ready-docs

@@ -40,7 +40,7 @@ def read(name: str, quick: bool):
 
 def timed(X, Y, init: str, accelerate: bool, sweeps: int):
     """Seconds and bound after every sweep, refused ones included; CPU seconds of the whole."""
-    from proxembed.reproduce.gonen_bounds import traced
+    from papers.bsml.bounds import traced
 
     cpu = time.process_time()
     seconds, bounds = traced(X, Y, init, accelerate, sweeps)

@@ -31,7 +31,7 @@ def main() -> None:
     from proxembed.data import digits, read
     from proxembed.evaluate.arms import method_arms, rival_arms
     from proxembed.evaluate.protocol import Protocol, run
-    from proxembed.evaluate.splits import Splitting
+    from proxembed.splits.splits import Splitting
 
     path = data_file("yeast.npz")
     dataset = digits() if options.quick or path is None else read(path)

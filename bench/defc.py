@@ -44,8 +44,8 @@ def candidates(quick: bool) -> list:
     import numpy as np
 
     from proxembed.adaptive import Limits, Switches, sample
-    from proxembed.engine.model_search import REDUCED, random_genome
-    from proxembed.labels import LabelMatrix
+    from proxembed.defc.model_search import REDUCED, random_genome
+    from proxembed.targets.labels import LabelMatrix
 
     rng, limits = np.random.default_rng(0), Limits.of(LabelMatrix.of(documents(quick)[1]))
     drawn = [random_genome(rng).canonical() for _ in range(DRAWN[quick])]
@@ -54,8 +54,8 @@ def candidates(quick: bool) -> list:
 
 def one_candidate(quick: bool, repeats: int) -> None:
     """Seconds of each candidate without a cache, all k scored, by both classifiers; median of some runs."""
-    from proxembed.engine.objective import Objective
-    from proxembed.labels import LabelMatrix
+    from proxembed.defc.objective import Objective
+    from proxembed.targets.labels import LabelMatrix
 
     X, y, X_val, y_val = documents(quick)
     labels, further = LabelMatrix.of(y), (X_val, LabelMatrix.of(y_val))
@@ -121,8 +121,8 @@ def arcs(quick: bool) -> None:
 
     from proxembed import DEFC
     from proxembed.data import banana
-    from proxembed.engine.prefix_classifier import PrefixClassifier
-    from proxembed.labels import LabelMatrix
+    from proxembed.defc.prefix_classifier import PrefixClassifier
+    from proxembed.targets.labels import LabelMatrix
 
     lines = []
     for noise, (classifier, least) in product(ARCS_NOISE, FEWER_ERRORS.items()):

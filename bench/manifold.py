@@ -73,7 +73,7 @@ def size(A, d) -> float:
     import numpy as np
     from scipy import sparse
 
-    from proxembed.algebra.direct import sparse_form
+    from proxembed.algebra.pencil.direct import sparse_form
 
     if not hasattr(A, "terms") or hasattr(A, "A"):
         return float(np.linalg.norm(A.diagonal())) or 1.0

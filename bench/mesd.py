@@ -78,8 +78,8 @@ def peak_of_search(task: str, n: int, d: int, labels: int) -> int:
 def _peak(task: str, n: int, d: int, labels: int) -> int:
     import tracemalloc
 
-    from proxembed.labels import LabelMatrix
     from proxembed.rows import Rows
+    from proxembed.targets.labels import LabelMatrix
 
     X, Y = planted(n, d, labels)
 
@@ -143,8 +143,8 @@ def against_neighbours(quick: bool, repeats: int) -> None:
     from sklearn.neighbors import NearestNeighbors
 
     import proxembed
-    from proxembed.labels import LabelMatrix
     from proxembed.rows import Rows
+    from proxembed.targets.labels import LabelMatrix
 
     X, Y = found
     labels = LabelMatrix.of(Y)

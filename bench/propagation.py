@@ -72,7 +72,7 @@ def against_dense(name: str, X, y, known, repeats: int) -> list:
     from scipy import sparse
     from scipy.linalg import solve_sylvester
 
-    from proxembed.algebra.harmonic import shifted_solves, sylvester
+    from proxembed.algebra.graphs.harmonic import shifted_solves, sylvester
 
     estimator = built(name, decision="fixed").fit(X, y)
     Y0 = sparse.csc_array(np.nan_to_num(y))

@@ -1,5 +1,5 @@
 """SSDRMC on tmc2007-500 (28,596 x 500, 22 labels), 35% of the rows labelled: seconds and peak memory after the
-neighbour search, and the growth of both with rows. Its labels are judged by `proxembed reproduce ssdr-mc`.
+neighbour search, and the growth of both with rows. Its labels are judged by `make reproduce NAMES=ssdr-mc`.
 
 The limits, 30 seconds and 2 GB, are for a whole fit less its neighbours, embedding included. Every fit runs in a
 process of its own. Residuals are the largest of a pass's systems, relative, and of the embedding, beside 1. Writes

@@ -15,8 +15,8 @@ import numpy as np
 from proxembed import BSML, MLDA, Scaling, VariationalProbit
 from proxembed.data import digits, read
 from proxembed.evaluate.decisions import hamming_loss
-from proxembed.evaluate.splits import standard_split, stratified_folds
 from proxembed.report.decision_lines import Plane, decision_lines
+from proxembed.splits.splits import standard_split, stratified_folds
 
 SEED = 0
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from proxembed import OPLS, PCA, Kernelized, MultiOutputRidge, Scaling
 from proxembed.data import digits
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.splits import stratified_folds
+from proxembed.splits.splits import stratified_folds
 
 SEED = 0
 COLORS = ("#0072b2", "#d55e00")  # colour-blind-safe

@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from proxembed import FDA, MESD, OLPP, PCA, SSDR, MultiOutputRidge, Scaling
 from proxembed.data import digits, read
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.splits import stratified_folds
 from proxembed.report.figures import shades
+from proxembed.splits.splits import stratified_folds
 
 SEED = 0
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)

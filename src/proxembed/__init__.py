@@ -68,12 +68,12 @@ _NAMES = {
     "VariationalProbit": "bayes.probit",
     "EmbeddingModel": "adaptive",
     "LabelScores": "evaluate",
-    "DEFC": "engine",
-    "EmbeddingSearch": "engine",
+    "DEFC": "defc",
+    "EmbeddingSearch": "study",
 }
 _ALIASES = {"MultiLabel": "MESD", "SemiSupervised": "SSDR"}
 _FUNCTIONS = {
-    "unlabelled": "labels",
+    "unlabelled": "targets.labels",
     "save": "persist",
     "load": "persist",
     "model_card": "persist",

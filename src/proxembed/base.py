@@ -20,16 +20,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .algebra.centred import CentredMatrix
-from .algebra.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
-from .algebra.parallel import one_pool
-from .algebra.symmetric import fix_signs
+from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.parallel import one_pool
+from .algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
+from .algebra.pencil.symmetric import fix_signs
+from .algebra.template import Template
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
-from .labels import LabelMatrix
 from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
-from .template import Template
+from .targets.labels import LabelMatrix
 from .validation import checked_features, in_range, learning, refuse_extreme
 
 _REGISTRY: dict[str, type[Embedder]] = {}

@@ -8,14 +8,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
-from .algebra.centred import CentredMatrix
-from .algebra.direct import Placement, solve_direct
-from .algebra.eigen import Solution, rescaled
-from .algebra.guard import guard_dense
+from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.guard import guard_dense
+from .algebra.pencil.direct import Placement, solve_direct
+from .algebra.pencil.eigen import Solution, rescaled
+from .algebra.template import Template
 from .base import SpectralEmbedder
 from .rows import Rows
 from .seen import SeenRows
-from .template import Template
 from .validation import in_range
 
 

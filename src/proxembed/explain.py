@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .algebra.centred import CentredMatrix
-from .labels import LabelMatrix
+from .algebra.arrays.centred import CentredMatrix
 from .params import shown
+from .targets.labels import LabelMatrix
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from .labels import LabelMatrix
 from .methods.relation import Scaling
+from .targets.labels import LabelMatrix
 
 CUT_FOLDS = 3
 
@@ -153,7 +153,7 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
-    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.targets.labels import LabelMatrix
     >>> from proxembed.model import unseen_scores
     >>> data = digits()
     >>> unseen_scores(OPLS(n_components=3), data.X, LabelMatrix.of(data.Y)).shape

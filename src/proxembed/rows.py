@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .algebra.operators import LowRank, Sparse
-from .labels import LabelMatrix
+from .algebra.operators.structured import LowRank, Sparse
 from .proximity import graph as graphs
 from .proximity import labelled
 from .proximity.neighbors import Neighbors, nearest
+from .targets.labels import LabelMatrix
 
 
 @dataclass(frozen=True)

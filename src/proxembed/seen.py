@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algebra.fingerprints import fingerprints, multipliers
+from .algebra.arrays.fingerprints import fingerprints, multipliers
 
 
 class SeenRows:

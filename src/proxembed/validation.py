@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from .algebra.matrix import float_matrix, largest_entry
-from .label_values import refuse_equal_names
+from .algebra.arrays.matrix import float_matrix, largest_entry
+from .targets.values import refuse_equal_names
 
 FILL = (
     ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "

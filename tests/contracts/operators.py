@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.algebra.class_blocks import ClassWeights
-from proxembed.algebra.class_residuals import ClassResiduals, Residual
-from proxembed.algebra.inverse import Inverse
-from proxembed.algebra.operators import (
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.class_blocks import ClassWeights
+from proxembed.algebra.graphs.class_residuals import ClassResiduals, Residual
+from proxembed.algebra.operators.inverse import Inverse
+from proxembed.algebra.operators.structured import (
     Centering,
     Dense,
     Diagonal,

@@ -41,7 +41,7 @@ from proxembed import (
     RelationFeatures,
     Scaling,
 )
-from proxembed.algebra.guard import guard_dense
+from proxembed.algebra.arrays.guard import guard_dense
 
 
 def test_there_are_estimators():

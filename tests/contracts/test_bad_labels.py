@@ -42,7 +42,7 @@ from proxembed import (
     EmbeddingSearch,
     Kernelized,
 )
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 from proxembed.transductive.propagator import Propagation
 
 

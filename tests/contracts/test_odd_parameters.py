@@ -15,7 +15,7 @@ import pytest
 import strategies
 from contracts.estimators import EVERY, X, Y, build, dense, every, output, spectral, y_for
 from proxembed import BSML, LLE, LSI, MLSI, MORP, OPLS, SSDRMC, Kernelized, LaplacianEigenmaps
-from proxembed.algebra import guard
+from proxembed.algebra.arrays import guard
 from proxembed.base import Embedder
 from proxembed.params import declared
 

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from contracts.operators import SOME, N, composed_cases, draw, graph, leaves, matrices, spread_cases, weights
-from proxembed.algebra.guard import guard_dense
-from proxembed.algebra.inverse import Inverse
-from proxembed.algebra.operators import (
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.operators.inverse import Inverse
+from proxembed.algebra.operators.structured import (
     Centering,
     Dense,
     Diagonal,

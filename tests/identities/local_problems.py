@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import strategies
-from proxembed.labels import LabelMatrix
 from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 
 def problems() -> list[strategies.Problem]:

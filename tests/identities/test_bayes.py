@@ -188,8 +188,8 @@ def test_unequal_class_priors_break_that_symmetry():
 @pytest.mark.parametrize("shape", [(40, 12), (12, 40)], ids=str)
 def test_one_precision_a_column_is_the_entry_route_with_equal_precisions(shape):
     """The eigenbasis, the features' and the rows' side agree where every entry of a column has the same precision."""
-    from proxembed.algebra.centred import CentredMatrix
-    from proxembed.algebra.precision import FeaturePosterior, RowPosterior, SharedPosterior
+    from proxembed.algebra.arrays.centred import CentredMatrix
+    from proxembed.bayes.precision import FeaturePosterior, RowPosterior, SharedPosterior
 
     rng = np.random.default_rng(2)
     X, Z, p = rng.standard_normal(shape), rng.standard_normal((shape[0], 2)), np.array([0.4, 30.0])

@@ -12,11 +12,11 @@ from proxembed import MMC
 from proxembed.adaptive import Limits, Part, Stages, Switches, sample
 from proxembed.adaptive import pairs as adaptive_pairs
 from proxembed.adaptive.ranks import rank_matrices
-from proxembed.algebra.eigen import solve
-from proxembed.algebra.operators import Laplacian, Sparse
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.operators.structured import Laplacian, Sparse
+from proxembed.algebra.pencil.eigen import solve
+from proxembed.algebra.template import Template
 from proxembed.rows import Rows
-from proxembed.template import Template
+from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(3)
 N, D, C = 60, 7, 4

@@ -12,7 +12,7 @@ from proxembed.adaptive import stages as of_stages
 from proxembed.adaptive.copies import Copies
 from proxembed.adaptive.pairs import PairLabels, enemy_matrix, fisher_matrices, friend_matrix
 from proxembed.adaptive.ranks import rank_matrices
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(5)
 N, C = 26, 4

@@ -13,9 +13,9 @@ from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, sp
 from identities.local_problems import assert_close, matrices, problems, rows_of
 from oracles import dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MFA, MMC, OLPPR, ONPPR, SONPP
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.template import patch_alignment
 from proxembed.rows import Rows
-from proxembed.template import patch_alignment
+from proxembed.targets.labels import LabelMatrix
 
 METHODS = [
     LFDA(), LFDA(scope="global"), LFDA(n_neighbors=2), LFDA(affinity="constant"),

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 import strategies
 from identities.comparison import gram_distance
 from proxembed import PCA, ClassicalMDS, Isomap, LaplacianEigenmaps, neighborly
-from proxembed.algebra import direct
-from proxembed.algebra.gower import DoubleCentred, gower_rows
-from proxembed.algebra.operators import LowRank
+from proxembed.algebra.operators.structured import LowRank
+from proxembed.algebra.pencil import direct
+from proxembed.methods.gower import DoubleCentred, gower_rows
 from proxembed.proximity.geodesic import geodesics
 
 N = 40

@@ -15,8 +15,8 @@ from identities.comparison import DIFFERENT, gram_distance
 from oracles import copies, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, MMC, OLPPR, ONPPR, SONPP, Kernelized
 from proxembed.base import registry
-from proxembed.labels import LabelMatrix
 from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 EXACT = 1e-12
 WHOLE = 1e-11  # the closed form that leaves out each row of a class in turn loses a digit at a row of great leverage

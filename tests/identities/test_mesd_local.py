@@ -10,9 +10,9 @@ import strategies
 from identities.comparison import DIFFERENT
 from oracles import dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, OLPPR, ONPPR, SONPP
-from proxembed.labels import LabelMatrix
 from proxembed.methods.local import LINK_WEIGHTS
 from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 METHODS = [
     LFDA(n_neighbors=3), LFDA(n_neighbors=3, scope="global"), LFDA(affinity="constant"),

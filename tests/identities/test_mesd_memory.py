@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MFA, MMC, OLPPR, ONPPR, SONPP
-from proxembed.algebra import class_blocks
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.arrays import class_blocks
+from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.proximity import affinity
 from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 N, D, CLASSES, EACH, K = 400, 2000, 16, 8, 5
 METHODS = [

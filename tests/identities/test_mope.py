@@ -11,11 +11,11 @@ from identities.comparison import assert_different_span, assert_same_embedding, 
 from oracles import mope
 from oracles.label_similarities import class_sigma
 from proxembed import LSI, MDDM, MOPE, OLPP, PCA
-from proxembed.algebra.direct import solve_direct
-from proxembed.algebra.operators import Dense, LowRank, Sparse
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.operators.structured import Dense, LowRank, Sparse
+from proxembed.algebra.pencil.direct import solve_direct
 from proxembed.proximity.weights import edge_weights
 from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 EXACT = 1e-12
 SETS = ("and", "cosine", "dice", "scaled_dice", "jaccard", "hamming_linear")

@@ -7,8 +7,8 @@ import pytest
 
 import strategies
 from oracles import dense, preserving
-from proxembed import template as templates
-from proxembed.template import patch_alignment
+from proxembed.algebra import template as templates
+from proxembed.algebra.template import patch_alignment
 
 X = strategies.features_dense(24, 5, 1)
 Y_ONE = strategies.one_hot(strategies.labels_classes(24, 3, 1))

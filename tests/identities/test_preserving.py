@@ -13,8 +13,8 @@ import strategies
 from identities.comparison import IDENTITY, assert_same_embedding, gram_distance, span_distance
 from oracles import dense, preserving
 from proxembed import LPP, NPP, OLPP, ONPP
-from proxembed.algebra import parallel
-from proxembed.algebra.operators import Laplacian, Sparse
+from proxembed.algebra.arrays import parallel
+from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.proximity.graph import components
 from proxembed.rows import Rows
 

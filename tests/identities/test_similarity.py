@@ -8,12 +8,12 @@ from scipy import sparse
 
 import strategies
 from oracles import label_similarities as oracle
-from proxembed.labels import LabelMatrix
 from proxembed.proximity.class_similarity import class_similarity
 from proxembed.proximity.combine import combine, combine_grouped
 from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
 from proxembed.proximity.similarity import SET_SIMILARITIES
 from proxembed.proximity.sparsify import sparsify
+from proxembed.targets.labels import LabelMatrix
 
 CLOSE = 1e-13
 SEEDS = range(4)

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import strategies
 from proxembed import LLE, SSDRMC
-from proxembed.algebra.bottom_residual import bottom_residual
+from proxembed.algebra.graphs.bottom_residual import bottom_residual
 from proxembed.proximity import reconstruction
 
 N, D, C, K = 90, 20, 4, 8

@@ -10,8 +10,8 @@ from sklearn.base import clone
 import strategies
 from invariants.cases import Case, cases
 from proxembed import CCA, FDA, MESD, MFA, OPLS, PCA, SELF, SSDR, Kernelized
-from proxembed.algebra import linear, problem
-from proxembed.algebra.linear import RIDGE_GRID
+from proxembed.algebra.pencil import linear, problem
+from proxembed.algebra.pencil.linear import RIDGE_GRID
 from proxembed.base import PencilEmbedder
 
 N, D, RANK = 80, 40, 3

@@ -8,8 +8,8 @@ import pytest
 import strategies
 from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases
 from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA
-from proxembed.labels import LabelMatrix
 from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 # Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and
 # more, 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times

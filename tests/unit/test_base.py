@@ -14,13 +14,13 @@ from sklearn.utils.validation import NotFittedError
 import proxembed
 import strategies
 from proxembed import CCA, FDA, LSI, MESD, MLLS, OPLS, PCA, Kernelized
-from proxembed.algebra.operators import Centering, LowRank
+from proxembed.algebra.operators.structured import Centering, LowRank
+from proxembed.algebra.template import Template
 from proxembed.base import Embedder, SpectralEmbedder, natural_components, registry
 from proxembed.direct import DirectEmbedder
-from proxembed.labels import LabelMatrix
 from proxembed.params import declared, param
 from proxembed.rows import Rows
-from proxembed.template import Template
+from proxembed.targets.labels import LabelMatrix
 
 Y = strategies.labels_multi(30, 4, 1)
 X = strategies.told_by_labels(strategies.features_dense(30, 8, 1), Y, 1)

@@ -11,7 +11,6 @@ from proxembed.classify import Thresholded
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
 from proxembed.evaluate.decisions import macro_f1
-from proxembed.labels import LabelMatrix
 from proxembed.model import (
     embedding_part,
     embedding_pipeline,
@@ -21,6 +20,7 @@ from proxembed.model import (
     training_labels,
     unseen_scores,
 )
+from proxembed.targets.labels import LabelMatrix
 
 N, D = 60, 7
 Y = strategies.labels_multi(N, 3, 1).astype(int)

@@ -8,12 +8,12 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsTransformer
 
 import strategies
-from proxembed.algebra.operators import Laplacian, Sparse
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.proximity import graph as graphs
 from proxembed.proximity import labelled
 from proxembed.proximity.neighbors import nearest
 from proxembed.rows import Rows, reciprocal
+from proxembed.targets.labels import LabelMatrix
 
 Y = strategies.labels_multi(12, 4, 3)
 Y[5] = 0.0

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..algebra.blas import matmul
-from ..algebra.matrix import Matrix
-from ..algebra.symmetric import orthonormal_columns
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.algebra.pencil.symmetric import orthonormal_columns
+from proxembed.targets.labels import LabelMatrix
+
 from ..direct import lead_signs
-from ..labels import LabelMatrix
 from . import criteria, pairs, points
 from .copies import Copies
 from .measures import Inner, has_own_order, measure, median_distance, nearness

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.guard import guard_dense
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.targets.labels import LabelMatrix
+
 from .options import PairOptions
 from .pairs import told_apart
 from .parameters import Limits

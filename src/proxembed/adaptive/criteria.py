@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.symmetric import NotDefinite, top, top_of_pencil
+from proxembed.algebra.pencil.symmetric import NotDefinite, top, top_of_pencil
 
 NEVER_SINGULAR = 1e-12
 MOST_RAISES = 5

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.pairs import alternative, cosine, gaussian
+from proxembed.algebra.arrays.pairs import alternative, cosine, gaussian
 
 CONSTANT_ROW = 1e-13
 LARGEST_DEGREE = 16

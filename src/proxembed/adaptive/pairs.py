@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.blas import matmul, symmetrise
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.blas import matmul, symmetrise
+from proxembed.targets.labels import LabelMatrix
+
 from .ranks import NEVER, Ranks
 
 DENSE_FROM = 0.05

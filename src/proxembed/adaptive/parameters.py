@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
+
 from .pairs import told_apart
 from .switches import Switches
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.blas import matmul
-from ..algebra.centred import CentredMatrix
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import Matrix, row_squares
-from ..algebra.symmetric import descending, fix_signs
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import Matrix, row_squares
+from proxembed.algebra.pencil.symmetric import descending, fix_signs
+
 from ..features.relation import relation
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
 from .measures import Inner

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import row_blocks
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.targets.labels import LabelMatrix
+
 from .options import check_option
 
 NEVER = int(np.iinfo(np.int32).max)

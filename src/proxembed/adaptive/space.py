@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.blas import gram, matmul
-from ..algebra.matrix import Matrix
-from ..algebra.symmetric import descending
+from proxembed.algebra.arrays.blas import gram, matmul
+from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.algebra.pencil.symmetric import descending
+
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
 from .measures import Inner, measure
 from .points import Preprocessing, Rows1, inner, inner_products, state_bytes

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..algebra.matrix import Matrix
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.targets.labels import LabelMatrix
+
 from . import pairs, points
 from .candidate import Cache, Candidate, Embedded, Setting
 from .copies import copies_of

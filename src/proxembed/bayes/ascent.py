@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..algebra.symmetric import pseudo_inverse
+from proxembed.algebra.pencil.symmetric import pseudo_inverse
 
 MEMORY = 6
 WINDOW = 10  # sweeps over which extrapolated gains, which come unevenly, are averaged

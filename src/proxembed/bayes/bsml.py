@@ -7,21 +7,22 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.blas import matmul
-from ..algebra.centred import CentredMatrix
-from ..algebra.eigen import MAX_COMPONENTS
-from ..algebra.guard import guard_dense
-from ..algebra.parallel import one_pool
-from ..algebra.precision import TrainingRows
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
+from proxembed.targets.labels import LabelMatrix
+
 from ..base import Embedder
 from ..explain import Explanation, explanation
-from ..labels import LabelMatrix
 from ..params import check_params, param
 from ..rows import Rows
 from ..validation import in_range
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State
 from .gamma import GammaPrior
+from .precision import TrainingRows
 from .prediction import ProbitClassifier, log_odds
 from .probit import MOST_SWEEPS, check_hyper
 from .start import start

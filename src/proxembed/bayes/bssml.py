@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
+
 from ..params import param
 from ..rows import Rows
 from .ascent import Ascent

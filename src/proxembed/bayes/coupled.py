@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.blas import gram, matmul
-from ..algebra.centred import CentredMatrix
-from ..algebra.precision import inverse_stack, may_keep, posterior
+from proxembed.algebra.arrays.blas import gram, matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
+from .precision import inverse_stack, may_keep, posterior
 from .targets import Targets
 
 LARGEST_SQUARES = 1e280

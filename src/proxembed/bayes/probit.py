@@ -9,15 +9,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
-from ..algebra.centred import CentredMatrix
-from ..algebra.parallel import one_pool
-from ..algebra.precision import TrainingRows, may_keep, posterior
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.targets.labels import LabelMatrix
+
 from ..params import Param, check_params, shown
 from ..validation import checked_features, learning
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
+from .precision import TrainingRows, may_keep, posterior
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
 from .targets import Targets, absent_odds, known_columns, known_rows

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..algebra.blas import gram, matmul
-from ..algebra.centred import CentredMatrix
-from ..algebra.linear import ridge_solve
-from ..algebra.precision import inverse_stack, left_singular, ridge_diagonal, ridge_with_level
-from ..algebra.symmetric import fix_signs
+from proxembed.algebra.arrays.blas import gram, matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.pencil.linear import ridge_solve
+from proxembed.algebra.pencil.symmetric import fix_signs
+
 from ..classify.nearest import nearest_rows
 from .coupled import State
+from .precision import inverse_stack, left_singular, ridge_diagonal, ridge_with_level
 from .targets import Targets
 
 SCORE = 0.8

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.parallel import in_threads
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.targets.labels import LabelMatrix
+
 from .truncated import gap_mean, labelled_mean, labelled_moments
 
 BLOCK_ENTRIES = 1 << 16

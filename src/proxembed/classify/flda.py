@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.symmetric import SPD
+from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.params import Param, check_params
 from proxembed.validation import checked_features, learning
 

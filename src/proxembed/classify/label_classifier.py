@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, refuse_masked
 
 

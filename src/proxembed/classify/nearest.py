@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
-from proxembed.algebra.matrix import divide_rows, float_matrix, row_norms, row_squares
+from proxembed.algebra.arrays.matrix import divide_rows, float_matrix, row_norms, row_squares
 from proxembed.proximity.distances import checked
 
 NOISE = 1e-12

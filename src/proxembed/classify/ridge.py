@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from proxembed.algebra.linear import RIDGE_GRID, best_ridge, ridge_errors, ridge_loo, ridge_solve
+from proxembed.algebra.pencil.linear import RIDGE_GRID, best_ridge, ridge_errors, ridge_loo, ridge_solve
 from proxembed.params import Param, shown
 
 LOO_ROWS = 2000

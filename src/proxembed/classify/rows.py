@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 
 
 def known_labels(estimator, X, y):

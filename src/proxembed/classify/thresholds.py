@@ -1,13 +1,14 @@
 """The one shared threshold rule: where to cut label scores, the same for every method and rival."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
-from proxembed.label_values import dense_labels
 from proxembed.params import Param, check_params, shown
+from proxembed.splits.splitters import FOLDS, index_pairs
+from proxembed.targets.values import dense_labels
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
@@ -15,7 +16,7 @@ from .multi_output_ridge import MultiOutputRidge
 from .rows import known_labels
 
 SHRINK = 10.0
-WEIGHT, FOLDS = Param(low=0), Param(low=2, integer=True)
+WEIGHT = Param(low=0)
 
 
 class Thresholds(NamedTuple):
@@ -185,36 +186,6 @@ def _folds(cv, X, Y: np.ndarray):
     if cv is None or (hasattr(cv, "split") and not isinstance(cv, str | bytes)):
         return index_pairs(cv, check_cv(cv).split(X, Y), len(Y))
     return index_pairs(cv, cv, len(Y))
-
-
-def index_pairs(cv, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The (training rows, held-out rows) of a parameter ``cv``; a ValueError where ``pairs`` holds anything else.
-
-    Examples
-    --------
-    >>> from proxembed.classify.thresholds import index_pairs
-    >>> index_pairs("mine", [([0, 1], [2])], 3)
-    [(array([0, 1]), array([2]))]
-    """
-    try:
-        found = [tuple(np.asarray(rows) for rows in pair) for pair in pairs]
-    except TypeError:
-        found = [()]
-    for pair in found:
-        if len(pair) != 2 or not all(_numbers_rows(rows, n) for rows in pair):
-            raise ValueError(
-                f"cv={shown(cv)} is not allowed; it must be {FOLDS.allowed()}, a splitter, or a list of pairs of "
-                f"training and held-out row numbers from 0 to {n - 1}, or masks."
-            )
-    return found
-
-
-def _numbers_rows(rows: np.ndarray, n: int) -> bool:
-    """Whether an array holds row numbers of n rows, or is a mask of them."""
-    if rows.dtype.kind == "b":
-        return rows.shape == (n,)
-    whole = rows.ndim == 1 and (rows.size == 0 or rows.dtype.kind in "iu")
-    return whole and (rows.size == 0 or (rows.min() >= -n and rows.max() < n))
 
 
 def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:

@@ -18,7 +18,6 @@ from .methods import methods
 from .predict import predict
 from .refusal import refusals
 from .report import report
-from .reproduce import reproduce
 from .search import search
 from .transform import transform
 
@@ -82,7 +81,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (search, fit, transform, predict, compare, report, reproduce, data, methods, demo):
+for verb in (search, fit, transform, predict, compare, report, data, methods, demo):
     app.command()(verb)
 
 

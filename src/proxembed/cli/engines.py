@@ -83,8 +83,8 @@ def registered_methods(job: Any, train: Any, progress: Any) -> Found:
     """The best of all registered methods, or of those named."""
     from proxembed import EmbeddingSearch
     from proxembed.evaluate.arms import title_of
-    from proxembed.evaluate.splits import Splitting, make_splits
     from proxembed.model import training_labels
+    from proxembed.splits.splits import Splitting, make_splits
 
     from .job import parse_sizes
     from .outputs import told_trials
@@ -125,13 +125,13 @@ def adaptive_models(job: Any, train: Any, progress: Any) -> Found:
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
     import numpy as np
 
-    from proxembed.engine.defc import DEFC
-    from proxembed.engine.refit import carried_over
-    from proxembed.evaluate.splits import Splitting, make_splits
+    from proxembed.defc.refit import carried_over
+    from proxembed.defc.search import DEFC
     from proxembed.features.scaling import scaling_apply, scaling_fit
-    from proxembed.labels import LabelMatrix
     from proxembed.model import scaling_kind, training_labels
     from proxembed.report.adaptive import adaptive_section, best_of_each_model
+    from proxembed.splits.splits import Splitting, make_splits
+    from proxembed.targets.labels import LabelMatrix
 
     from .job import parse_sizes
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import typer
 from sklearn.base import clone
 
-from proxembed.engine.evidence import held_out_evidence
-from proxembed.engine.space import component_sizes
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, default_methods, method_arms, method_names, rival_arms
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.splits import Split, Splitting, make_splits, standard_split
 from proxembed.model import embedding_pipeline, training_labels
 from proxembed.report import summarise
+from proxembed.splits.splits import Split, Splitting, make_splits, standard_split
+from proxembed.study.candidates import component_sizes
+from proxembed.study.evidence import held_out_evidence
 
 from .interruption import leave_interrupted, written_up
 from .outputs import RunRecord, evidence_sections, file_hash, model_section

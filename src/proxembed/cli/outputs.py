@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from proxembed.engine.evidence import Evidence
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.results import Results
 from proxembed.model import embedding_part, source_of
@@ -20,6 +19,7 @@ from proxembed.report import (
     page_html,
     proximity_section,
 )
+from proxembed.study.evidence import Evidence
 
 from .interruption import written_up
 from .run_folder import EMBEDDING, LEADERBOARD, MODEL, PAGE, PREDICTIONS, RECORD, UNFINISHED, RunFolder

@@ -86,8 +86,8 @@ class Job:
 
 def run_search(job: Job, dataset) -> None:
     """Do the whole job, phase by phase; an interruption leaves what is finished, and its exit code."""
-    from proxembed.evaluate.splits import make_splits
     from proxembed.persist import check_model_path
+    from proxembed.splits.splits import make_splits
 
     from .fit import notes
     from .interruption import leave_interrupted
@@ -116,7 +116,7 @@ def run_search(job: Job, dataset) -> None:
 
 def with_test_rows(dataset, seed: int):
     """The data set with a split into training and test rows: its own, else a quarter of the rows held out."""
-    from proxembed.evaluate.splits import holdout_split, standard_split
+    from proxembed.splits.splits import holdout_split, standard_split
 
     if dataset.train_idx is None or dataset.test_idx is None:
         split = holdout_split(dataset, TEST_SHARE, seed)
@@ -126,7 +126,7 @@ def with_test_rows(dataset, seed: int):
 
 def splitting(job: Job):
     """The folds of the comparison, which are others than those of the search."""
-    from proxembed.evaluate.splits import Splitting
+    from proxembed.splits.splits import Splitting
 
     return Splitting(n_folds=job.folds, seed=job.seed + 1)
 
@@ -194,7 +194,7 @@ def concluded(job: Job, dataset, split, searched: Found, results, folder, head: 
 
 def look_at_test_rows(job: Job, name: str, method, dataset, split, searched: Found, record, progress):
     """Write what the test rows show of the choice, and its diagnosis, which is returned; None where it was not made."""
-    from proxembed.engine.evidence import held_out_evidence
+    from proxembed.study.evidence import held_out_evidence
 
     from .outputs import evidence_sections, named_labels
 
@@ -230,7 +230,7 @@ def chosen(summary: dict, searched: Found):
 
 def chosen_params(name: str, method) -> dict:
     """What was chosen, as plain data."""
-    from proxembed.engine.space import settings
+    from proxembed.study.candidates import settings
 
     return {"method": name, **settings(method)}
 
@@ -246,8 +246,8 @@ def diagnosed(job: Job, method, dataset, split, progress):
 
     from proxembed.evaluate.diagnose import diagnose
     from proxembed.evaluate.part import rows_known
-    from proxembed.evaluate.splits import Split
     from proxembed.model import embedding_pipeline, training_labels
+    from proxembed.splits.splits import Split
 
     if job.shuffles == 0:
         return None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
-from proxembed.label_values import classes_of, missing_entries
+from proxembed.targets.values import classes_of, missing_entries
 
 Matrix = NDArray[np.floating] | sparse.csr_array
 

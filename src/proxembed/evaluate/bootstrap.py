@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.label_values import dense_labels
+from proxembed.targets.values import dense_labels
 
 from .metrics import average_precision
 from .results import TEST, Results

@@ -7,11 +7,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_consistent_length
 
-from proxembed.algebra.symmetric import descending, orthonormal_columns
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
 from proxembed.model import embedding_part
-
-from .splitters import as_splits
+from proxembed.splits.splitters import as_splits
+from proxembed.targets.labels import LabelMatrix
 
 
 class Frame(NamedTuple):

@@ -6,7 +6,7 @@ sets are both empty.
 
 import numpy as np
 
-from proxembed.label_values import dense_labels
+from proxembed.targets.values import dense_labels
 
 from .metrics import LabelMean
 

@@ -9,16 +9,16 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from proxembed.algebra.symmetric import eigenvalues, orthonormal_columns
+from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.classify import MultiOutputRidge
 from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.labels import LabelMatrix
 from proxembed.model import embedding_part, scaling_kind
+from proxembed.splits.folds import Split
+from proxembed.splits.splitters import StratifiedFolds, as_splits
+from proxembed.targets.labels import LabelMatrix
 
 from .crossfit import checked_rows, crossfit_embedding, take_labels
-from .folds import Split
 from .metrics import average_precision, macro_average_precision
-from .splitters import StratifiedFolds, as_splits
 
 AVERAGE_PRECISION = "macro average precision"
 LEVEL = 0.05  # of the test against shuffled labels

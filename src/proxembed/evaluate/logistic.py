@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from proxembed.label_values import dense_labels
+from proxembed.targets.values import dense_labels
 
 NEWTON_FEATURES, DENSE_ENTRIES = 500, 10_000_000
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.label_values import dense_labels
+from proxembed.targets.values import dense_labels
 
 
 class LabelMean(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.label_values import dense_labels
+from proxembed.targets.values import dense_labels
 
 
 class _Directions:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
+from proxembed.splits.splits import Split
+
 from .part import Part, prepare
 from .scoring import Outcome, lost, run_arm
-from .splits import Split
 
 _prepared: dict[tuple[str, int], Part] = {}
 

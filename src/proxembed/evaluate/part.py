@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.model import scaling_kind
+from proxembed.splits.splits import Split
 
 from .results import AVERAGE_PRECISION, worst_value
-from .splits import Split
 
 INNER_FOLDS = 3
 
@@ -77,7 +77,7 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     --------
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.evaluate.splits import stratified_folds
+    >>> from proxembed.splits.splits import stratified_folds
     >>> data = digits()
     >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
     {'train': 1206, 'held_out': 591}

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.label_values import dense_labels
 from proxembed.persist import write_whole
+from proxembed.targets.values import dense_labels
 
 from .metrics import average_precision
 from .results import TEST, Results

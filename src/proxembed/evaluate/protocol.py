@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from joblib import effective_n_jobs
 
+from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
+
 from .arms import Arm
 from .compare import SIDES
 from .parallel import in_parallel, one_by_one
@@ -25,7 +27,6 @@ from .results import (
     RIDGE,
     Results,
 )
-from .splits import Split, Splitting, make_splits, splitting_kind, standard_split
 
 __all__ = ["Progress", "Protocol", "Results", "run"]
 
@@ -193,7 +194,7 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.arms import Arm
     >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.evaluate.splits import Splitting
+    >>> from proxembed.splits.splits import Splitting
     >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), splitting=Splitting(n_folds=2))
     >>> results = run(protocol, digits())
     >>> len(results.rows), results.predictions["all features", None, "1"].shape == (len(results.held_out["1"]), 7)

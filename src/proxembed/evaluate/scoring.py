@@ -16,10 +16,10 @@ from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
+from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.model import embedded, rows_without
 
 from .arms import Arm
-from .budget import Budget, OutOfBudget
 from .calibration import calibration_error, log_loss, platt_apply, platt_fit
 from .decisions import hamming_loss, macro_f1, micro_f1
 from .label_scores import LabelScores

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import check_random_state
 
-from proxembed.algebra.guard import guard_dense
-from proxembed.algebra.matrix import Matrix, float_matrix, row_blocks, row_squares
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import Matrix, float_matrix, row_blocks, row_squares
 from proxembed.params import call
 
 MINI_BATCH_ROWS = 10_000

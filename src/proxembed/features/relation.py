@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.matrix import Matrix, centred_lengths, float_matrix, row_blocks, row_norms, row_squares
-from proxembed.algebra.pairs import alternative, cosine, gaussian
+from proxembed.algebra.arrays.matrix import Matrix, centred_lengths, float_matrix, row_blocks, row_norms, row_squares
+from proxembed.algebra.arrays.pairs import alternative, cosine, gaussian
 from proxembed.features.kinds import check_params
 from proxembed.params import call
 

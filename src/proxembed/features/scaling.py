@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.eigen import principal_axes
-from proxembed.algebra.guard import MAX_DENSE_BYTES, guard_dense
-from proxembed.algebra.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
-from proxembed.algebra.parallel import by_columns
+from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
+from proxembed.algebra.arrays.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
+from proxembed.algebra.arrays.parallel import by_columns
+from proxembed.algebra.pencil.eigen import principal_axes
 from proxembed.features.kinds import check_params
 from proxembed.params import call
 

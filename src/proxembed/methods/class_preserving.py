@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..algebra.centred import CentredMatrix
-from ..algebra.class_residuals import ClassResiduals, class_residual
-from ..algebra.operators import Laplacian, LowRank, Operator, Sparse
-from ..algebra.traces import sandwich_trace
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.traces import sandwich_trace
+from proxembed.algebra.graphs.class_residuals import ClassResiduals, class_residual
+from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator, Sparse
+from proxembed.algebra.template import Template
+
 from ..base import SpectralEmbedder
 from ..params import integers, log, param
 from ..proximity.reconstruction import reconstruction_weights
 from ..proximity.weights import edge_weights
 from ..rows import Rows
-from ..template import Template
 from .local import LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_scale, point_enemies
 
 REPULSION_DOC = "Weight of a repelling link from the features; alternative, the published one, sees the origin."

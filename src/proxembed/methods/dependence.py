@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from ..algebra.operators import Centering, Diagonal, LowRank
-from ..algebra.symmetric import pseudo_inverse
+from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank
+from proxembed.algebra.pencil.symmetric import pseudo_inverse
+from proxembed.algebra.template import Template
+
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..proximity.similarity import SIMILARITIES, similarity
 from ..rows import Rows
-from ..template import Template
 
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 

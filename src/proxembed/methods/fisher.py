@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..algebra.operators import Centering, Diagonal, Laplacian, LowRank
+from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank
+from proxembed.algebra.template import Template
+
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..rows import reciprocal
-from ..template import Template
 
 
 class FDA(PencilEmbedder):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..algebra.operators import Centering, Diagonal, Identity, LowRank
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank
+from proxembed.algebra.template import Template
+
 from ..base import PencilEmbedder
 from ..params import param
 from ..rows import reciprocal
-from ..template import Template
 
 
 class HSL(PencilEmbedder):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..algebra.direct import positive_part, solve_direct
-from ..algebra.gower import DoubleCentred, gower_rows
-from ..algebra.guard import guard_dense
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.pencil.direct import positive_part, solve_direct
+from proxembed.algebra.template import Template
+
 from ..direct import DirectEmbedder, stored_like
 from ..features.prototypes import prototypes_farthest
 from ..neighborly import Neighborly, links_within, path_lengths
 from ..params import param
 from ..proximity.geodesic import connected, geodesics
 from ..proximity.neighbors import Neighbors, nearest
-from ..template import Template
 from ..validation import in_range
+from .gower import DoubleCentred, gower_rows
 from .manifold import SCALING_DOC
 
 DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanczos takes some twenty products

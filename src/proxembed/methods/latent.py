@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.blas import matmul
-from ..algebra.centred import CentredMatrix
-from ..algebra.eigen import choose_ridge
-from ..algebra.guard import dense_side
-from ..algebra.inverse import Inverse
-from ..algebra.linear import DENSE_LIMIT, ridge_solve
-from ..algebra.operators import Centering, Identity, LowRank, Operator, Sum
-from ..algebra.problem import Problem
-from ..algebra.symmetric import orthonormal_columns, solve_linear
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import dense_side
+from proxembed.algebra.operators.inverse import Inverse
+from proxembed.algebra.operators.structured import Centering, Identity, LowRank, Operator, Sum
+from proxembed.algebra.pencil.eigen import choose_ridge
+from proxembed.algebra.pencil.linear import DENSE_LIMIT, ridge_solve
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.symmetric import orthonormal_columns, solve_linear
+from proxembed.algebra.template import Template
+
 from ..base import SpectralEmbedder
 from ..direct import DirectEmbedder
 from ..explain import label_loadings
 from ..params import log, param
 from ..rows import Rows
-from ..template import Template
 from ..validation import in_range
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."

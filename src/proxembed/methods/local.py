@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ..algebra.class_blocks import ClassWeights, Open, Tile
-from ..algebra.eigen import MAX_COMPONENTS
-from ..algebra.operators import Laplacian, LowRank, Sparse
+from proxembed.algebra.arrays.class_blocks import ClassWeights, Open, Tile
+from proxembed.algebra.operators.structured import Laplacian, LowRank, Sparse
+from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
+from proxembed.algebra.template import Template
+
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
 from ..proximity.links import weighted_links
 from ..proximity.weights import COMPUTED, local_scale
 from ..rows import Rows, reciprocal
-from ..template import Template
 
 # no "geodesic": a link is the shortest path between its own ends
 LINK_WEIGHTS = tuple(kind for kind in COMPUTED if kind != "geodesic")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..algebra.centred import CentredMatrix
-from ..algebra.direct import positive_part, solve_direct
-from ..algebra.gower import DoubleCentred, gower_rows, lowest_negative
-from ..algebra.guard import guard_dense
-from ..algebra.operators import LowRank
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.operators.structured import LowRank
+from proxembed.algebra.pencil.direct import positive_part, solve_direct
+from proxembed.algebra.template import Template
+
 from ..direct import DirectEmbedder
 from ..params import param
-from ..template import Template
+from .gower import DoubleCentred, gower_rows, lowest_negative
 
 SCALING_DOC = "Columns of Z: times the root of the eigenvalue (Z Z' = the Gram matrix), or of unit length."
 

@@ -9,9 +9,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import row_blocks
-from ..algebra.operators import Centering, Dense, Identity, Laplacian, LowRank, Operator, Sparse, Sum
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.operators.structured import (
+    Centering,
+    Dense,
+    Identity,
+    Laplacian,
+    LowRank,
+    Operator,
+    Sparse,
+    Sum,
+)
+from proxembed.algebra.template import Template
+
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..proximity.all_pairs import AllPairs
@@ -21,7 +32,6 @@ from ..proximity.similarity import symmetrise
 from ..proximity.sparsify import sparsify
 from ..proximity.weights import COMPUTED
 from ..rows import Rows, reciprocal
-from ..template import Template
 from .preserving import NeighborProjection
 
 SIMILARITY_DOC = (

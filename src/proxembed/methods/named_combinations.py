@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..algebra.operators import Laplacian, Operator, Sparse
+from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
+from proxembed.algebra.template import Template, mix
+
 from ..base import SpectralEmbedder
 from ..params import integers, log, param
 from ..rows import Rows
-from ..template import Template, mix
 from .class_preserving import DONPP
 from .fisher import FDA, MMC
 from .local import DNE, LFDA, MFA

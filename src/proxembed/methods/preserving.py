@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..algebra.operators import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
+from proxembed.algebra.template import Template
+
 from ..base import SpectralEmbedder
 from ..neighborly import WEIGHTS_DOC, Linked, Neighborly
 from ..params import call, log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from ..proximity.weights import COMPUTED, edge_weights
 from ..rows import Rows
-from ..template import Template
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):

@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.guard import guard_dense
-from ..algebra.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
+from proxembed.targets.labels import LabelMatrix
+
 from ..base import Embedder, SpectralEmbedder
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
-from ..labels import LabelMatrix
 from ..params import call, log, methods, param
 from ..validation import in_range
 from ..wrapper import Wrapper

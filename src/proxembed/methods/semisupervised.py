@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from ..algebra.eigen import choose_ridge
-from ..algebra.linear import DENSE_LIMIT
-from ..algebra.problem import Problem
-from ..algebra.sizes import constraint_size, objective_size
+from proxembed.algebra.arrays.sizes import constraint_size, objective_size
+from proxembed.algebra.pencil.eigen import choose_ridge
+from proxembed.algebra.pencil.linear import DENSE_LIMIT
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.template import CONSTRAINTS, Template, mix
+
 from ..base import SpectralEmbedder, natural_components
 from ..params import check_params, methods, param
 from ..rows import Rows
-from ..template import CONSTRAINTS, Template, mix
 from ..wrapper import Wrapper
 from .fisher import FDA
 from .multilabel import MESD

@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 from scipy import sparse
 
-from ..algebra.bottom import SOLVERS
-from ..algebra.direct import Placement, solve_graph, sparse_form
-from ..algebra.operators import Diagonal, Identity, Sparse
+from proxembed.algebra.graphs.bottom import SOLVERS
+from proxembed.algebra.operators.structured import Diagonal, Identity, Sparse
+from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
+from proxembed.algebra.template import Template
+
 from ..direct import DirectEmbedder, stored_like
 from ..neighborly import Neighborly, Weighted
 from ..params import log, param
@@ -17,7 +19,6 @@ from ..proximity.graph import components
 from ..proximity.neighbors import nearest
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from ..rows import reciprocal
-from ..template import Template
 
 
 class GraphMap(DirectEmbedder, Neighborly, abstract=True):

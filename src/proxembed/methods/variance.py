@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..algebra.centred import CentredMatrix
-from ..algebra.matrix import over, unit_of
-from ..algebra.operators import Centering, Identity, LowRank
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import over, unit_of
+from proxembed.algebra.operators.structured import Centering, Identity, LowRank
+from proxembed.algebra.template import Template
+
 from ..base import SpectralEmbedder
 from ..params import param
-from ..template import Template
 
 
 class PCA(SpectralEmbedder):

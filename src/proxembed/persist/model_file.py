@@ -30,12 +30,12 @@ MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to so many times i
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
     "proxembed.adaptive.switches.Switches",
-    "proxembed.algebra.precision.TrainingRows",
+    "proxembed.bayes.precision.TrainingRows",
     "proxembed.classify.thresholds.Thresholds",
-    "proxembed.engine.prefix_classifier.PrefixClassifier",
-    "proxembed.engine.prefixes.Discriminants",
+    "proxembed.defc.prefix_classifier.PrefixClassifier",
+    "proxembed.defc.prefixes.Discriminants",
     "proxembed.features.scaling.ScalingState",
-    "proxembed.labels.LabelMatrix",
+    "proxembed.targets.labels.LabelMatrix",
     "proxembed.seen.SeenRows",
     "proxembed.transductive.label_weights.Blend",
     "scipy.sparse._csc.csc_array",

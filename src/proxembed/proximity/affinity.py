@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.class_blocks import in_groups
-from ..algebra.parallel import in_threads, one_pool
+from proxembed.algebra.arrays.class_blocks import in_groups
+from proxembed.algebra.arrays.parallel import in_threads, one_pool
+
 from .distances import canonical, pair_distances
 from .duplicates import stand_in
 from .neighbors import nearest

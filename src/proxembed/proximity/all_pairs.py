@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..algebra.matrix import centred_lengths, over, row_blocks, row_squares, unit_of
-from ..algebra.pairs import cosine
-from ..algebra.parallel import in_threads
+from proxembed.algebra.arrays.matrix import centred_lengths, over, row_blocks, row_squares, unit_of
+from proxembed.algebra.arrays.pairs import cosine
+from proxembed.algebra.arrays.parallel import in_threads
+
 from .affinity import Distances
 from .correlation import SIGNED, correlations, mid_ranks
 from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms

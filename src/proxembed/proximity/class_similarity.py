@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.guard import guard_dense
-from ..algebra.pairs import cosine, gaussian
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.pairs import cosine, gaussian
+from proxembed.targets.labels import LabelMatrix
+
 from ..params import call
 from .distances import squared_norms
 from .similarity import SET_SIMILARITIES, checked_similarity, positive_part

@@ -188,7 +188,7 @@ def combine_grouped(
 
     Examples
     --------
-    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.targets.labels import LabelMatrix
     >>> from proxembed.proximity.label_similarity import label_similarity
     >>> G = label_similarity(LabelMatrix.of(np.array([0, 0, 1])), "labels")
     >>> index, P, C = combine_grouped(G, sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))

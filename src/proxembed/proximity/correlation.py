@@ -10,9 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import kendalltau, rankdata
 
-from ..algebra.matrix import Matrix, centred_lengths
-from ..algebra.pairs import cosine
-from ..algebra.parallel import in_threads
+from proxembed.algebra.arrays.matrix import Matrix, centred_lengths
+from proxembed.algebra.arrays.pairs import cosine
+from proxembed.algebra.arrays.parallel import in_threads
+
 from .distances import squared_norms
 
 PAIR_ENTRIES = 1 << 17

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..algebra.fingerprints import fingerprints, multipliers
+from proxembed.algebra.arrays.fingerprints import fingerprints, multipliers
 
 ENTRIES = 1 << 18
 

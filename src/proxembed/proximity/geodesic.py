@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from ..algebra.factor import short_indices
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import Matrix
+from proxembed.algebra.arrays.factor import short_indices
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import Matrix
+
 from .edges import edge_rows, sorted_edges, symmetric
 from .graph import components
 from .neighbors import nearest

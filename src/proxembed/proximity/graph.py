@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ..algebra.guard import guard_dense
-from ..algebra.parallel import in_threads
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.parallel import in_threads
+
 from .distances import canonical, check_distances, check_metric, pair_distances
 from .neighbors import Neighbors, check_shapes, nearest
 from .radius import close_pairs

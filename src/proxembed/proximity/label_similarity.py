@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import row_blocks
-from ..algebra.parallel import in_threads
-from ..algebra.symmetric import eigenvalues
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.pencil.symmetric import eigenvalues
+from proxembed.targets.labels import LabelMatrix
+
 from ..params import call
 from .class_similarity import class_similarity
 from .latent_labels import Between, latent_between, latent_labels

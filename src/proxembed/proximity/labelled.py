@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from ..labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
+
 from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
 from .neighbors import Neighbors, check_count, nearest
@@ -109,7 +110,7 @@ def enemies(
     label, "count" lets each use one of the K places. ``enemy="disjoint"`` leaves only rows that share no label.
 
     >>> import numpy as np
-    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.targets.labels import LabelMatrix
     >>> from proxembed.proximity.labelled import enemies
     >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
     >>> enemies(X, LabelMatrix.of([0, 0, 1, 1]), 1).toarray().astype(int)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import row_blocks
-from ..algebra.symmetric import RANGE_TOLERANCE, descending
-from ..labels import LabelMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
+from proxembed.targets.labels import LabelMatrix
+
 from ..params import call, call_for_array
 from .all_pairs import correlation_blocks
 from .geodesic import geodesics

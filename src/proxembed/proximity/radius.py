@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..algebra.guard import guard_dense
-from ..algebra.parallel import one_pool
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.parallel import one_pool
+
 from .distances import pair_distances
 from .search import each_in_threads, rounded_up
 from .tiles import Side, plan_tiles, tile

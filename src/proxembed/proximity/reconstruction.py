@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.batched import solve_batch
-from ..algebra.matrix import Matrix
-from ..algebra.parallel import in_threads, one_pool
+from proxembed.algebra.arrays.batched import solve_batch
+from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.algebra.arrays.parallel import in_threads, one_pool
+
 from .distances import extreme_powers
 
 BLOCK_ENTRIES = 1 << 18

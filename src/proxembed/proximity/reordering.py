@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.guard import guard_dense
+from proxembed.algebra.arrays.guard import guard_dense
+
 from .affinity import Distances
 
 LIMIT = 2000

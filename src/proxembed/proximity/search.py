@@ -14,7 +14,8 @@ from threading import Lock
 import numpy as np
 from scipy import sparse
 
-from ..algebra.parallel import one_pool, threads
+from proxembed.algebra.arrays.parallel import one_pool, threads
+
 from .distances import canonical, check_distances, pair_distances
 from .duplicates import stand_in
 from .tiles import Plan, Side, bounds_of, lengths_of, plan_tiles, tile, told_by_bounds, width_of

@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..algebra.guard import guard_dense
-from ..algebra.matrix import row_blocks
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
+
 from ..params import call
 
 ROUNDING = 1e-12

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..algebra.matrix import row_blocks
-from ..algebra.parallel import in_threads
+from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.parallel import in_threads
+
 from .combine import Combination, checked_weights
 from .edges import edge_rows
 from .graph import OF_NEIGHBORS, check_kind
@@ -59,7 +60,7 @@ def nearest_by_similarity(
 
     Examples
     --------
-    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.targets.labels import LabelMatrix
     >>> from proxembed.proximity.label_similarity import label_similarity
     >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [0, 1]])), "labels")
     >>> nearest_by_similarity(G, 1).indices.tolist()
@@ -112,7 +113,7 @@ def sparsify(
 
     Examples
     --------
-    >>> from proxembed.labels import LabelMatrix
+    >>> from proxembed.targets.labels import LabelMatrix
     >>> from proxembed.proximity.label_similarity import label_similarity
     >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0]])), "labels")
     >>> sparsify(G, 1).toarray().round(3)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from ..algebra.parallel import threads
+from proxembed.algebra.arrays.parallel import threads
+
 from .distances import pair_distances
 
 FEW_COLUMNS = 8

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.matrix import Matrix, over, unit_of
-from ..algebra.pairs import alternative, gaussian
+from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
+from proxembed.algebra.arrays.pairs import alternative, gaussian
+
 from .correlation import SIGNED, correlations
 from .distances import squared_norms
 from .edges import edge_rows, reversed_edges, sorted_edges

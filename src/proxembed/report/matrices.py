@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.labels import LabelMatrix
 from proxembed.proximity.combine import combine
 from proxembed.proximity.graph import full_graph
 from proxembed.proximity.label_similarity import label_similarity
 from proxembed.proximity.reordering import covat, even_sample
 from proxembed.proximity.weights import edge_weights
+from proxembed.targets.labels import LabelMatrix
 
 ROWS = 180  # rows of a matrix at most: about one pixel each on the page
 CLIPPED = 99.5  # the darkest shade is the value that so many per cent of the pairs do not exceed

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from ..algebra.guard import guard_dense
+from proxembed.algebra.arrays.guard import guard_dense
+
 from ..params import call_for_array
 
 KINDS = ("cosine", "gaussian", "chen")

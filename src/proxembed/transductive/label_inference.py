@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..algebra.nonsymmetric import Solved, normal_solve, solve
+from proxembed.algebra.graphs.nonsymmetric import Solved, normal_solve, solve
 
 PRIORS = ("hard", "masked", "paper")
 OBJECTIVES = ("paper", "exact")

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.parallel import in_threads, one_pool
-from ..algebra.simplex import simplex_weights
+from proxembed.algebra.arrays.parallel import in_threads, one_pool
+
 from ..proximity.reconstruction import affine_weights, local_grams, rows_a_block
+from .simplex import simplex_weights
 
 KINDS = ("signed", "clip", "nnls")
 KEPT_BYTES = 1 << 29  # of the Gram matrices of the features, which are made anew above it

@@ -10,13 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.guard import guard_dense
-from ..algebra.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
-from ..algebra.symmetric import eigenvalues
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.graphs.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
+from proxembed.algebra.pencil.symmetric import eigenvalues
+from proxembed.targets.labels import LabelMatrix
+
 from ..classify.label_classifier import ExactMatch
 from ..classify.thresholds import label_folds, tune_thresholds
 from ..direct import stored_like
-from ..labels import LabelMatrix
 from ..neighborly import Weighted
 from ..params import param
 from ..proximity.graph import components

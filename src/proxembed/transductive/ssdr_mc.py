@@ -9,15 +9,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.bottom_residual import SOLVERS as EIGEN_SOLVERS
-from ..algebra.bottom_residual import bottom_residual
-from ..algebra.guard import guard_dense
-from ..algebra.nonsymmetric import SOLVERS
-from ..algebra.parallel import one_pool
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.algebra.graphs.bottom_residual import SOLVERS as EIGEN_SOLVERS
+from proxembed.algebra.graphs.bottom_residual import bottom_residual
+from proxembed.algebra.graphs.nonsymmetric import SOLVERS
+from proxembed.targets.labels import LabelMatrix
+
 from ..base import Nested
 from ..classify.label_classifier import LabelClassifier
 from ..direct import stored_like
-from ..labels import LabelMatrix
 from ..neighborly import Neighborly
 from ..params import integers, log, param
 from ..proximity.neighbors import nearest

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 
 
 class Honest(ClassifierMixin, TransformerMixin, BaseEstimator):

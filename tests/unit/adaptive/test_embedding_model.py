@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits, Part, Stages, Switches, sample
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 50)

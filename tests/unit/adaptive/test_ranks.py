@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed.adaptive.ranks import NEVER, directed_ranks, rank_matrices
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 
 
 def nearest(S, i, pool, k):
@@ -95,7 +95,7 @@ def test_blocks_of_rows_change_nothing(make, monkeypatch):
     Y, S = make(rng, 30, 3), similarities(rng, 30)
     labels = LabelMatrix.of(Y.astype(int))
     whole = directed_ranks(S, labels)
-    monkeypatch.setattr("proxembed.algebra.matrix.BLOCK_ENTRIES", 7 * 30)
+    monkeypatch.setattr("proxembed.algebra.arrays.matrix.BLOCK_ENTRIES", 7 * 30)
     parts = directed_ranks(S, labels)
     for name in ("friends", "enemies", "neighbors"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name))

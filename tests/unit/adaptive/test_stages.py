@@ -8,7 +8,7 @@ from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of, sample
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 from unit.adaptive.refusals import assert_refused_for_its_reason
 
 EVERY = list(Switches.all())

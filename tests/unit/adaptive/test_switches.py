@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proxembed.adaptive import Limits, Switches, domain, sample
-from proxembed.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 
 EVERY = list(Switches.all())
 

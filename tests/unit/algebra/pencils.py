@@ -9,8 +9,8 @@ from scipy import sparse
 
 import strategies
 from oracles.dense import row_space, trace_ridge
-from proxembed.algebra.operators import Centering, Identity, LowRank, Operator, Sparse
-from proxembed.template import Template
+from proxembed.algebra.operators.structured import Centering, Identity, LowRank, Operator, Sparse
+from proxembed.algebra.template import Template
 
 
 @dataclass(frozen=True)

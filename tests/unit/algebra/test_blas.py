@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed.algebra.blas import add_product, add_symmetric, symmetrise
+from proxembed.algebra.arrays.blas import add_product, add_symmetric, symmetrise
 
 rng = np.random.default_rng(5)
 

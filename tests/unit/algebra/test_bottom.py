@@ -8,11 +8,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
-from proxembed.algebra import bottom as room
-from proxembed.algebra.bottom import bottom, leading
-from proxembed.algebra.direct import solve_graph
-from proxembed.algebra.factor import fill
-from proxembed.algebra.operators import Diagonal, LowRank, Sparse
+from proxembed.algebra.arrays.factor import fill
+from proxembed.algebra.graphs import bottom as room
+from proxembed.algebra.graphs.bottom import bottom, leading
+from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
+from proxembed.algebra.pencil.direct import solve_graph
 
 ROUTES = ("dense", "shift-invert", "lanczos")
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra import bottom_residual as room
-from proxembed.algebra.bottom_residual import SOLVERS, bottom_residual, null_vectors
+from proxembed.algebra.graphs import bottom_residual as room
+from proxembed.algebra.graphs.bottom_residual import SOLVERS, bottom_residual, null_vectors
 from proxembed.proximity.neighbors import nearest
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 

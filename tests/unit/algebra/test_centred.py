@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.algebra import centred as room
-from proxembed.algebra.centred import CentredMatrix, symmetric_from_lower, weighted_mean
+from proxembed.algebra.arrays import centred as room
+from proxembed.algebra.arrays.centred import CentredMatrix, symmetric_from_lower, weighted_mean
 
 N, D = 37, 6
 SIGNED = np.random.default_rng(1).standard_normal(N)

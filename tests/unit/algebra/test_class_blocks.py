@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 import strategies
 from contracts.operators import composed_cases, leaves
-from proxembed.algebra import class_blocks, parallel
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.algebra.class_blocks import ClassWeights
-from proxembed.algebra.traces import sandwich_trace
+from proxembed.algebra.arrays import class_blocks, parallel
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.class_blocks import ClassWeights
+from proxembed.algebra.arrays.traces import sandwich_trace
 
 N = 700
 X = strategies.features_dense(N, 6, 1)

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.algebra import parallel
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.algebra.conjugate import conjugate_gradients, normal_product, scaled_normal_product
+from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.pencil.conjugate import conjugate_gradients, normal_product, scaled_normal_product
 
 TOL = 1e-8
 

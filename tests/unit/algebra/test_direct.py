@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.algebra import direct as room
-from proxembed.algebra.direct import solve_direct
-from proxembed.algebra.operators import Dense, Diagonal, Identity, LowRank, Sparse
+from proxembed.algebra.operators.structured import Dense, Diagonal, Identity, LowRank, Sparse
+from proxembed.algebra.pencil import direct as room
+from proxembed.algebra.pencil.direct import solve_direct
 
 N = 40
 W = 0.5 + np.random.default_rng(0).random(N)

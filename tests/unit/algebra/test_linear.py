@@ -7,14 +7,14 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.algebra import linear as room
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.algebra.coordinates import Coordinates
-from proxembed.algebra.eigen import choose_ridge, solve
-from proxembed.algebra.linear import RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
-from proxembed.algebra.operators import Centering, LowRank
-from proxembed.algebra.problem import Problem
-from proxembed.template import Template
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.operators.structured import Centering, LowRank
+from proxembed.algebra.pencil import linear as room
+from proxembed.algebra.pencil.coordinates import Coordinates
+from proxembed.algebra.pencil.eigen import choose_ridge, solve
+from proxembed.algebra.pencil.linear import RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.template import Template
 
 MATRICES = {
     "tall": strategies.features_dense(30, 6, 0),

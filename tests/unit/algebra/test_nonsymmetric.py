@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra import factor, nonsymmetric, parallel
-from proxembed.algebra.nonsymmetric import (
+from proxembed.algebra.arrays import factor, parallel
+from proxembed.algebra.graphs import nonsymmetric
+from proxembed.algebra.graphs.nonsymmetric import (
     SOLVERS,
     Incomplete,
     factor_work,

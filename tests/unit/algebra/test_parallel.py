@@ -7,8 +7,8 @@ import pytest
 from joblib import parallel_config
 
 import strategies
-from proxembed.algebra import parallel
-from proxembed.algebra.parallel import by_columns, in_threads
+from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays.parallel import by_columns, in_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

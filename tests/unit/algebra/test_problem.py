@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.algebra.operators import Centering, Diagonal, LowRank
-from proxembed.algebra.problem import Problem
-from proxembed.algebra.symmetric import SPD
-from proxembed.template import Template
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.symmetric import SPD
+from proxembed.algebra.template import Template
 
 N = 30
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.algebra import sizes
-from proxembed.algebra.operators import Centering, Laplacian, LowRank, Sparse
-from proxembed.algebra.problem import Problem
-from proxembed.algebra.sizes import constraint_size, objective_size
-from proxembed.template import Template
+from proxembed.algebra.arrays import sizes
+from proxembed.algebra.arrays.sizes import constraint_size, objective_size
+from proxembed.algebra.operators.structured import Centering, Laplacian, LowRank, Sparse
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.template import Template
 
 
 def problem(n, d, form=np.asarray):

@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from oracles.dense import dense_solve
-from proxembed.algebra import eigen, pencil
-from proxembed.algebra.conjugate import conjugate_gradients
-from proxembed.algebra.eigen import solve
+from proxembed.algebra.pencil import eigen, pencil
+from proxembed.algebra.pencil.conjugate import conjugate_gradients
+from proxembed.algebra.pencil.eigen import solve
 from unit.algebra.pencils import FEATURES, setting
 
 K = 3

@@ -10,11 +10,11 @@ from scipy import sparse
 
 import strategies
 from oracles.dense import dense_solve
-from proxembed.algebra.eigen import principal_axes, rescaled, solve
-from proxembed.algebra.operators import Centering, Dense, Diagonal, LowRank, Sparse
-from proxembed.algebra.pencil import solve_trace_ratio
-from proxembed.algebra.problem import Problem
-from proxembed.template import Template
+from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, LowRank, Sparse
+from proxembed.algebra.pencil.eigen import principal_axes, rescaled, solve
+from proxembed.algebra.pencil.pencil import solve_trace_ratio
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.template import Template
 from unit.algebra.pencils import FEATURES, constraint, graph, setting
 
 

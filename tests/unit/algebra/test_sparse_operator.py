@@ -9,12 +9,21 @@ from scipy import sparse
 
 import strategies
 from oracles.dense import dense_solve, laplacian
-from proxembed.algebra import parallel, sandwich
-from proxembed.algebra.centred import CentredMatrix
-from proxembed.algebra.eigen import solve
-from proxembed.algebra.operators import Centering, Diagonal, Identity, Laplacian, LowRank, Sparse, Sum
-from proxembed.algebra.sandwich import sparse_sandwich, upper_half
-from proxembed.template import Template
+from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.operators import sandwich
+from proxembed.algebra.operators.sandwich import sparse_sandwich, upper_half
+from proxembed.algebra.operators.structured import (
+    Centering,
+    Diagonal,
+    Identity,
+    Laplacian,
+    LowRank,
+    Sparse,
+    Sum,
+)
+from proxembed.algebra.pencil.eigen import solve
+from proxembed.algebra.template import Template
 from unit.algebra.pencils import FEATURES, row_weights
 
 SEEDS = {"undirected": 0, "signed": 1, "with a diagonal": 2}

@@ -7,8 +7,8 @@ import pytest
 from scipy.linalg import hilbert
 
 import strategies
-from proxembed.algebra import symmetric as room
-from proxembed.algebra.symmetric import (
+from proxembed.algebra.pencil import symmetric as room
+from proxembed.algebra.pencil.symmetric import (
     SPD,
     descending,
     eigenvalues,

@@ -147,7 +147,7 @@ def test_extrapolation_gains_and_keeps_the_same_optimum():
 def test_inverses_that_may_not_be_kept_are_renewed_every_sweep(monkeypatch):
     X, Y = problem()
     expected = BSML(refresh=1, tol=0, max_iter=20).fit(X, Y)
-    monkeypatch.setattr("proxembed.algebra.precision.KEPT_BYTES", 0)
+    monkeypatch.setattr("proxembed.bayes.precision.KEPT_BYTES", 0)
     fit = BSML(refresh=10, tol=0, max_iter=20).fit(X, Y)
     np.testing.assert_allclose(fit.lower_bound_, expected.lower_bound_, rtol=1e-12)
 
@@ -314,7 +314,7 @@ def test_class_priors_that_are_refused(prior):
 
 def test_too_long_on_both_sides_is_refused_with_the_way_out(monkeypatch):
     X, Y = problem()
-    monkeypatch.setattr("proxembed.algebra.precision.DENSE_LIMIT", 8)
+    monkeypatch.setattr("proxembed.bayes.precision.DENSE_LIMIT", 8)
     with pytest.raises(ValueError, match="principal components, or use ard=True"):
         BSML().fit(X, Y)
     BSML(ard=True).fit(X, Y)

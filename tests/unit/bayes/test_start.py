@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import strategies
 from proxembed import BSML, BSSML
-from proxembed.algebra.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.bayes.start import ridge_scores, start
 from proxembed.bayes.targets import Targets
 

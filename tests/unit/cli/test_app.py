@@ -85,7 +85,7 @@ def test_where_nobody_reads_the_program_ends_quietly(words):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
-@pytest.mark.parametrize("words", [["--help"], ["reproduce"], ["methods", "--json"]])
+@pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "--json"]])
 def test_an_output_that_cannot_be_printed_is_one_line_and_code_2(words):
     with open("/dev/full", "wb") as full:
         done = process(words, stdout=full)
@@ -95,7 +95,7 @@ def test_an_output_that_cannot_be_printed_is_one_line_and_code_2(words):
 
 @pytest.mark.skipif(os.name != "posix", reason="closed by a POSIX shell")
 def test_a_closed_output_is_no_error():
-    command = 'exec "$0" -c "$1" reproduce'
+    command = 'exec "$0" -c "$1" methods'
     for closed, code in ((">&-", 0), ("2>&-", 0), ("--nope 2>&-", 2)):
         done = subprocess.run(["sh", "-c", f"{command} {closed}", sys.executable, PROGRAM], capture_output=True)
         assert done.returncode == code and done.stderr == b""

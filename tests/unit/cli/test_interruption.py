@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import proxembed.engine.evidence
-import proxembed.engine.search
 import proxembed.evaluate.arms
 import proxembed.report
+import proxembed.study.embedding_search
+import proxembed.study.evidence
 from proxembed.cli import app, outputs
 from proxembed.cli import job as job_module
 from proxembed.cli import search as search_module
@@ -32,10 +32,10 @@ PAGE = COMPARED | {"index.html"}
 MODEL = {"model.skops", "model.md", "embedding.npz"}
 # Where a phase of the search begins, what is in the folder then, what at the end, and the sections that are missing.
 SEARCH = {
-    "last fit of the search": (proxembed.engine.search, "fit_model", set(), UNFINISHED | MODEL, ()),
+    "last fit of the search": (proxembed.study.embedding_search, "fit_model", set(), UNFINISHED | MODEL, ()),
     "comparison": (protocol, "run", UNFINISHED, UNFINISHED | MODEL, ()),
     "summary": (proxembed.report, "summarise", VALUES, PAGE | MODEL, ("map", "diagnosis")),
-    "test rows": (proxembed.engine.evidence, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
+    "test rows": (proxembed.study.evidence, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
     "diagnosis": (search_module, "diagnosed", COMPARED, PAGE | MODEL, ("diagnosis",)),
     "last fit": (search_module, "refitted", COMPARED, PAGE, ("components",)),
     "model": (outputs, "saved_model", COMPARED, PAGE, ("components",)),
@@ -201,7 +201,7 @@ RUN = (
     "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # whatever the tests run under
     "signal.signal(signal.SIGTERM, signal.SIG_DFL)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
     "from proxembed.cli import main, search\n"
-    "from proxembed.engine import halving\n"
+    "from proxembed.study import halving\n"
     "import proxembed.evaluate.arms as arms\n"
     "rivals = arms.rival_arms\n"
     "arms.rival_arms = lambda *args, **options: rivals(*args, **options)[:2]\n"

@@ -7,10 +7,10 @@ import numpy as np
 from proxembed import OPLS
 from proxembed.cli.outputs import evidence_sections
 from proxembed.data import Dataset
-from proxembed.engine.evidence import held_out_evidence
-from proxembed.evaluate.splits import Split
 from proxembed.proximity.reordering import covat
 from proxembed.report.matrices import unpacked
+from proxembed.splits.splits import Split
+from proxembed.study.evidence import held_out_evidence
 
 
 def test_the_matrices_are_of_the_held_out_rows_and_their_labels():

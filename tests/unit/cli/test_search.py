@@ -98,7 +98,7 @@ def stop(*arguments, **options):
 
 
 def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
-    from proxembed.engine import halving
+    from proxembed.study import halving
 
     whole, calls = halving.run_trial, []
 

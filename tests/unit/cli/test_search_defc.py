@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from proxembed import DEFC
 from proxembed.cli import engines
 from proxembed.cli import search as search_module
 from proxembed.cli.predict import predict
@@ -16,9 +17,8 @@ from proxembed.cli.report import report
 from proxembed.cli.search import search
 from proxembed.cli.transform import transform
 from proxembed.data import Dataset, banana
-from proxembed import DEFC
-from proxembed.engine import defc
-from proxembed.engine.prefix_classifier import CLASSIFIERS
+from proxembed.defc import search as defc
+from proxembed.defc.prefix_classifier import CLASSIFIERS
 from proxembed.model import embedding_pipeline
 from proxembed.persist import load
 from proxembed.report import adaptive
@@ -124,7 +124,7 @@ def test_groups_stay_whole_in_the_folds_of_the_search(made, monkeypatch):
 
 
 def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
-    from proxembed.engine.objective import Objective
+    from proxembed.defc.objective import Objective
 
     whole, calls = Objective.evaluate, []
 

@@ -10,8 +10,8 @@ from proxembed import OPLS, PCA
 from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.crossfit import crossfit_embedding, procrustes_frame
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.splitters import StratifiedFolds, TimeFolds
 from proxembed.model import embedding_pipeline
+from proxembed.splits.splitters import StratifiedFolds, TimeFolds
 
 
 @pytest.fixture

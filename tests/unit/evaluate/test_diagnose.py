@@ -10,11 +10,11 @@ from sklearn.preprocessing import StandardScaler
 
 from proxembed import FDA, OPLS, PCA, Kernelized
 from proxembed.evaluate.diagnose import _shuffled, diagnose
-from proxembed.evaluate.folds import Split
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.splitters import GroupFolds, StratifiedFolds
 from proxembed.model import embedding_pipeline
 from proxembed.seen import SeenRows
+from proxembed.splits.folds import Split
+from proxembed.splits.splitters import GroupFolds, StratifiedFolds
 
 N = 150
 

@@ -11,7 +11,7 @@ from proxembed.evaluate.metrics import average_precision
 from proxembed.evaluate.predictions import label_precisions, load_predictions, save_predictions
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import Results
-from proxembed.evaluate.splits import Splitting
+from proxembed.splits.splits import Splitting
 
 RAW = Arm("all features", None, rival=True)
 

@@ -23,7 +23,7 @@ from proxembed.evaluate.decisions import hamming_loss, macro_f1
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import worst_value
-from proxembed.evaluate.splits import Splitting, make_splits
+from proxembed.splits.splits import Splitting, make_splits
 
 RAW = Arm("all features", None, rival=True)
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from proxembed.evaluate.budget import Budget, CpuSeconds, OutOfBudget
+from proxembed.execute.budget import Budget, CpuSeconds, OutOfBudget
 
 
 def nap():

@@ -14,7 +14,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.splits import Splitting
+from proxembed.splits.splits import Splitting
 
 ARMS = (
     Arm("all features", None, rival=True),

@@ -13,8 +13,8 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.scoring import fit_arm, place_again
-from proxembed.evaluate.splits import Split, Splitting
 from proxembed.report import summarise
+from proxembed.splits.splits import Split, Splitting
 
 RAW = Arm("all features", None, rival=True)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed.algebra import matrix
+from proxembed.algebra.arrays import matrix
 from proxembed.features.relation import RELATIONS, median_squared_distance, relation
 
 PARAMS = {"polynomial": {"degree": 3}, "gaussian": {"tau": 2.5}, "alternative": {"tau": 0.7}}

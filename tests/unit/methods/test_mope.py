@@ -11,8 +11,6 @@ from sklearn.pipeline import make_pipeline
 
 import strategies
 from proxembed import FDA, LPP, MOPE, OPLS, PCA, Kernelized, LaplacianEigenmaps, RelationFeatures
-from proxembed.engine.space import sample
-from proxembed.labels import LabelMatrix
 from proxembed.params import declared
 from proxembed.proximity.all_pairs import WIDTH_ROWS, AllPairs, BlockDistances, used_width
 from proxembed.proximity.class_similarity import CLASS_SIMILARITIES
@@ -22,6 +20,8 @@ from proxembed.proximity.latent_labels import LATENT_SIMILARITIES
 from proxembed.proximity.similarity import SET_SIMILARITIES
 from proxembed.proximity.weights import edge_weights, used_tau
 from proxembed.rows import Rows
+from proxembed.study.candidates import sample
+from proxembed.targets.labels import LabelMatrix
 
 X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), strategies.labels_multi(40, 4, 3), 3)
 Y = strategies.labels_multi(40, 4, 3)

@@ -42,10 +42,10 @@ from proxembed import (
     ssdr_dne,
     ssdr_mfa,
 )
-from proxembed.algebra.kernel import kernel_coordinates, least_loo
-from proxembed.engine.space import sample
+from proxembed.features.kernel import kernel_coordinates, least_loo
 from proxembed.features.relation import median_squared_distance
 from proxembed.methods.relation import WIDTHS
+from proxembed.study.candidates import sample
 
 N = 45
 FULL = strategies.labels_multi(N, 4, 3)

@@ -176,9 +176,9 @@ def test_without_a_source_there_is_none(path):
 
 def test_a_registered_method_of_the_user_is_trusted_where_it_is_known(path):
     code = (
-        "import sys\nimport numpy as np\nfrom proxembed.algebra.operators import Centering\n"
+        "import sys\nimport numpy as np\nfrom proxembed.algebra.operators.structured import Centering\n"
         "from proxembed.base import SpectralEmbedder\nfrom proxembed.persist import load, save\n"
-        "from proxembed.template import Template\n"
+        "from proxembed.algebra.template import Template\n"
         "class Homemade(SpectralEmbedder):\n    def template(self, rows):\n"
         "        return Template(Centering(), offset=rows.ones)\n"
         "X = np.diag(np.arange(5.0))\nmodel = Homemade().fit(X)\nother = load(save(model, sys.argv[1]))\n"

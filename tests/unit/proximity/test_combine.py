@@ -10,9 +10,9 @@ from scipy import sparse
 
 import strategies
 from oracles import label_similarities as oracle
-from proxembed.labels import LabelMatrix
 from proxembed.proximity.combine import checked_weights, combine, combine_grouped, unit_weights
 from proxembed.proximity.label_similarity import label_similarity
+from proxembed.targets.labels import LabelMatrix
 
 GRID = np.linspace(0.0, 1.0, 6)
 w, g = (part.ravel() for part in np.meshgrid(GRID, GRID))

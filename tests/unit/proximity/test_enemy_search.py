@@ -10,9 +10,9 @@ import pytest
 from scipy import sparse
 
 from oracles import local
-from proxembed.labels import LabelMatrix
 from proxembed.proximity import labelled
 from proxembed.proximity.labelled import enemies
+from proxembed.targets.labels import LabelMatrix
 
 
 def grid(n: int, d: int, seed: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
-from proxembed.algebra import guard
+from proxembed.algebra.arrays import guard
 from proxembed.proximity import geodesic
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.edges import edge_rows, reversed_edges, sorted_edges, symmetric

@@ -11,8 +11,7 @@ from scipy.stats import kendalltau, spearmanr
 
 import strategies
 from oracles import label_similarities as oracle
-from proxembed.algebra.guard import guard_dense
-from proxembed.labels import LabelMatrix
+from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.proximity import class_similarity as classes
 from proxembed.proximity import label_similarity as room
 from proxembed.proximity import latent_labels as latents
@@ -28,6 +27,7 @@ from proxembed.proximity.similarity import (
     similarity,
     symmetrise,
 )
+from proxembed.targets.labels import LabelMatrix
 
 STRINGS = tuple(SET_SIMILARITIES)
 OF_MEMBERS = ("cooccurrence", "dice", "jaccard", "cosine", "hamming", "hamming_linear")

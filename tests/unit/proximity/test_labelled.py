@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from proxembed.labels import LabelMatrix
 from proxembed.proximity import search, tiles
 from proxembed.proximity.labelled import class_neighbors, enemies, friends, shared_labels
+from proxembed.targets.labels import LabelMatrix
 
 LINKS = ("undirected", "directed", "mutual")
 

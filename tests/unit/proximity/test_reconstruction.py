@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.manifold._locally_linear import barycenter_weights
 
-from proxembed.algebra import parallel
-from proxembed.algebra.batched import solve_batch
+from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays.batched import solve_batch
 from proxembed.proximity import reconstruction
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from strategies import features_dense, features_duplicate_rows, features_text

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
-from proxembed.algebra import parallel
+from proxembed.algebra.arrays import parallel
 from proxembed.proximity import correlation
 from proxembed.proximity.correlation import correlations, mid_ranks
 from proxembed.proximity.edges import edge_rows

@@ -8,11 +8,11 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.image import imread
 
-from proxembed.labels import LabelMatrix
 from proxembed.proximity.reordering import covat, even_sample
 from proxembed.report import proximity_section
 from proxembed.report.figures import matrix_png, ramp, shades
 from proxembed.report.matrices import ROWS, agreement, cosine_proximity, label_proximity, packed, unpacked
+from proxembed.targets.labels import LabelMatrix
 
 
 def made(n=50, c=4, d=6, seed=0):

@@ -229,7 +229,7 @@ def test_the_largest_soft_label_told_is_one_of_an_unknown_cell():
 
 
 def test_a_route_that_solved_a_pass_is_tried_first_in_the_next(monkeypatch):
-    from proxembed.algebra import nonsymmetric
+    from proxembed.algebra.graphs import nonsymmetric
 
     calls = []
 

@@ -1,0 +1,101 @@
+"""Experiments of the papers as protocols, one folder per paper, the published figures beside ours; and the benchmark.
+
+``EXPERIMENTS`` names them; their modules load when they run.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+from papers.experiment import Experiment, Request
+
+__all__ = ["EXPERIMENTS", "Experiment", "Request", "experiment"]
+
+
+def _later(module: str, function: str):
+    """The function of a module that is imported when it is called."""
+
+    def run(request: Request) -> dict:
+        return getattr(import_module(f"papers.{module}"), function)(request)
+
+    return run
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each
+    for each in (
+        Experiment(
+            "mesd-mope-reuters",
+            "Mu et al. 2012, experiment 1: MESD and MOPE beside existing methods on ten Reuters categories",
+            ("reuters",),
+            _later("mesd_mope.experiment", "run_supervised"),
+            25,
+        ),
+        Experiment(
+            "mesd-mope-reuters-partly-labelled",
+            "Mu et al. 2012, experiment 2: SSMOPE, MOPE, OLPP and ML-LGC with 40 and 80 % of the labels",
+            ("reuters",),
+            _later("mesd_mope.experiment", "run_partly_labelled"),
+            15,
+        ),
+        Experiment(
+            "defc",
+            "Mu et al. 2012: adaptive embeddings (DEFC) beside nine methods on satimage, dna, banana and a Swiss roll",
+            ("satimage", "dna", "banana"),
+            _later("defc.experiment", "run"),
+            50,
+        ),
+        Experiment(
+            "bayesian-multilabel",
+            "Gönen 2014: BSML, BSML+ARD and BSSML beside reductions with a probit a label, on four sets",
+            ("emotions", "scene", "yeast", "tmc2007-500"),
+            _later("bsml.experiment", "run"),
+            40,
+            has_sets=True,
+        ),
+        Experiment(
+            "ssdr-mc",
+            "Qian and Davidson 2010: SSDR-MC beside a harmonic function and linear embeddings, 2.5 to 50 % labelled",
+            ("emotions", "scene", "yeast", "tmc2007-500"),
+            _later("ssdr_mc.experiment", "run"),
+            30,
+        ),
+        Experiment(
+            "benchmark-multilabel",
+            "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
+            ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),
+            _later("benchmark.multilabel", "run"),
+            45,
+            has_sets=True,
+        ),
+    )
+}
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Experiment
+
+    Raises
+    ------
+    ValueError
+        There is none; the message lists near names.
+
+    Examples
+    --------
+    >>> from papers import experiment
+    >>> experiment("benchmark-multilabel").minutes
+    45
+    """
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    near = difflib.get_close_matches(name, EXPERIMENTS, n=2, cutoff=0.4) or EXPERIMENTS
+    raise ValueError(f"no experiment is named {name!r}; did you mean {' or '.join(near)}?")

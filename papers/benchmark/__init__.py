@@ -1,0 +1,1 @@
+"""The benchmark of multi-label and partly labelled embeddings on eight sets."""

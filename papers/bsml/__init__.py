@@ -1,0 +1,1 @@
+"""Gönen 2014: Bayesian supervised and semi-supervised multi-label learning."""

@@ -1,0 +1,87 @@
+"""The experiments of the Bayesian multi-label paper: BSML, BSML+ARD, BSSML and the baselines.  [gonen2014bsml]
+
+The standard splits, features standardised by the training rows, as many components as labels or fewer for the curves,
+500 plain sweeps a fit. Nothing is tuned; the published numbers stand beside ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from papers import EXPERIMENTS
+from papers.bsml.bounds import RUNS, TRACES, trace
+from papers.bsml.claims import claims
+from papers.bsml.figures import figures
+from papers.bsml.fits import DIMENSIONS, Rows, compete, fits_of
+from papers.bsml.page import page
+from papers.experiment import Kept, Request, reduced, run_part
+from proxembed.data import Dataset, read
+
+NAME = "bayesian-multilabel"
+QUICK_SETS = ("emotions",)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run, fixed before: sweeps a fit, random starts of BSML and BSSML, of BSML+ARD, rows of a quick run."""
+
+    seed: int = 0
+    sweeps: int = 500
+    starts: int = 3
+    relevance_starts: int = 10
+    rows: int | None = None
+
+
+QUICK = Plan(sweeps=20, starts=1, relevance_starts=2, rows=150)
+
+
+def run(request: Request) -> dict:
+    """Run what the folder does not hold yet, set by set, and write record, page and figures after each.
+
+    Parameters
+    ----------
+    request : Request
+
+    Returns
+    -------
+    dict
+        The record: ``plan, sets, parts, claims``; ``parts`` maps a set to its fits, and "SET, bound" to its traces.
+    """
+    plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
+    sets = request.sets or (QUICK_SETS if request.quick else EXPERIMENTS[NAME].files)
+    kept, done = Kept(request, NAME, asdict(plan) | {"dimensions": DIMENSIONS}), 0
+    data = {name: _read(request, plan, name) for name in sets}
+    fits = {name: fits_of(name, dataset.Y.shape[1], plan) for name, dataset in data.items()}
+    total = sum(len(each) + len(RUNS) for each in fits.values())
+    facts = {name: _facts(dataset) for name, dataset in data.items()}
+    kept.record["sets"] = {}
+    for name, dataset in data.items():
+        rows = Rows.of(dataset)
+        tasks = {fit.name: (fit, rows) for fit in fits[name]}
+        traces = {each: (each, rows, plan.sweeps, plan.seed) for each in RUNS}
+        for part, asked, job in ((name, tasks, compete), (TRACES.format(name), traces, trace)):
+            if request.force:
+                kept.drop(part)
+            done = run_part(kept, part, asked, job, request, done, total)
+        _write(kept, request, plan, facts)
+    return kept.record
+
+
+def _write(kept: Kept, request: Request, plan: Plan, facts: dict[str, dict]) -> None:
+    """The record with the facts of all sets that it holds, its claims, page and figures."""
+    record = kept.record
+    held = [name for name in EXPERIMENTS[NAME].files if name in record["parts"]]
+    for name in held:
+        facts[name] = facts.get(name) or _facts(_read(request, plan, name))
+    record["sets"] = {name: facts[name] for name in held}
+    record["claims"] = claims(record["parts"])
+    kept.write(page(record), figures(record))
+
+
+def _read(request: Request, plan: Plan, name: str) -> Dataset:
+    return reduced(read(request.data / f"{name}.npz"), plan.rows, plan.seed)
+
+
+def _facts(dataset: Dataset) -> dict:
+    described = dataset.describe()
+    return {key: described[key] for key in ("n", "d", "labels", "cardinality", "train", "test")}

@@ -1,0 +1,105 @@
+"""The experiment of the DEFC paper: adaptive embeddings beside nine methods, by one nearest neighbour and FLDA.
+
+[mu2012defc]
+
+Three of its data sets and a Swiss roll of our own, five random draws of the training part each. Everything is tuned on
+the validation part, and the test part is scored once an entrant and draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from papers.defc.criteria import CRITERIA
+from papers.defc.findings import CRITERIA_ENDING, claims, conclusions
+from papers.defc.page import page
+from papers.defc.parts import SOURCES, Parts, random_parts
+from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
+from papers.defc.trials import PERMUTED, Task, compete
+from papers.experiment import Kept, Request, plain, run_part
+
+NAME = "defc"
+TITLE = "Adaptive embeddings (DEFC) beside nine methods on four data sets"
+CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run, fixed before it runs: draws of the parts and settings tried by each entrant at most.
+
+    ``rows`` (training, validation, test) instead of the sizes of the paper, for a quick run.
+    """
+
+    seed: int = 0
+    draws: int = 5
+    ga: int = 300
+    reduced: int = 160
+    rival: int = 40
+    criterion: int = 25
+    permuted: int = 32
+    rows: tuple[int, int, int] | None = None
+
+    def seed_of(self, draw: int) -> int:
+        """The seed of the parts of a draw, and of what is searched on them."""
+        return 1000 * self.seed + draw
+
+    def evaluations(self, method: str) -> int:
+        """The most settings that an entrant tries."""
+        if method in CRITERIA:
+            return self.criterion
+        return {GA: self.ga, REDUCED: self.reduced, PERMUTED: self.permuted, ORIGINAL: 1}.get(method, self.rival)
+
+
+QUICK = Plan(draws=2, ga=30, reduced=16, rival=6, criterion=4, permuted=16, rows=(60, 80, 80))
+SEARCHED = (GA, REDUCED, *RIVALS, ORIGINAL, PERMUTED)
+
+
+def run(request: Request) -> dict:
+    """Run what the folder does not hold yet; the record, plain data.
+
+    Parameters
+    ----------
+    request : Request
+
+    Returns
+    -------
+    dict
+        The record: ``plan, sources, parts, conclusions, claims``; ``parts`` maps a set and a classifier, such as
+        "dna, FLDA", or a set and "criteria", to the entries of its entrants and draws.
+    """
+    plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
+    stated = {**asdict(plan), "sources": [asdict(source) for source in SOURCES], "rivals": list(RIVALS)}
+    kept = Kept(request, NAME, stated)
+    kept.record |= {"title": TITLE, "sources": stated["sources"]}
+    made = _tasks(plan, request)
+    done, total = 0, sum(map(len, made.values()))
+    for part, tasks in made.items():
+        if request.force:
+            kept.drop(part)
+        done = run_part(kept, part, {task.entrant: (task,) for task in tasks}, compete, request, done, total)
+    record = kept.record
+    record["conclusions"] = conclusions(record["parts"])
+    record["claims"] = claims(record["conclusions"])
+    kept.write(page(plain(record)), {})
+    return kept.record
+
+
+def _tasks(plan: Plan, request: Request) -> dict[str, list[Task]]:
+    """Part -> tasks, the long ones first."""
+    made: dict[str, list[Task]] = {}
+    for source in SOURCES:
+        seeds = [plan.seed_of(draw) for draw in range(plan.draws)]
+        dataset = source.read(request.data)
+        drawn = [random_parts(source, dataset, seed, plan.rows) for seed in seeds]
+        for classifier, title in CLASSIFIERS.items():
+            made[f"{source.name}, {title}"] = _of_part(SEARCHED, drawn, classifier, source.largest, plan)
+        made[source.name + CRITERIA_ENDING] = _of_part(tuple(CRITERIA), drawn, "flda", source.largest, plan)
+    return made
+
+
+def _of_part(methods: tuple[str, ...], drawn: list[Parts], classifier: str, largest: int, plan: Plan) -> list[Task]:
+    return [
+        Task(method, draw, classifier, parts, largest, plan.evaluations(method), plan.seed_of(draw))
+        for method in methods
+        for draw, parts in enumerate(drawn)
+    ]

@@ -1,0 +1,218 @@
+"""Trials of the DEFC experiment: tuned on the validation part, scored once on the test part.  [mu2012defc]"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from papers.defc.criteria import CRITERIA, best_of_criterion
+from papers.defc.flda_trials import fitted
+from papers.defc.parts import Parts
+from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, Scale, Values
+from proxembed import DEFC
+from proxembed.adaptive import Switches
+from proxembed.adaptive.parameters import Domain, Limits
+from proxembed.defc.objective import EQUAL, aligned
+from proxembed.defc.parameter_search import ParameterSearch
+from proxembed.defc.prefix_classifier import PrefixClassifier
+from proxembed.defc.prefix_scores import prefix_scores
+from proxembed.evaluate.results import reason_of
+from proxembed.targets.labels import LabelMatrix
+
+PERMUTED = "DEFC, reduced8, permuted labels"
+SEARCHES = {GA: "ga", REDUCED: "reduced8", PERMUTED: "reduced8"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One entrant on one draw of the parts: ``method`` is the original features, a rival, a search or a criterion.
+
+    ``evaluations`` is the most settings that are tried, each with every k up to ``largest``, of DEFC with 1-NN with
+    those of ``searched_sizes``.
+    """
+
+    method: str
+    draw: int
+    classifier: str
+    parts: Parts
+    largest: int
+    evaluations: int
+    seed: int
+
+    @property
+    def entrant(self) -> str:
+        """The name of the entry."""
+        return f"{self.method}, draw {self.draw + 1}"
+
+
+def compete(task: Task) -> dict:
+    """Tune on the validation part, score the best once on the test part.
+
+    Returns
+    -------
+    dict
+        Plain data: ``entrant, method, draw, validation, test, k, chosen, evaluations, models, failed, seconds, failure,
+        notes``, and ``chance`` for permuted labels.
+    """
+    started = time.perf_counter()
+    found: dict[str, Any] = {"validation": None, "test": None, "k": None, "chosen": None}
+    found |= {"evaluations": 0, "models": 1, "failed": 0, "failure": None}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found |= _run_of(task.method)(task)
+        except Exception as error:
+            found["failure"] = reason_of(error)
+    facts = {"entrant": task.entrant, "method": task.method, "draw": task.draw, **found}
+    notes = sorted({" ".join(str(each.message).split()) for each in caught})
+    return {**facts, "seconds": time.perf_counter() - started, "notes": notes}
+
+
+def _run_of(method: str) -> Callable[[Task], dict]:
+    if method == ORIGINAL:
+        return _original
+    if method in SEARCHES:
+        return _searched
+    return _criterion if method in CRITERIA else _rival
+
+
+def _original(task: Task) -> dict:
+    """The classifier on the features as they are."""
+    parts = task.parts
+    model = PrefixClassifier(task.classifier).fit(parts.X, parts.y)
+    scores = {"validation": model.score(parts.X_val, parts.y_val), "test": model.score(parts.X_test, parts.y_test)}
+    return {**scores, "k": parts.X.shape[1], "evaluations": 1, "chosen": {}}
+
+
+def _searched(task: Task) -> dict:
+    """DEFC, fitted on the training part alone as in the paper; with permuted labels, beside the score by chance."""
+    permuted = task.method == PERMUTED
+    parts = task.parts.permuted(task.seed) if permuted else task.parts
+    model = DEFC(
+        SEARCHES[task.method],
+        task.classifier,
+        max_evals=task.evaluations,
+        n_components=task.largest,
+        refit="train",
+        random_state=task.seed,
+    )
+    model.fit(parts.X, parts.y, parts.X_val, parts.y_val)
+    predicted = model.predict(parts.X_test)
+    best = dict(model.best_params_)
+    found = {"validation": model.best_score_, "test": float(np.mean(predicted == parts.y_test)), "k": best.pop("k")}
+    found |= {"chosen": {"switches": list(model.best_switches_.as_tuple()), **best}}
+    found |= {"evaluations": model.n_evaluations_, "models": model.n_models_}
+    return {**found, "chance": by_chance(predicted, parts.y_test)} if permuted else found
+
+
+def by_chance(predicted: np.ndarray, true: np.ndarray) -> float:
+    """The share of right predictions that would be right if they stood in random order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from papers.defc.trials import by_chance
+    >>> by_chance(np.array([0, 0, 0, 1]), np.array([0, 1, 0, 1]))
+    0.5
+    """
+    return float(sum(np.mean(predicted == name) * np.mean(true == name) for name in np.unique(true)))
+
+
+def _criterion(task: Task) -> dict:
+    found, model = best_of_criterion(
+        task.method, task.parts, task.classifier, task.largest, task.evaluations, task.seed
+    )
+    return {**found, "test": final_score(model, found["k"], task)}
+
+
+def final_score(model: Any, k: int, task: Task) -> float:
+    """The share of right predictions on the test part, from the first k components of a fitted model."""
+    parts = task.parts
+    Z, Z_test = (np.asarray(model.transform(X), dtype=np.float64)[:, :k] for X in (parts.X, parts.X_test))
+    return float(PrefixClassifier(task.classifier).fit(Z, parts.y).score(Z_test, parts.y_test))
+
+
+class RangeSearch(ParameterSearch):
+    """The lower level of DEFC's search over ranges that are not those of an adaptive model."""
+
+    def __init__(self, domains: Mapping[str, Domain], rng: np.random.Generator):
+        super().__init__(Switches(0, 0, 0, 1, 1, 1, 1, 0), Limits(2, 1, 2), rng)
+        self._domains = dict(domains)
+
+
+def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evaluations: int, seed: int) -> None:
+    """Score so many settings at most: one without parameters, a grid of one parameter, else the genetic algorithm.
+
+    Examples
+    --------
+    >>> from proxembed.adaptive.parameters import Domain
+    >>> from papers.defc.trials import tune
+    >>> tried = []
+    >>> tune({"ridge": Domain("log", 0.01, 1.0)}, lambda values: tried.append(values["ridge"]) or 0.0, 200, seed=0)
+    >>> len(tried), min(tried), max(tried)
+    (25, 0.01, 1.0)
+    """
+    search, left = RangeSearch(domains, np.random.default_rng(seed)), evaluations
+    while left and (asked := search.ask(left)):
+        for values in asked:
+            search.tell(values, score(values))
+        left -= len(asked)
+
+
+class RivalTrials:
+    """Settings of a rival on one draw; the best one so far, with its fitted model, is kept.
+
+    ``score(values)`` fits a setting and returns its share of right predictions on the validation part at the best k,
+    the smallest of equal ones; -inf where it cannot be fitted, the reason in ``failures``.
+    """
+
+    def __init__(self, task: Task):
+        self.task, self.rival = task, RIVALS[task.method]
+        self.scale = Scale.of(task.parts.X, task.parts.y)
+        self.labels = LabelMatrix.of(task.parts.y)
+        self.labels_val = aligned(LabelMatrix.of(task.parts.y_val), self.labels)
+        self.value, self.count = -np.inf, 0
+        self.k: int | None = None
+        self.values: Values | None = None
+        self.model: Any = None
+        self.failures: list[str] = []
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The range of each parameter."""
+        return self.rival.domains(self.scale)
+
+    def score(self, values: Values) -> float:
+        """Fit a setting and score it on the validation part."""
+        self.count += 1
+        try:
+            model, curve = self._curve(values)
+        except Exception as error:
+            self.failures.append(reason_of(error))
+            return -np.inf
+        best = int((curve >= curve.max() - EQUAL).argmax())
+        if curve[best] > self.value:
+            self.value, self.k, self.values, self.model = float(curve[best]), best + 1, dict(values), model
+        return float(curve[best])
+
+    def _curve(self, values: Values) -> tuple[Any, np.ndarray]:
+        task = self.task
+        model, Z = fitted(self.rival.model(values, self.scale), task.largest, task.parts.X, task.parts.y)
+        Z_val = np.asarray(model.transform(task.parts.X_val), dtype=np.float64)
+        return model, prefix_scores(task.classifier, Z, self.labels, Z_val, self.labels_val, "accuracy")
+
+
+def _rival(task: Task) -> dict:
+    """A rival: one fit without parameters, a grid of one, else the genetic algorithm of DEFC's lower level."""
+    trials = RivalTrials(task)
+    tune(trials.domains, trials.score, task.evaluations, task.seed)
+    counts = {"evaluations": trials.count, "failed": len(trials.failures)}
+    if trials.k is None:
+        return {**counts, "failure": trials.failures[0]}
+    found = {"validation": trials.value, "k": trials.k, "chosen": trials.values, **counts}
+    return {**found, "test": final_score(trials.model, trials.k, task)}

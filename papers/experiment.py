@@ -1,0 +1,286 @@
+"""What an experiment is, and the folder that it fills: entrants are kept as they finish, and logged."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from papers.code import code
+from papers.workers import as_they_come
+from proxembed.data import Dataset
+from proxembed.persist import write_whole
+from proxembed.report import versions
+from proxembed.splits.splits import standard_split
+
+Progress = Callable[[int, int, str], None]
+LOG, RECORD, PAGE = "progress.jsonl", "results.json", "README.md"
+RUN = ("command", "created", "jobs", "code", "data")
+DIGITS = 6
+
+
+def _silent(done: int, total: int, text: str) -> None:
+    """No progress is shown."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of an experiment.
+
+    Parameters
+    ----------
+    data : Path
+        Folder of the data files.
+    folder : Path
+        Where results go; it exists.
+    seed : int, default=0
+    quick : bool, default=False
+        A small part of the data and of the grids: proves that everything runs, and says nothing of the methods.
+    n_jobs : int, default=1
+        Worker processes, each with one BLAS thread.
+    force : bool, default=False
+        Do again what the folder holds already.
+    sets : tuple of str
+        Data sets of a benchmark; empty for all.
+    command : str
+        The command that repeats the run.
+    hashes : mapping of str to str
+        Hash of each data file.
+    progress : callable
+        Called as ``progress(done, total, text)``.
+    """
+
+    data: Path
+    folder: Path
+    seed: int = 0
+    quick: bool = False
+    n_jobs: int = 1
+    force: bool = False
+    sets: tuple[str, ...] = ()
+    command: str = ""
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    progress: Progress = _silent
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A named experiment: what it asks, the data files it reads, and the function that runs it.
+
+    ``run(request)`` writes the folder and returns the record, plain data.
+    """
+
+    name: str
+    title: str
+    files: tuple[str, ...]
+    run: Callable[[Request], dict]
+    minutes: int
+    has_sets: bool = False
+
+
+class Kept:
+    """The record of a run in its folder, written anew as each entrant finishes; a later run goes on from it.
+
+    Parameters
+    ----------
+    request : Request
+    name : str
+        The experiment.
+    plan : dict
+        What the numbers rest on, as plain data.
+
+    Attributes
+    ----------
+    record : dict
+        ``plan`` and ``parts`` (part -> entries, each with its ``entrant``), where the latest run's numbers come from,
+        and ``runs``: commands, code and data of all runs, to which each entry's number ``run`` points.
+
+    Raises
+    ------
+    ValueError
+        The folder holds a run of another plan or of other data, or a damaged record.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from papers.experiment import Kept, Request
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     request = Request(Path(place), Path(place))
+    ...     Kept(request, "made", {"seed": 0}).add("yeast", {"entrant": "PCA", "seconds": 1.0, "failure": None})
+    ...     Kept(request, "made", {"seed": 0}).missing("yeast", ["PCA", "LSI"])
+    ['LSI']
+    """
+
+    def __init__(self, request: Request, name: str, plan: dict):
+        self.folder, plan = request.folder, plain(plan)
+        self._made = made_by(request, name)
+        self.record = {**self._made, "plan": plan, "runs": [], "parts": {}}
+        earlier = self._earlier()
+        if earlier is None:
+            return
+        if earlier.get("plan") == plan and earlier.get("experiment") == name:
+            self._go_on(earlier, request.force)
+        elif not request.force:
+            raise ValueError(
+                f"{self.folder / RECORD} holds a run of another plan (experiment, seed, --quick or version of the "
+                "grids); name another folder with -o, or replace it with --force."
+            )
+
+    def _go_on(self, earlier: dict, force: bool) -> None:
+        """Take over what an earlier run left; its data must be today's where both name a file."""
+        held, given = earlier.get("data", {}), self.record["data"]
+        other = [name for name in given if name in held and held[name] != given[name]]
+        if other and not force:
+            raise ValueError(
+                f"{self.folder / RECORD} rests on another {', '.join(other)} than is there now (its hash differs); "
+                "name another folder with -o, or do it again with --force."
+            )
+        self.record["data"] = {**held, **given}
+        self.record["runs"] = earlier.get("runs", [{key: earlier.get(key) for key in RUN}])
+        self.record["parts"] = {
+            part: [{"run": 0, **entry} for entry in entries] for part, entries in earlier["parts"].items()
+        }
+
+    def _earlier(self) -> dict | None:
+        path = self.folder / RECORD
+        if not path.is_file():
+            return None
+        try:
+            held = json.loads(path.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path} is not JSON: {error}; delete it or name another folder.") from error
+        return held if isinstance(held, dict) else {}
+
+    def drop(self, part: str) -> None:
+        """Forget what is held of a part."""
+        self.record["parts"].pop(part, None)
+
+    def missing(self, part: str, names: Sequence[str]) -> list[str]:
+        """The entrants of a part that have no entry yet, or one that the clock ended."""
+        held = {entry["entrant"] for entry in self.record["parts"].get(part, []) if not entry.get("timed_out")}
+        return [name for name in names if name not in held]
+
+    def add(self, part: str, entry: dict) -> None:
+        """Keep an entry in place of an earlier one, plain data, write the record and add a line to the log."""
+        others = [each for each in self.record["parts"].get(part, []) if each["entrant"] != entry["entrant"]]
+        self.record["parts"][part] = [*others, {**plain(entry), "run": self._run()}]
+        line = {"at": _now(), "part": part, "entrant": entry["entrant"]}
+        line |= {"seconds": round(entry["seconds"], 2), "failure": entry["failure"]}
+        with open(self.folder / LOG, "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        write_whole({self.folder / RECORD: _json(self.record)})
+
+    def _run(self) -> int:
+        """The number of this run among ``runs``, which it joins with its first entry."""
+        this = {key: self._made[key] for key in RUN}
+        if this not in self.record["runs"]:
+            self.record["runs"].append(this)
+        return self.record["runs"].index(this)
+
+    def order(self, part: str, names: Sequence[str]) -> None:
+        """Put the entries of a part into the order of the entrants; others are left out."""
+        held = {entry["entrant"]: entry for entry in self.record["parts"].get(part, [])}
+        self.record["parts"][part] = [held[name] for name in names if name in held]
+
+    def write(self, page: str, figures: Mapping[str, str]) -> None:
+        """Write the record, the page and the figures."""
+        self.record = plain(self.record)
+        texts = {name: text.encode("utf-8") for name, text in {PAGE: page, **figures}.items()}
+        write_whole({self.folder / name: content for name, content in {RECORD: _json(self.record), **texts}.items()})
+
+
+def plain(value: Any) -> Any:
+    """Data as JSON holds them: numbers of 6 digits, None for what is not finite, text for other keys.
+
+    Examples
+    --------
+    >>> from papers.experiment import plain
+    >>> plain({1: (0.12345678, float("nan"))})
+    {'1': [0.123457, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else repr(value)
+
+
+def _json(record: dict) -> bytes:
+    return (json.dumps(record) + "\n").encode("utf-8")
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def made_by(request: Request, experiment: str) -> dict:
+    """Where the numbers of a record come from: command, seed, code, versions, hashes of the data."""
+    return {
+        "experiment": experiment,
+        "command": request.command,
+        "created": _now(),
+        "seed": request.seed,
+        "quick": request.quick,
+        "jobs": request.n_jobs,
+        "code": code(),
+        "versions": versions(),
+        "data": dict(request.hashes),
+    }
+
+
+def reduced(dataset: Dataset, rows: int | None, seed: int) -> Dataset:
+    """At most so many training rows and half as many test rows, drawn at random; the whole set for None.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from proxembed.data import digits
+    >>> from papers.experiment import reduced
+    >>> data = replace(digits(), train_idx=range(1000), test_idx=range(1000, 1797))
+    >>> reduced(data, 100, 0).X.shape
+    (150, 64)
+    """
+    if rows is None:
+        return dataset
+    rng, split = np.random.default_rng(seed), standard_split(dataset)
+    chosen = [rng.permutation(split.train)[:rows], rng.permutation(split.held_out)[: rows // 2]]
+    return dataset.take(np.sort(np.concatenate(chosen)))
+
+
+def run_part(
+    kept: Kept, part: str, tasks: Mapping[str, tuple], compete: Callable[..., dict], request: Request,
+    done: int, total: int,
+) -> int:  # fmt: skip
+    """Run the entrants of a part that the folder does not hold yet; how many entrants are done then, in all.
+
+    Parameters
+    ----------
+    kept : Kept
+    part : str
+    tasks : mapping of str to tuple
+        For each entrant the arguments of ``compete``.
+    compete : callable
+        Returns the entry of an entrant.
+    request : Request
+    done, total : int
+        Entrants of earlier parts, and of all.
+    """
+    names = list(tasks)
+    missing = kept.missing(part, names)
+    start = done + len(names) - len(missing)
+    request.progress(start, total, part)
+    for number, (_, entry) in enumerate(as_they_come(compete, [tasks[name] for name in missing], request.n_jobs)):
+        kept.add(part, entry)
+        request.progress(start + number + 1, total, f"{part}: {entry['entrant']}")
+    kept.order(part, names)
+    return done + len(names)

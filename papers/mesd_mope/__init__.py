@@ -1,0 +1,1 @@
+"""Mu et al. 2012 (TPAMI): MESD and MOPE on Reuters."""

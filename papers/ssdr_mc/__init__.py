@@ -1,0 +1,1 @@
+"""Qian and Davidson 2010: SSDR-MC."""

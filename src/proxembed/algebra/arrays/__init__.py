@@ -1,0 +1,1 @@
+"""Arrays and sparse matrices: centring, products in threads, blocks, sizes and traces."""

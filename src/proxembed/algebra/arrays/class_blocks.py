@@ -1,0 +1,194 @@
+"""ClassWeights: weights inside classes, known by tiles and never held, and the Laplacians made of them.
+
+In: for each class its rows and a function that opens its weight matrix, to give any tile of it. Out: operators whose
+X'LX costs n_k^2 d a class, every pair of rows met once; Laplacians that differ by a factor a class share one pass. What
+a class needs is there only while its turn lasts, since a row may be in many classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from proxembed.algebra.operators.structured import Operator
+
+from .blas import matmul
+from .centred import CentredMatrix
+from .parallel import by_columns, in_threads
+
+TALL, WIDE = 256, 1024
+GROUP_ROWS = 8192
+
+Tile = Callable[[slice, slice], np.ndarray]
+Open = Callable[[], Tile]
+
+
+class ClassWeights:
+    """sum_k S_k A_k S_k', S_k the selection of the rows of class k.
+
+    ``classes`` holds (index (n_k,), open) pairs; ``open()(rows, columns)`` gives this part of the symmetric A_k, a new
+    array. A row may be in several classes.
+    """
+
+    def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, Open]]):
+        self.n = n
+        self.classes = [(np.asarray(index), open_) for index, open_ in classes]
+        self.members: list[ClassLaplacian] = []
+
+    def laplacian(self, factors: np.ndarray) -> ClassLaplacian:
+        """sum_k factors_k L(S_k A_k S_k')."""
+        self.members.append(ClassLaplacian(self, np.asarray(factors, dtype=np.float64)))
+        return self.members[-1]
+
+    def products(self, V: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """(k, L(A_k) V_k) for every class, V_k its rows of V, n x q."""
+        for k, (index, open_) in enumerate(self.classes):
+            tile, Z = open_(), V[index].astype(np.float64)
+            out = np.empty(Z.shape)
+            parts = slices(len(index), TALL)
+
+            def work(chosen: slice, Z=Z, out=out, parts=parts, tile=tile) -> None:
+                for part in parts[chosen]:
+                    A = tile(part, slice(0, len(Z)))
+                    out[part] = A.sum(axis=1)[:, None] * Z[part] - A @ Z
+
+            in_threads(work, len(parts), 1)
+            yield k, out
+
+    def sandwiches(self, X: CentredMatrix, factors: np.ndarray) -> np.ndarray:
+        """sum_k factors_mk X_k'L(A_k)X_k for every m, (m, d, d); centring cancels.
+
+        L = D - U - U', U the upper half of A_k with half of its diagonal: X'LX is H + H', H = X'(D/2 - U)X.
+        """
+        total = np.zeros((len(factors), X.shape[1], X.shape[1]))
+        if X.sparse:
+            self._add_sparse(X.X, factors, total)
+        else:
+            for group in self._groups():
+                self._add_group(X.X, group, factors, total)
+        return total + total.transpose(0, 2, 1)
+
+    def _add_group(self, X: np.ndarray, group: list[int], factors: np.ndarray, total: np.ndarray) -> None:
+        """H of some classes, which share the threads; the two large products take all of them at once."""
+        ends = np.cumsum([len(self.classes[k][0]) for k in group])
+        places = {k: slice(end - len(self.classes[k][0]), end) for k, end in zip(group, ends, strict=True)}
+        Z, half = np.empty((ends[-1], X.shape[1])), np.empty((ends[-1], X.shape[1]))
+        for k, place in places.items():
+            Z[place] = X[self.classes[k][0]]
+            Z[place] -= Z[place].mean(axis=0)
+        tiles = {k: self.classes[k][1]() for k in group}
+        tasks = [(k, part) for k in group for part in slices(len(self.classes[k][0]), TALL)]
+        sums: list = [None] * len(tasks)
+
+        def work(chosen: slice) -> None:
+            for t in range(chosen.start, chosen.stop):
+                k, part = tasks[t]
+                half[places[k]][part], *sums[t] = _upper_rows(tiles[k], part, Z[places[k]])
+
+        in_threads(work, len(tasks), 1)
+        degrees = np.zeros(ends[-1])
+        for (k, part), (rows, columns) in zip(tasks, sums, strict=True):
+            _add_degrees(degrees[places[k]], part, rows, columns)
+        np.subtract(0.5 * degrees[:, None] * Z, half, out=half)
+        for m in range(len(factors)):
+            c = np.repeat(factors[m, group], np.diff(ends, prepend=0))
+            total[m] += matmul(Z.T, c[:, None] * half)
+
+    def _add_sparse(self, X, factors: np.ndarray, total: np.ndarray) -> None:
+        """The same for CSR X: one block of rows is dense at a time."""
+        for k, (index, open_) in enumerate(self.classes):
+            tile, Z = open_(), X[index].astype(np.float64)
+            U, degrees = np.zeros((X.shape[1],) * 2), np.zeros(len(index))
+            for part in slices(len(index), TALL):
+                A = tile(part, slice(part.start, len(index)))
+                _add_degrees(degrees, part, A.sum(axis=1), A.sum(axis=0))
+                A[:, : part.stop - part.start] *= 0.5
+                product = by_columns(Z[part.start :].T.tocsr(), np.ascontiguousarray(A.T)).T
+                U += by_columns(Z[part].T.tocsr(), np.ascontiguousarray(product))
+            U = 0.5 * CentredMatrix(Z).gram(degrees) - U
+            for m in range(len(factors)):
+                total[m] += factors[m, k] * U
+
+    def _groups(self) -> Iterator[list[int]]:
+        return in_groups({k: len(index) for k, (index, _) in enumerate(self.classes)}, GROUP_ROWS)
+
+
+class ClassLaplacian(Operator):
+    """sum_k c_k L(S_k A_k S_k'), the weights A_k computed tile by tile whenever they are needed."""
+
+    def __init__(self, weights: ClassWeights, factors: np.ndarray):
+        self.weights, self.factors, self.n = weights, factors, weights.n
+        self._waiting: tuple[object, np.ndarray] | None = None
+
+    def __matmul__(self, V):
+        self._matches(len(V))
+        out = np.zeros((len(V), V.size // len(V)))
+        for k, product in self.weights.products(V.reshape(out.shape)):
+            out[self.weights.classes[k][0]] += self.factors[k] * product
+        return out.reshape(V.shape)
+
+    def sandwich(self, X):
+        """X'LX; what the other Laplacians of the same weights give for this X waits until it is asked for."""
+        self._matches(X.shape[0])
+        if self._waiting is not None and self._waiting[0] is X:
+            found, self._waiting = self._waiting[1], None
+            return found
+        members = self.weights.members
+        found = self.weights.sandwiches(CentredMatrix.of(X), np.stack([member.factors for member in members]))
+        for member, result in zip(members, found, strict=True):
+            member._waiting = None if member is self else (X, result)
+        return found[members.index(self)]
+
+    def diagonal(self, n=None):
+        out = np.zeros(self.n)
+        for k, (index, open_) in enumerate(self.weights.classes):
+            tile = open_()
+            for part in slices(len(index), TALL):
+                A = tile(part, slice(0, len(index)))
+                own = A[np.arange(len(A)), np.arange(part.start, part.stop)]
+                out[index[part]] += self.factors[k] * (A.sum(axis=1) - own)
+        return out
+
+
+def in_groups(rows: Mapping[int, int], enough: int) -> Iterator[list[int]]:
+    """Numbers of classes, each with its rows, in groups that are closed once they hold enough rows.
+
+    >>> list(in_groups({0: 5, 1: 6, 3: 2}, 10))
+    [[0, 1], [3]]
+    """
+    group, held = [], 0
+    for k, n in rows.items():
+        group.append(k)
+        held += n
+        if held >= enough:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+def slices(size: int, step: int, start: int = 0) -> list[slice]:
+    """Consecutive slices of at most ``step`` from ``start`` to ``size``."""
+    return [slice(first, min(first + step, size)) for first in range(start, size, step)]
+
+
+def _upper_rows(tile: Tile, part: slice, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows ``part`` of (upper half of A) Z, half of the square on the diagonal included; and the sums of these rows
+    and of their columns."""
+    product = np.zeros((part.stop - part.start, Z.shape[1]))
+    rows, columns = np.zeros(part.stop - part.start), np.empty(len(Z) - part.start)
+    for place in [part, *slices(len(Z), WIDE, part.stop)]:
+        A = tile(part, place)
+        rows += A.sum(axis=1)
+        columns[place.start - part.start : place.stop - part.start] = A.sum(axis=0)
+        if place is part:
+            A *= 0.5
+        product += A @ Z[place]
+    return product, rows, columns
+
+
+def _add_degrees(degrees: np.ndarray, part: slice, rows: np.ndarray, columns: np.ndarray) -> None:
+    """Add what rows ``part`` of the upper half give to the row sums of the whole matrix; always in one order."""
+    degrees[part] += rows
+    degrees[part.stop :] += columns[part.stop - part.start :]

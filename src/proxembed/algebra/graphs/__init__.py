@@ -1,0 +1,1 @@
+"""Solvers on graphs: smallest eigenvectors, harmonic functions, systems that are not symmetric."""

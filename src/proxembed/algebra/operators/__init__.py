@@ -1,0 +1,1 @@
+"""Structured operators on rows: what a template is made of."""

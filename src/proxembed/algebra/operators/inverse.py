@@ -1,0 +1,120 @@
+"""Inverse: (eps I + K)^-1 of a low-rank positive semidefinite K, applied through an orthonormal basis of K's range.
+
+The textbook Woodbury form subtracts numbers of size 1/eps; in the basis Q of the range the small directions stay small:
+(eps I + K)^-1 = Q (Q'KQ + eps I)^-1 Q' + (I - QQ')/eps.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from proxembed.algebra.arrays.blas import gram, matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, orthonormal_factors
+
+from .structured import LowRank, Operator
+
+if TYPE_CHECKING:
+    from proxembed.algebra.pencil.coordinates import Coordinates
+
+
+class Inverse(Operator):
+    """(eps I + K)^-1, K a sum of low-rank positive semidefinite terms."""
+
+    def __init__(self, eps: float, K: Operator):
+        self.eps, self.K, self.n = float(eps), K, K.n
+        self.parts = [(c, leaf) for c, leaf in K.terms() if c != 0.0]
+        if not all(isinstance(leaf, LowRank) and c > 0 for c, leaf in self.parts):
+            raise TypeError("Inverse takes a sum of low-rank operators with positive coefficients.")
+
+    @cached_property
+    def _range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Q (n x p) and the eigenvalues of K on it."""
+        columns = sum(leaf.rank_bound for _, leaf in self.parts)
+        if columns < self.n:
+            F = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in self.parts])
+            w, V = descending(gram(F))
+            keep = w > max(w[0], 0.0) * 1e-14
+            Q, R = orthonormal_factors(F @ (V[:, keep] / np.sqrt(w[keep])))
+            w, U = descending((R * w[keep]) @ R.T)
+            return Q @ U, w
+        w, V = descending(self.K.todense())
+        keep = w > max(w[0], 0.0) * 1e-14
+        return V[:, keep], w[keep]
+
+    def __matmul__(self, V):
+        Q, w = self._range
+        C = Q.T @ V
+        inside = C / (w + self.eps) if C.ndim == 1 else C / (w + self.eps)[:, None]
+        return Q @ inside + (V - Q @ C) / self.eps
+
+    def sandwich(self, X):
+        rows = CentredMatrix.of(X)
+        Q, w = self._range
+        E = rows.tdot(Q)
+        guard_dense(rows.shape, "The rows projected through an inverse")
+        outside = rows.dot(np.eye(rows.shape[1])) - matmul(Q, E.T)
+        return matmul(E / (w + self.eps), E.T) + gram(outside) / self.eps
+
+    def diagonal(self, n=None):
+        Q, w = self._range
+        inside = np.einsum("ij,ij->i", Q, Q)
+        return np.einsum("ij,j,ij->i", Q, 1.0 / (w + self.eps), Q) + (1.0 - inside) / self.eps
+
+    def in_coordinates(self, coordinates: Coordinates) -> np.ndarray:
+        """T'(eps I + K)^-1 T in row-space coordinates T = U diag(s).
+
+        Where K = c XX' + (few columns) and T belongs to the same X, K is diagonal plus low rank in the basis [U, Q_y]:
+        nothing of size n is touched.
+        """
+        own = sum(c for c, leaf in self.parts if coordinates.is_source(leaf))
+        others = [(c, leaf) for c, leaf in self.parts if not coordinates.is_source(leaf)]
+        if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > coordinates.rank:
+            return self.sandwich(coordinates.T)
+        if not coordinates.uniform:
+            return self.sandwich(coordinates.T)
+        s = coordinates.s
+        inside, outside = _factors_in_basis(others, coordinates)
+        diagonal = np.concatenate([own * s**2, np.zeros(len(outside))]) + self.eps
+        W = np.vstack([inside, outside]) / np.sqrt(diagonal)[:, None]
+        g, V = descending(gram(W))
+        keep = g > 0
+        G = matmul(W, V[:, keep] / np.sqrt(g[keep]))
+        shrink = g[keep] / (1.0 + g[keep])
+        half = s / np.sqrt(diagonal[: len(s)])
+        G = half[:, None] * G[: len(s)]
+        return np.diag(half**2) - matmul(G * shrink, G.T)
+
+
+def _root(op: LowRank) -> np.ndarray:
+    """H (q x p) with S = HH', of a positive semidefinite low-rank operator."""
+    if op.S is None:
+        return np.eye(op.rank_bound)
+    if op.S.ndim == 1:
+        return np.diag(np.sqrt(op.S))
+    w, V = descending(op.S)
+    keep = w > max(w[0], 0.0) * RANGE_TOLERANCE
+    return V[:, keep] * np.sqrt(w[keep])
+
+
+def _half(op: LowRank) -> np.ndarray:
+    """F S^1/2, n x p."""
+    F = op.dense_factor()
+    return F if op.S is None else F @ _root(op)
+
+
+def _factors_in_basis(parts: list[tuple[float, LowRank]], coordinates: Coordinates) -> tuple[np.ndarray, np.ndarray]:
+    """The factor columns Y as U'Y (r x q) and the coordinates of their remainder (I - UU')Y in its own basis."""
+    if not parts:
+        return np.zeros((coordinates.rank, 0)), np.zeros((0, 0))
+    inside = np.hstack([np.sqrt(c) * (coordinates.project(leaf) @ _root(leaf)) for c, leaf in parts])
+    inside /= coordinates.s[:, None]
+    Y = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in parts])
+    inner = gram(Y)
+    w, V = descending(inner - gram(inside))
+    keep = w > max(np.trace(inner), 0.0) * 1e-13
+    return inside, np.sqrt(w[keep])[:, None] * V[:, keep].T

@@ -1,0 +1,81 @@
+"""X'WX of a sparse symmetric W: what every graph method asks of its rows, some columns at a time.
+
+In: a sparse matrix and rows as they are centred. Out: a d x d array. W = H + H' with H the upper half, so that
+X'WX = S + S' with S = X'HX: half of the sparse product, and nothing of size n x d beside X.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.parallel import by_columns, in_threads
+
+BLOCK_BYTES = 32 << 20
+NARROW, WIDE = 16, 256
+PARTS = 8
+SPARSE_COST = 6.0  # what a multiplication of two sparse matrices costs, in multiplications of a sparse and a dense one
+
+
+def sparse_sandwich(W: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
+    """X'WX of the centred rows, d x d, exactly symmetric."""
+    H = upper_half(W)
+    S = _by_sparse_products(H, rows) if rows.sparse and _mostly_zero(H, rows.X) else _by_columns(H, rows)
+    return S + S.T
+
+
+def upper_half(W: sparse.csr_array) -> sparse.csr_array:
+    """H with W = H + H': the entries above the diagonal, and half of the diagonal."""
+    H = sparse.csr_array(sparse.triu(W, 1, format="csr"))
+    diagonal = W.diagonal() / 2.0
+    return sparse.csr_array(H + sparse.diags_array(diagonal)) if diagonal.any() else H
+
+
+def _by_columns(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
+    """X'HX through dense blocks of the columns of X."""
+    n, d = rows.shape
+    width = int(np.clip(BLOCK_BYTES // (8 * max(n, 1)), NARROW, WIDE))
+    X = sparse.csc_array(rows.X) if rows.sparse else rows.X
+    S = np.empty((d, d))
+    for start in range(0, d, width):
+        part = slice(start, min(start + width, d))
+        columns = X[:, part].toarray() if rows.sparse else X[:, part]
+        columns = columns.astype(np.float64, order="C", copy=False)
+        if rows.mean is not None:
+            columns = columns - rows.mean[part]
+        S[:, part] = rows.tdot(by_columns(H, columns))
+    return S
+
+
+def _mostly_zero(H: sparse.csr_array, X) -> bool:
+    """Whether products of sparse matrices are cheaper than those with dense columns of X."""
+    stored = np.diff(X.indptr)
+    products = float(stored @ np.minimum(_pattern_product(H, stored), X.shape[1]))
+    return SPARSE_COST * products < float(H.nnz + X.nnz) * X.shape[1]
+
+
+def _pattern_product(H: sparse.csr_array, stored: np.ndarray) -> np.ndarray:
+    """A bound on the stored entries of each row of HX."""
+    return sparse.csr_array((np.ones(H.nnz), H.indices, H.indptr), shape=H.shape) @ stored
+
+
+def _by_sparse_products(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
+    """X'HX through sparse products, some rows at a time, the mean put right afterwards."""
+    X = sparse.csr_array(rows.X, dtype=np.float64)
+    n = X.shape[0]
+    step = -(-n // PARTS)
+    products: list[sparse.csr_array | None] = [None] * PARTS
+
+    def work(part: slice) -> None:
+        for number in range(part.start, part.stop):
+            some = slice(number * step, min((number + 1) * step, n))
+            products[number] = X[some].T @ (H[some] @ X)
+
+    in_threads(work, -(-n // step), 1)
+    S = sum(product for product in products if product is not None).toarray()
+    if rows.mean is not None:
+        ones = np.ones(n)
+        after, before = X.T @ (H @ ones), X.T @ (H.T @ ones)
+        S -= np.outer(after, rows.mean) + np.outer(rows.mean, before - rows.mean * H.sum())
+    return S

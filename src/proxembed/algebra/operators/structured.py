@@ -1,0 +1,385 @@
+"""Structured symmetric n x n operators: what a proximity matrix is before, and instead of, being an array.
+
+In: label factors, weights, sparse graphs. Out: products, X'AX, the diagonal and the trace, at the cost of the
+structure.
+``todense`` exists for tests and guarded small cases only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
+from proxembed.algebra.arrays.parallel import by_columns
+
+from .sandwich import sparse_sandwich
+
+SYMMETRIC = 1e-12
+
+
+class Operator:
+    """A symmetric n x n matrix that is known by its structure; ``n`` is None where any size fits."""
+
+    n: int | None = None
+    __array_ufunc__ = None  # numpy leaves `array @ operator` and `scalar * operator` to us
+
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must define its product with a matrix.")
+
+    def sandwich(self, X) -> np.ndarray:
+        """X'AX, d x d; X is an array, CSR or CentredMatrix."""
+        X = CentredMatrix.of(X)
+        return _symmetric(X.tdot(self @ X.dot(np.eye(X.shape[1]))))
+
+    def diagonal(self, n: int | None = None) -> np.ndarray:
+        """The n diagonal entries."""
+        raise TypeError(f"{type(self).__name__} must define its diagonal.")
+
+    def trace(self, n: int | None = None) -> float:
+        """The sum of the diagonal."""
+        return float(self.diagonal(n).sum())
+
+    def todense(self, n: int | None = None) -> np.ndarray:
+        """The n x n array; for tests and small cases, refused above the size guard."""
+        n = self._size(n)
+        guard_dense((n, n), f"{type(self).__name__}.todense()")
+        return self @ np.eye(n)
+
+    def _size(self, n: int | None) -> int:
+        size = self.n if self.n is not None else n
+        if size is None:
+            raise ValueError(f"{type(self).__name__} fits any size: pass n, the number of rows.")
+        return size
+
+    def _matches(self, rows: int) -> None:
+        """Raise a ValueError where a matrix of this many rows does not fit."""
+        if self.n is not None and rows != self.n:
+            raise ValueError(f"{type(self).__name__} is of size {self.n:,}; it cannot be applied to {rows:,} rows.")
+
+    def __add__(self, other: Operator) -> Operator:
+        if not isinstance(other, Operator):
+            return NotImplemented
+        return Sum([(1.0, self), (1.0, other)])
+
+    def __sub__(self, other: Operator) -> Operator:
+        if not isinstance(other, Operator):
+            return NotImplemented
+        return Sum([(1.0, self), (-1.0, other)])
+
+    def __neg__(self) -> Operator:
+        return Scaled(-1.0, self)
+
+    def __mul__(self, factor: float) -> Operator:
+        return Scaled(float(factor), self)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, factor: float) -> Operator:
+        return Scaled(1.0 / float(factor), self)
+
+    def spread(self, index: np.ndarray, n: int) -> Operator:
+        """The same operator on n rows, of which ``index`` are the ones it knew; zero elsewhere."""
+        return Spread(self, index, n)
+
+    def terms(self) -> list[tuple[float, Operator]]:
+        """The operator as coefficients times leaves."""
+        return [(1.0, self)]
+
+
+class Diagonal(Operator):
+    """diag(d)."""
+
+    def __init__(self, d: np.ndarray):
+        self.d = np.asarray(d, dtype=np.float64)
+        self.n = len(self.d)
+
+    def __matmul__(self, V):
+        self._matches(len(V))
+        return _rowwise(self.d, V)
+
+    def sandwich(self, X):
+        self._matches(X.shape[0])
+        return CentredMatrix.of(X).gram(self.d)
+
+    def diagonal(self, n=None):
+        return self.d.copy()
+
+
+class Identity(Operator):
+    """I, of any size."""
+
+    def __init__(self, n: int | None = None):
+        self.n = n
+
+    def __matmul__(self, V):
+        self._matches(len(V))
+        return np.array(V, dtype=np.float64)
+
+    def sandwich(self, X):
+        self._matches(X.shape[0])
+        return CentredMatrix.of(X).gram()
+
+    def diagonal(self, n=None):
+        return np.ones(self._size(n))
+
+
+class Centering(Operator):
+    """diag(w) - ww'/1'w: centring by the w-weighted mean, w-weighted; I - 11'/n (of any size) without weights."""
+
+    def __init__(self, weights: np.ndarray | None = None):
+        self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        self.n = None if weights is None else len(self.weights)
+
+    def row_weights(self, n: int) -> np.ndarray:
+        """w, or n ones."""
+        return np.ones(n) if self.weights is None else self.weights
+
+    def __matmul__(self, V):
+        w = self.row_weights(len(V))
+        return _rowwise(w, V - (w @ V) / w.sum())
+
+    def sandwich(self, X):
+        X = CentredMatrix.of(X)
+        return CentredMatrix.centred(X.X, self.row_weights(X.shape[0])).gram(self.weights)
+
+    def diagonal(self, n=None):
+        w = self.row_weights(self._size(n))
+        return w - w**2 / w.sum()
+
+
+class LowRank(Operator):
+    """F S F', F an n x q array or sparse matrix; S is None (I), a vector (its diagonal) or symmetric q x q.
+
+    With ``center=w`` F stands for F - w (1'F)/(1'w), never formed: the operator then annihilates the constant vector
+    and acts on w-centred rows as F S F' does.
+    """
+
+    def __init__(self, F, S: np.ndarray | None = None, center: np.ndarray | None = None):
+        self.F = F
+        self.S = None if S is None else np.asarray(S, dtype=np.float64)
+        self.center = None if center is None else np.asarray(center, dtype=np.float64)
+        self.n = F.shape[0]
+
+    @property
+    def rank_bound(self) -> int:
+        """q, the number of factor columns."""
+        return self.F.shape[1]
+
+    def weigh(self, C: np.ndarray) -> np.ndarray:
+        """S C for a q x k array C."""
+        if self.S is None:
+            return C
+        return _rowwise(self.S, C) if self.S.ndim == 1 else self.S @ C
+
+    def factor_tdot(self, V: np.ndarray) -> np.ndarray:
+        """(centred F)' V, q x k."""
+        C = np.asarray(self.F.T @ V)
+        return C if self.center is None else C - _outer(self._shift(), self.center @ V)
+
+    def factor_dot(self, C: np.ndarray) -> np.ndarray:
+        """(centred F) C, n x k."""
+        V = np.asarray(self.F @ C)
+        return V if self.center is None else V - _outer(self.center, self._shift() @ C)
+
+    def project(self, X) -> np.ndarray:
+        """X'(centred F), d x q: the whole of what a projection needs to know of the operator."""
+        X = CentredMatrix.of(X)
+        E = X.tdot(self.F)
+        if self.center is None or X.annihilates(self.center):
+            return E
+        return E - np.outer(X.tdot(self.center), self._shift())
+
+    def __matmul__(self, V):
+        return self.factor_dot(self.weigh(self.factor_tdot(V)))
+
+    def sandwich(self, X):
+        E = self.project(X)
+        return _symmetric(matmul(E, self.weigh(E.T)))
+
+    def diagonal(self, n=None):
+        F = self.dense_factor()
+        return np.einsum("ij,ji->i", F, self.weigh(F.T))
+
+    def dense_factor(self) -> np.ndarray:
+        """The centred F as an n x q array, refused above the size guard."""
+        guard_dense(self.F.shape, "The factor of a low-rank operator")
+        F = self.F.toarray() if sparse.issparse(self.F) else np.asarray(self.F, dtype=np.float64)
+        return F if self.center is None else F - np.outer(self.center, self._shift())
+
+    def _shift(self) -> np.ndarray:
+        return np.asarray(self.F.sum(axis=0)).ravel() / self.center.sum()
+
+
+class Sparse(Operator):
+    """A symmetric sparse matrix."""
+
+    def __init__(self, W):
+        self.W = sparse.csr_array(W, dtype=np.float64)
+        self.n = self.W.shape[0]
+        _require_symmetry(self.W)
+
+    def __matmul__(self, V):
+        self._matches(len(V))
+        return by_columns(self.W, V)
+
+    def sandwich(self, X):
+        self._matches(X.shape[0])
+        return sparse_sandwich(self.W, CentredMatrix.of(X))
+
+    def diagonal(self, n=None):
+        return self.W.diagonal()
+
+
+class Dense(Operator):
+    """A symmetric n x n array, for methods that are dense by nature; refused above the size guard."""
+
+    def __init__(self, A: np.ndarray, max_dense_bytes: int = MAX_DENSE_BYTES):
+        guard_dense(A.shape, "A dense proximity matrix", max_dense_bytes)
+        self.A = np.asarray(A, dtype=np.float64)
+        self.n = self.A.shape[0]
+
+    def __matmul__(self, V):
+        return self.A @ V
+
+    def diagonal(self, n=None):
+        return np.diag(self.A).copy()
+
+
+class Scaled(Operator):
+    """c A."""
+
+    def __init__(self, factor: float, op: Operator):
+        self.factor, self.op, self.n = factor, op, op.n
+
+    def __matmul__(self, V):
+        return self.factor * (self.op @ V)
+
+    def sandwich(self, X):
+        return self.factor * self.op.sandwich(X)
+
+    def diagonal(self, n=None):
+        return self.factor * self.op.diagonal(n)
+
+    def terms(self):
+        return [(self.factor * c, op) for c, op in self.op.terms()]
+
+
+class Sum(Operator):
+    """Sum of c_i A_i. Terms are flattened; equal diagonals of opposite sign cancel, so that low rank is seen as low
+    rank."""
+
+    def __init__(self, parts: list[tuple[float, Operator]]):
+        self.parts = [(c * coefficient, leaf) for c, op in parts for coefficient, leaf in op.terms()]
+        sizes = {op.n for _, op in self.parts if op.n is not None}
+        if len(sizes) > 1:
+            raise ValueError(f"Operators of different sizes cannot be added: {sorted(sizes)}.")
+        self.n = sizes.pop() if sizes else None
+
+    def __matmul__(self, V):
+        return sum(c * (op @ V) for c, op in self.parts)
+
+    def sandwich(self, X):
+        return sum(c * op.sandwich(X) for c, op in self.parts)
+
+    def diagonal(self, n=None):
+        n = self._size(n)
+        return sum(c * op.diagonal(n) for c, op in self.parts)
+
+    def terms(self):
+        return self.parts
+
+
+class Spread(Operator):
+    """An operator on some rows, seen as one on all n rows: zero where a row is not among ``index``."""
+
+    def __init__(self, op: Operator, index: np.ndarray, n: int):
+        self.op, self.index, self.n = op, np.asarray(index), n
+
+    def __matmul__(self, V):
+        self._matches(len(V))
+        out = np.zeros(V.shape)
+        out[self.index] = self.op @ V[self.index]
+        return out
+
+    def sandwich(self, X):
+        self._matches(X.shape[0])
+        return self.op.sandwich(CentredMatrix.of(X).take(self.index))
+
+    def diagonal(self, n=None):
+        out = np.zeros(self.n)
+        out[self.index] = self.op.diagonal(len(self.index))
+        return out
+
+    def terms(self):
+        return [(c, spread_leaf(op, self.index, self.n)) for c, op in self.op.terms()]
+
+
+def spread_leaf(op: Operator, index: np.ndarray, n: int) -> Operator:
+    """A leaf on more rows, kept as the same kind of leaf where that is possible."""
+    place = sparse.csr_array((np.ones(len(index)), (index, np.arange(len(index)))), shape=(n, len(index)))
+
+    def wide(w):
+        return place @ w
+
+    if isinstance(op, LowRank):
+        center = None if op.center is None else wide(op.center)
+        return LowRank(place @ sparse.csc_array(op.F), op.S, center)
+    if isinstance(op, Diagonal):
+        return Diagonal(wide(op.d))
+    if isinstance(op, Identity):
+        return Diagonal(wide(np.ones(len(index))))
+    if isinstance(op, Centering):
+        return Centering(wide(op.row_weights(len(index))))
+    return Spread(op, index, n) if not isinstance(op, Spread) else Spread(op.op, np.asarray(index)[op.index], n)
+
+
+def Laplacian(W: Operator) -> Operator:
+    """L(W) = D(W) - W, D(W) = diag(W1).
+
+    A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a scatter; sparse terms give one sparse matrix,
+    degrees included.
+    """
+    if isinstance(W, LowRank) and W.rank_bound == 1 and W.center is None:
+        w = W.F.toarray().ravel() if sparse.issparse(W.F) else np.asarray(W.F, dtype=np.float64).ravel()
+        scale = float(W.weigh(np.ones((1, 1)))[0, 0])
+        if w.min(initial=0.0) >= 0 and np.isclose(scale * w.sum(), 1.0, rtol=1e-12):
+            return Centering(w)
+    if W.n is None:
+        raise ValueError(
+            "The Laplacian of an operator of any size has no degrees: give the operator its number of rows."
+        )
+    graphs = [c * leaf.W for c, leaf in W.terms() if isinstance(leaf, Sparse)]
+    rest = [(c, leaf) for c, leaf in W.terms() if not isinstance(leaf, Sparse)]
+    if not graphs:
+        return Diagonal(W @ np.ones(W.n)) - W
+    total = sparse.csr_array(sum(graphs[1:], graphs[0]))
+    edges = Sparse(sparse.diags_array(total @ np.ones(W.n)) - total)
+    return edges + (Diagonal(Sum(rest) @ np.ones(W.n)) - Sum(rest)) if rest else edges
+
+
+def _require_symmetry(W: sparse.csr_array) -> None:
+    """Raise a ValueError where WV and W'V differ on a random vector: a sandwich reads one half of W only."""
+    if W.shape[0] != W.shape[1]:
+        raise ValueError(f"A sparse operator is a square matrix, not {W.shape[0]:,} x {W.shape[1]:,}.")
+    v = np.random.default_rng(0).uniform(1.0, 2.0, W.shape[0])
+    missed = np.abs(W @ v - W.T @ v).max(initial=0.0)
+    if missed > SYMMETRIC * np.abs(W.data).max(initial=0.0) * W.shape[0]:
+        raise ValueError(
+            "A sparse operator must be symmetric; this matrix is not. Pass (W + W.T) / 2, or the larger of W and W.T "
+            "for the undirected form of a graph."
+        )
+
+
+def _rowwise(w: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return w * V if V.ndim == 1 else w[:, None] * V
+
+
+def _outer(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return u * v if np.ndim(v) == 0 else np.outer(u, v)
+
+
+def _symmetric(S: np.ndarray) -> np.ndarray:
+    return (S + S.T) / 2

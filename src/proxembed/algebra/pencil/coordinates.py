@@ -1,0 +1,141 @@
+"""Coordinates: the row space of the centred rows, where every template becomes a small dense problem.
+
+In: a CentredMatrix and its row weights. Out: T = X V with T'diag(w)T = diag(s^2), X'AX in these r coordinates for any
+operator, and the way back P = V Q. One eigendecomposition of the smaller Gram matrix, never an SVD of a tall X.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from proxembed.algebra.arrays.blas import add_product, add_symmetric, matmul, symmetrise
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.operators.inverse import Inverse
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
+
+from .symmetric import descending
+
+
+class Coordinates:
+    """The r right singular directions of diag(w)^1/2 X that numerical rank keeps (spec: row-space restriction)."""
+
+    def __init__(self, rows: CentredMatrix, weights: np.ndarray | None, gram: np.ndarray, side: str):
+        self.rows, self.weights, self.side = rows, weights, side
+        values, vectors = descending(gram)
+        keep = values > rank_threshold(values, rows)
+        self.s = np.sqrt(values[keep])
+        self._vectors = vectors[:, keep]
+        self._inner: dict[int, tuple[Operator, np.ndarray]] = {}
+
+    @property
+    def rank(self) -> int:
+        """r, the numerical rank."""
+        return len(self.s)
+
+    @cached_property
+    def V(self) -> np.ndarray:
+        """The d x r basis of the row space."""
+        if self.side == "features":
+            return self._vectors
+        left = self._vectors if self.weights is None else self._vectors * np.sqrt(self.weights)[:, None]
+        return self.rows.tdot(left) / self.s
+
+    @cached_property
+    def T(self) -> np.ndarray:
+        """The n x r coordinates of the rows."""
+        guard_dense((self.rows.shape[0], self.rank), "The row-space coordinates of X")
+        if self.side == "features":
+            return self.rows.dot(self.V)
+        T = self._vectors * self.s
+        if self.weights is not None:
+            root = np.sqrt(self.weights)
+            T = np.divide(T, root[:, None], out=np.zeros_like(T), where=root[:, None] > 0)
+            lost = np.flatnonzero(root == 0)
+            if len(lost):
+                T[lost] = self.rows.take(lost).dot(self.V)
+        return T
+
+    def left(self, part: slice) -> np.ndarray:
+        """Some rows of diag(w)^1/2 T, where these coordinates come from the row side."""
+        return self._vectors[part] * self.s
+
+    def back(self, Q: np.ndarray) -> np.ndarray:
+        """P = V Q, d x k."""
+        if self.side == "features" or "V" in self.__dict__:
+            return matmul(self.V, Q)
+        left = matmul(self._vectors, Q / self.s[:, None])
+        return self.rows.tdot(left if self.weights is None else left * np.sqrt(self.weights)[:, None])
+
+    def project(self, op: LowRank) -> np.ndarray:
+        """T'F of a low-rank operator, r x q."""
+        if self.side == "features":
+            return matmul(self.V.T, op.project(self.rows))
+        return op.project(self.T)
+
+    def is_source(self, op: Operator) -> bool:
+        """Whether a low-rank factor is the very matrix that these coordinates are of."""
+        return is_squared_scatter(op, self.rows, self.uniform)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all rows weigh one."""
+        return self.weights is None or bool(np.all(self.weights == 1.0))
+
+    def sandwich(self, op: Operator) -> np.ndarray:
+        """T'AT, r x r."""
+        total = np.zeros((self.rank, self.rank))
+        rest: list[tuple[float, Operator]] = []
+        for c, leaf in op.terms():
+            if is_scatter(leaf, self.rows, self.weights):
+                total[np.diag_indices_from(total)] += c * self.s**2
+            elif self.is_source(leaf):
+                total[np.diag_indices_from(total)] += c * self.s**4
+            elif isinstance(leaf, Inverse):
+                add_symmetric(total, c, leaf.in_coordinates(self))
+            elif isinstance(leaf, LowRank):
+                E = self.project(leaf)
+                add_product(total, c, E, leaf.weigh(E.T))
+            else:
+                rest.append((c, leaf))
+        for c, leaf in rest:
+            add_symmetric(total, c, self._general(leaf))
+        return symmetrise(total)
+
+    def _general(self, leaf: Operator) -> np.ndarray:
+        """T'AT without structure to use; kept, since A and B often share a leaf."""
+        if id(leaf) not in self._inner:
+            if self.side == "features":
+                inner = matmul(self.V.T, matmul(leaf.sandwich(self.rows), self.V))
+            else:
+                inner = leaf.sandwich(self.T)
+            self._inner[id(leaf)] = (leaf, inner)
+        return self._inner[id(leaf)][1]
+
+
+def rank_threshold(values: np.ndarray, rows: CentredMatrix) -> float:
+    """Eigenvalues of a Gram matrix of the rows above this count for its rank."""
+    return max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps + rows.noise
+
+
+def is_scatter(op: Operator, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
+    """Whether X'AX is the weighted Gram matrix of the centred rows by construction; ``weights=None`` stands for
+    ones."""
+    n = rows.shape[0]
+    if isinstance(op, Centering):
+        return rows.annihilates(op.row_weights(n))
+    own = np.ones(n) if weights is None else weights
+    if isinstance(op, Identity):
+        return bool(np.all(own == 1.0))
+    return isinstance(op, Diagonal) and np.allclose(op.d, own, rtol=1e-13, atol=0.0)
+
+
+def is_squared_scatter(op: Operator, rows: CentredMatrix, uniform: bool) -> bool:
+    """Whether op = Xc Xc' with the centred rows themselves, so that Xc'op Xc is the square of their scatter matrix."""
+    if not isinstance(op, LowRank) or op.F is not rows.X or op.S is not None:
+        return False
+    if op.center is None:
+        return rows.mean is None
+    return rows.mean is not None and np.ptp(op.center) == 0 and uniform

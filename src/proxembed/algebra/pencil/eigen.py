@@ -1,0 +1,400 @@
+"""solve(): the one way from a template to a projection. The route follows from structure and sizes.
+
+thin       A of low rank: a q x q problem, Bp solved by one Cholesky factorisation of the smaller side
+primal     a pencil of r x r matrices from the d x d Gram matrix (d <= n)
+dual       the same from the n x n Gram matrix (d > n)
+iterative  operators only: block conjugate gradients for B-solves, Lanczos or LOBPCG for the eigenvectors
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgWarning
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
+from sklearn.exceptions import ConvergenceWarning
+
+from proxembed.algebra.arrays.blas import frobenius, matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.guard import dense_side
+from proxembed.algebra.arrays.parallel import CHUNK
+
+from .conjugate import conjugate_gradients, normal_product
+from .coordinates import Coordinates
+from .direct import Placement
+from .linear import DENSE_LIMIT, RIDGE_GRID, best_ridge, loo_errors
+from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
+from .problem import Problem
+from .symmetric import RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top
+from .thin import constraint_solver, thin_pencil
+
+if TYPE_CHECKING:
+    from proxembed.algebra.template import Template
+
+SOLVERS = ("auto", "thin", "primal", "dual", "iterative")
+RESIDUAL_LIMIT = 1e-6
+LANCZOS_FROM = 1500
+CG_TOLERANCE = 1e-7
+ITERATIVE_RIDGE = 1.0
+NEAR_NULL = 1e-6  # negative eigenvalues this small beside the others cannot be told from those of null directions
+MAX_COMPONENTS = 100
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Leading eigenvectors P (d x k) with P'BpP = I, their eigenvalues (A maximised), and how they were found."""
+
+    P: np.ndarray
+    eigenvalues: np.ndarray
+    mean: np.ndarray | None
+    ridge: float
+    solver: str
+    bound: int
+    residual: float = 0.0
+    spectrum: np.ndarray | None = None
+    problem: Problem | None = None
+    sense: int = 1
+    grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
+
+    @classmethod
+    def placed(cls, found: Placement, sense: int) -> Solution:
+        """A direct embedding as a solution."""
+        return cls(
+            found.Z,
+            found.eigenvalues,
+            None,
+            0.0,
+            found.solver,
+            found.bound,
+            0.0,
+            found.spectrum,
+            None,
+            sense,
+            found.grams,
+        )
+
+    def gram_of(self, X) -> np.ndarray | None:
+        """X'X where the solver has met it."""
+        return next((gram for known, gram in self.grams if known is X), None)
+
+    @property
+    def positive(self) -> int:
+        """How many of the eigenvalues found are positive beyond rounding."""
+        w = self.eigenvalues
+        return int(np.count_nonzero(w > RANGE_TOLERANCE * float(np.abs(w).max(initial=0.0))))
+
+    def first(self, k: int) -> Solution:
+        """The first k components."""
+        return replace(self, P=self.P[:, :k], eigenvalues=self.eigenvalues[:k])
+
+
+def solve(
+    template: Template,
+    R,
+    k: int | None,
+    ridge: float | str = 0.0,
+    ridge_scale: str = "trace",
+    *,
+    solver: str = "auto",
+    criterion: str = "ratio_trace",
+    positive_only: bool = False,
+    also: Sequence = (),
+    width: int | None = None,
+) -> Solution:
+    """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
+
+    ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
+    iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
+    components exist; the caller decides what to do when that is fewer than it asked for. ``also``: matrices U of which
+    R'U will be wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
+    """
+    side = {"primal": "features", "dual": "rows"}.get(solver)
+    problem = Problem(template, R, positive_only=positive_only, side=side, also=also, width=width)
+    dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
+    absolute = choose_ridge(problem, ridge, ridge_scale, dense)
+    if criterion == "trace_ratio":
+        found = _trace_ratio(problem, absolute, k)
+    else:
+        route = _route(problem, absolute, k, solver)
+        found = ROUTES[route](problem, absolute, k)
+        if found is None:  # a singular constraint or directions outside the row space: coordinates are needed
+            found = _dense(problem, absolute, k)
+        if found.P.shape[1] == 0:
+            raise ValueError(
+                "X holds nothing that this method can use: after centring, no feature varies together with the labels. "
+                "Pass features that vary."
+            )
+        found = _checked(problem, found)
+    found = replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    return found if problem.unit == 1.0 else _of_original(found, problem)
+
+
+def _of_original(found: Solution, problem: Problem) -> Solution:
+    """A solution on rows over a unit as one of the rows themselves."""
+    of_A, of_B = problem.shrunk
+    P, factor = found.P, of_A * problem.unit * problem.unit
+    if problem.template.B is not None:
+        P, factor = P / problem.unit / np.sqrt(of_B), of_A / of_B
+    return replace(
+        found,
+        P=P,
+        mean=None if found.mean is None else found.mean * problem.unit,
+        eigenvalues=found.eigenvalues * factor,
+        spectrum=None if found.spectrum is None else found.spectrum * factor,
+        ridge=problem.of_rows(found.ridge),
+    )
+
+
+def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:
+    """The ridge as it is added: given, or the one of least leave-one-out error where a decomposition may be made."""
+    if problem.template.B is None:
+        return 0.0
+    if ridge != "auto":
+        return problem.absolute(ridge, scale)
+    if not dense or problem.template.target is None:
+        return problem.absolute(ITERATIVE_RIDGE, "trace")
+    coordinates = problem.coordinates
+    grid = RIDGE_GRID * problem.ridge_unit
+    return float(grid[best_ridge(grid, loo_errors(coordinates, problem.template.target, grid))])
+
+
+def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:
+    small = min(problem.n, problem.d)
+    low = problem.factors is not None and problem.factor_columns < max(small, 2)
+    if solver == "auto":
+        return _cheapest(problem, ridge, k, small, low)
+    if solver == "thin" and problem.factors is None:
+        raise ValueError(
+            'solver="thin" needs a proximity matrix of low rank, which this method does not have here. '
+            'Use solver="auto".'
+        )
+    if solver == "iterative" and k is None:
+        raise ValueError('solver="iterative" cannot give the whole spectrum: pass an integer n_components.')
+    return solver
+
+
+def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bool) -> str:
+    plain = problem.template.B is None
+    if low and (plain or (_factorable(problem, ridge) and small <= DENSE_LIMIT)):
+        return "thin"
+    if low and problem.scatter is not None and problem.template.b + ridge > 0:
+        return "iterative"
+    lanczos_pays = small > DENSE_LIMIT or (problem.rows.sparse and small > LANCZOS_FROM)
+    if plain and lanczos_pays and k is not None and k < small // 10:
+        return "iterative"
+    if small > dense_side() and k is not None:
+        return "iterative"
+    return "primal" if problem.side == "features" else "dual"
+
+
+def _factorable(problem: Problem, ridge: float) -> bool:
+    """Whether the constraint is the scatter or a polynomial of it, so that factorisations of a Gram matrix solve it."""
+    return problem.scatter is not None or problem.shifts(ridge) is not None
+
+
+def _thin(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    solve_constraint = constraint_solver(problem, ridge)
+    if solve_constraint is None:
+        return None
+    F, S = problem.factor
+    w, P = thin_pencil(F, S, solve_constraint(F))
+    return _first(w, P, k, ridge, "thin")
+
+
+def _first(w: np.ndarray, P: np.ndarray, k: int | None, ridge: float, solver: str) -> Solution:
+    bound = len(w)
+    keep = bound if k is None else min(k, bound)
+    return Solution(P[:, :keep], w[:keep], None, ridge, solver, bound, spectrum=w)
+
+
+def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
+    return _unrestricted(problem, ridge, k) or _restricted(problem, ridge, k)
+
+
+def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    """The k leading eigenvectors of the d x d matrix itself, where Bp = bI and all k are positive.
+
+    Directions outside the row space have eigenvalue a, so that with a = 0 they come after every positive one. Before
+    negative ones they come first: a minimisation is solved here only where there are none.
+    """
+    template = problem.template
+    if template.B is not None or template.a or k is None or problem.side == "rows" or k > problem.d:
+        return None
+    if template.sense < 0 and not problem.gram_factor.ok:
+        return None
+    M = problem.sandwich(template.A) / (template.b + ridge)
+    w, P = top(M, k)
+    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * frobenius(M)))
+    if problem.positive_only and useful:
+        w, P = w[:useful], P[:, :useful]
+    elif useful < k and not ("gram" in problem.__dict__ and problem.gram_factor.ok):  # of full rank: nothing outside
+        return None
+    residual = relative_residual(matmul(M, P), P, w, frobenius(M))
+    return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
+
+
+def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
+    """The leading eigenvectors of the pencil in row-space coordinates."""
+    A, B = dense_matrices(problem, ridge)
+    w, Q, spectrum, residual, bound = solve_pencil(A, B, k)
+    solver = "primal" if problem.side == "features" else "dual"
+    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * max(w[0], 0.0)))
+    if problem.factors is not None and useful < len(w):  # of low rank: what follows is arbitrary
+        w, Q, bound = w[:useful], Q[:, :useful], useful
+    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, bound, residual, spectrum)
+
+
+def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    shift = problem.template.b + ridge
+    if problem.template.B is not None and shift <= 0:
+        fits = min(problem.n, problem.d) <= dense_side()
+        remedy = "Use solver='auto'" if fits else f"Reduce X to {dense_side():,} features or fewer (such as by LSI)"
+        raise ValueError(
+            f"ridge=0 needs a decomposition of the constraint, which the iterative solver does not make (X is "
+            f"{problem.n:,} x {problem.d:,}). {remedy}, or use a positive ridge where the method has that parameter."
+        )
+    low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
+    if low and problem.scatter is not None:
+        F, S = problem.factor
+        if problem.scatter == 0.0:
+            G = F / shift
+        else:
+            G, _ = conjugate_gradients(problem.rows, problem.weights, problem.scatter, shift, F, CG_TOLERANCE)
+        w, P = thin_pencil(F, S, G)
+        return _first(w, P, k, ridge, "iterative")
+    if k >= min(problem.n, problem.d):
+        return _restricted(problem, ridge, k)
+    if problem.template.B is None:
+        move = _level(problem, 0.0) if problem.template.sense < 0 else 0.0  # ARPACK skips eigenvalues that are zero
+        try:
+            w, P = lanczos(lambda v: problem.apply_objective(v) + move * v, problem.d, k)
+        except ArpackNoConvergence:  # a cluster, such as the zeros of a large null space: coordinates have none
+            return None
+        w, P = (w - move) / shift, P / np.sqrt(shift)
+    elif problem.template.sense < 0 and problem.side == "rows":
+        return None
+    else:
+        w, P = _lobpcg(problem, ridge, k)
+        missed = _residual(problem, Solution(P, w, None, ridge, "iterative", problem.rank))
+        if missed > RESIDUAL_LIMIT and min(problem.n, problem.d) <= DENSE_LIMIT:  # an ill-conditioned constraint
+            return None
+    near = NEAR_NULL if w[-1] < 0 else RANGE_TOLERANCE
+    if np.any(np.abs(w) <= near * _level(problem, ridge)):  # null directions come before negative eigenvalues
+        return None
+    return Solution(P, w, None, ridge, "iterative", problem.rank)
+
+
+def _level(problem: Problem, ridge: float) -> float:
+    """The size of the eigenvalues, from one random direction."""
+    V = np.random.default_rng(1).standard_normal((problem.d, 1))
+    return frobenius(problem.apply_objective(V)) / frobenius(problem.apply_constraint(V, ridge))
+
+
+def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """LOBPCG with Jacobi scaling: neither A nor B is formed or factorised."""
+    d = problem.d
+    weights = np.abs(problem.template.B.diagonal(problem.n))
+    D = problem.rows.column_norms(weights) + problem.template.b + ridge
+
+    def operator(product):
+        return LinearOperator((d, d), matvec=product, matmat=product, dtype=np.float64)
+
+    start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
+    with warnings.catch_warnings():
+        for notice in (
+            UserWarning,
+            LinAlgWarning,
+        ):  # the residual is checked afterwards
+            warnings.simplefilter("ignore", notice)
+        w, P = lobpcg(
+            operator(problem.apply_objective),
+            start,
+            B=operator(lambda V: problem.apply_constraint(V, ridge)),
+            M=operator(lambda V: V / (D if V.ndim == 1 else D[:, None])),
+            tol=1e-9,
+            maxiter=500,
+        )
+    order = np.argsort(w)[::-1][:k]
+    P = P[:, order]
+    return w[order], orthonormalise(P, problem.apply_constraint(P, ridge))
+
+
+def _trace_ratio(problem: Problem, ridge: float, k: int | None) -> Solution:
+    if k is None:
+        raise ValueError('criterion="trace_ratio" needs an integer n_components: its solutions are not nested.')
+    A, B = dense_matrices(problem, ridge)
+    w, Q, _ = solve_trace_ratio(A, B, min(k, len(A)))
+    solver = "primal" if problem.side == "features" else "dual"
+    return Solution(problem.coordinates.back(Q), w, None, ridge, solver, len(A))
+
+
+ROUTES = {"thin": _thin, "primal": _dense, "dual": _dense, "iterative": _iterative}
+
+
+def _checked(problem: Problem, found: Solution) -> Solution:
+    """The solution with its residual, and a warning where that misses the limit."""
+    residual = found.residual
+    if found.solver in ("thin", "iterative") and found.P.shape[1]:
+        residual = _residual(problem, found)
+    if residual > RESIDUAL_LIMIT:
+        warnings.warn(
+            f"The {found.solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: "
+            "the last components may be inexact. Use a larger ridge, fewer components or another solver=.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return replace(found, residual=residual)
+
+
+def _residual(problem: Problem, found: Solution) -> float:
+    """||Ap P - Bp P diag(w)|| over ||Bp P|| times the largest |w|, a few columns at a time."""
+    missed = size = 0.0
+    for start in range(0, found.P.shape[1], CHUNK):
+        part = slice(start, start + CHUNK)
+        P = found.P[:, part]
+        BP = _constraint_product(problem, P, found.ridge)
+        size += float(np.vdot(BP, BP))
+        BP *= found.eigenvalues[part]
+        BP -= problem.apply_objective(P)
+        missed += float(np.vdot(BP, BP))
+    scale = float(np.abs(found.eigenvalues).max()) * np.sqrt(size)
+    return np.sqrt(missed) / scale if scale > 0 else 0.0
+
+
+def _constraint_product(problem: Problem, P: np.ndarray, ridge: float) -> np.ndarray:
+    if problem.scatter is not None and "gram" not in problem.__dict__ and problem.scatter != 0.0:
+        return normal_product(problem.rows, problem.weights, problem.scatter, problem.template.b + ridge, P)
+    return problem.apply_constraint(P, ridge)
+
+
+def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 1) -> np.ndarray:
+    """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns.
+
+    "eigenvalue" multiplies by the root of the eigenvalue, or of its reciprocal where the method minimises (sense -1).
+    """
+    if scaling == "orthonormal":
+        return orthonormal_columns(P)
+    if scaling == "eigenvalue":
+        return P * np.abs(eigenvalues) ** (0.5 * sense)
+    if scaling == "unit":
+        return P / np.linalg.norm(P, axis=0)
+    return P
+
+
+def principal_axes(
+    X, n_components: int | None = None, tol: float = RANGE_TOLERANCE
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending.
+
+    Axes whose variance is above ``tol`` times the largest are kept, at most ``n_components``.
+    """
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    side = "features" if X.shape[1] <= X.shape[0] else "rows"
+    found = Coordinates(rows, None, rows.gram() if side == "features" else rows.outer_gram(), side)
+    keep = int(np.count_nonzero(found.s**2 > tol * np.max(found.s**2, initial=0.0)))
+    keep = keep if n_components is None else min(keep, n_components)
+    return rows.mean, fix_signs(found.V[:, :keep]), found.s[:keep]

@@ -1,0 +1,144 @@
+"""Ridge regression by the cheaper side, and its closed-form leave-one-out error.
+
+In: rows X, targets. Out: coefficients and errors; float64 whatever is used inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import linalg, sparse
+
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix, block_rows, weighted_mean
+from proxembed.algebra.arrays.matrix import over, unit_of
+
+from .conjugate import conjugate_gradients
+from .coordinates import Coordinates
+from .symmetric import SPD
+
+DENSE_LIMIT = 5000
+CHOLESKY_LIMIT = 10_000
+RIDGE_GRID = np.logspace(-6, 2, 17)
+EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
+
+
+def ridge_solve(
+    X, T, lam: float, *, center: bool = True, gram: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2.
+
+    ``center=False`` fits no intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a
+    CentredMatrix already.
+    """
+    unit = 1.0 if isinstance(X, CentredMatrix) else unit_of(X)
+    if unit != 1.0:
+        gram = None if gram is None else gram / (unit * unit)
+        W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram)
+        return W / unit, level
+    rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
+    T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
+    level = T.mean(axis=0) if center else np.zeros(T.shape[1])
+    n, d = X.shape
+    if min(n, d) > CHOLESKY_LIMIT:
+        W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T))
+    elif d <= n:
+        G = (rows.gram() if gram is None else gram).copy()
+        G[np.diag_indices_from(G)] += lam
+        W = _solve_spd(G, rows.tdot(T), lam)
+    else:
+        K = rows.outer_gram() if gram is None else gram.copy()
+        K[np.diag_indices_from(K)] += lam
+        W = rows.tdot(_solve_spd(K, T - level, lam))
+    return W, level - (rows.mean @ W if center else 0.0)
+
+
+def _solve_spd(M: np.ndarray, E: np.ndarray, lam: float) -> np.ndarray:
+    factorised = SPD(M)
+    if factorised.ok:
+        return factorised.solve(E)
+    return linalg.lstsq(M, E, cond=1e-12)[0]
+
+
+def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
+    """Mean squared leave-one-out errors, one a ridge, of the ridge regression of T on X; ``ridges`` are absolute."""
+    unit = unit_of(X)
+    rows = CentredMatrix.centred(over(X, unit), np.ones(X.shape[0]) if center else None)
+    n, d = rows.shape
+    side = "features" if d <= n else "rows"
+    coordinates = Coordinates(rows, None, rows.gram() if d <= n else rows.outer_gram(), side)
+    return loo_errors(coordinates, T, ridges / (unit * unit))
+
+
+def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
+    """Squared errors on other rows, summed, one a ridge, of the ridge regression of T on X; one decomposition."""
+    unit = unit_of(X)
+    X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / (unit * unit)
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    side = "features" if rows.shape[1] <= rows.shape[0] else "rows"
+    gram = rows.gram() if side == "features" else rows.outer_gram()
+    coordinates = Coordinates(rows, None, gram, side)
+    level = T.mean(axis=0)
+    moments = matmul(coordinates.T.T, T - level)
+    new = CentredMatrix(X_new, rows.mean).dot(coordinates.V)
+    shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges[None, :])
+    fitted = (matmul(new, shrink[:, i : i + 1] * moments) for i in range(len(ridges)))
+    return np.array([np.sum((T_new - level - part) ** 2) for part in fitted])
+
+
+def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarray:
+    """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges
+    at once.
+
+    Sum over rows of w_i ||e_i||^2 over their weight and the number of targets. PRESS, [allen1974press].
+    """
+    n = coordinates.rows.shape[0]
+    w = np.ones(n) if coordinates.weights is None else coordinates.weights
+    centred = coordinates.rows.mean is not None
+    level = weighted_mean(target, w) if centred else np.zeros(target.shape[1])
+    s2 = coordinates.s**2
+    shrink = 1.0 / (s2[:, None] + ridges[None, :])
+    moments = sum(matmul(left.T, goal) for _, left, goal in _weighted_blocks(coordinates, target, w, level))
+    errors = np.zeros(len(ridges))
+    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(s2), -1)
+    for part, left, goal in _weighted_blocks(coordinates, target, w, level):
+        leverage = matmul(left**2, shrink)
+        if centred:
+            leverage += (w[part] / w.sum())[:, None]
+        fitted = matmul(left, stacked).reshape(len(left), len(ridges), -1)
+        residual = np.einsum("ilq->il", (goal[:, None, :] - fitted) ** 2)
+        errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
+    return errors / (w.sum() * target.shape[1])
+
+
+def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
+    """The place of the ridge of least error; of several with equal errors that of the largest ridge.
+
+    Two rows have the same leave-one-out error under every ridge, and rounding must not choose.
+
+    >>> best_ridge(np.array([0.1, 1.0, 10.0]), np.array([2.0, 2.0 + 1e-12, 2.1]))
+    1
+    """
+    least = np.flatnonzero(~(errors > errors.min() * (1 + EQUAL)))
+    return int(least[np.argmax(ridges[least])])
+
+
+def _weighted_blocks(
+    coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Blocks of diag(w)^1/2 T (row-space coordinates) and of the centred target, weighted alike."""
+    n, d = coordinates.rows.shape
+    step = block_rows(
+        max(d if coordinates.side == "features" else coordinates.rank, len(RIDGE_GRID) * target.shape[1]), 8 << 20
+    )
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        goal = target[part]
+        goal = (goal.toarray() if sparse.issparse(goal) else goal) - level
+        if coordinates.side == "features":
+            left = coordinates.rows.take(part).dot(coordinates.V)
+            left *= np.sqrt(w[part])[:, None]
+        else:
+            left = coordinates.left(part)
+        yield part, left, goal * np.sqrt(w[part])[:, None]

@@ -1,0 +1,312 @@
+"""Problem: one template on one matrix, with everything that several routes or ridges would otherwise compute twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from math import isclose
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import block_diag
+
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import EPS, CentredMatrix
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator, Sum
+
+from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_threshold
+from .symmetric import SPD, eigenvalues, pseudo_inverse
+
+if TYPE_CHECKING:
+    from proxembed.algebra.template import Template
+
+EXACT_RANK_UP_TO = 1500
+ROUNDING = 64 * EPS  # the share of a trace that rounding may leave of it, times the root of the number of rows
+PLAIN = 1e-3  # above this share of the scatter a constraint is not zero
+CONSTANT = (
+    "X is constant: every feature has the same value in every row, so there is nothing to project. "
+    "Pass features that vary."
+)
+
+
+class Problem:
+    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
+
+    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R. ``width``: the features
+    that R stands for, where they are not its columns: a kernel map has fewer than there are prototypes. Rows of extreme
+    size are taken over ``unit``, a power of two, so that products of its entries stay within float64, and A and B over
+    further ones (``shrunk``) where R is among their factors. Sizes and ridges are then those of the smaller pencil.
+    """
+
+    def __init__(
+        self,
+        template: Template,
+        R,
+        raw_gram: np.ndarray | None = None,
+        *,
+        positive_only=False,
+        side=None,
+        also=(),
+        width: int | None = None,
+    ):
+        self.unit, self.shrunk = unit_of(R), (1.0, 1.0)
+        if self.unit != 1.0:
+            template, R, self.shrunk = _in_unit(template, R, self.unit)
+            raw_gram = None
+        self.template = template
+        self._raw_gram = raw_gram
+        self._shifted: list[tuple[float, SPD]] = []
+        self.positive_only = positive_only
+        self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
+        self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *also])
+        self.rows.unit = self.unit
+        self.n, self.d = self.rows.shape
+        self.width = self.d if width is None else width
+        self.side = side or ("features" if self.d <= self.n else "rows")
+        if self.rows.mean is not None and self.rows.constant:
+            raise ValueError(CONSTANT)
+
+    def _factors_of_objective(self, R) -> list:
+        return [leaf.F for _, leaf in self.template.A.terms() if isinstance(leaf, LowRank) and leaf.F is not R]
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all rows weigh one."""
+        return self.weights is None or bool(np.all(self.weights == 1.0))
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """The weighted Gram matrix of this side: d x d for features, n x n for rows."""
+        guard_dense((self.d if self.side == "features" else self.n,) * 2, "The Gram matrix of X")
+        weights = None if self.uniform else self.weights
+        if self._raw_gram is not None and self.side == "features" and self.uniform:
+            known = self.rows.gram_from(self._raw_gram)
+            if known is not None:
+                return known
+        return self.rows.gram(weights) if self.side == "features" else self.rows.outer_gram(weights)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """The row space of the centred rows."""
+        found = Coordinates(self.rows, None if self.uniform else self.weights, self.gram, self.side)
+        if found.rank == 0:
+            raise ValueError(CONSTANT)
+        return found
+
+    @cached_property
+    def gram_factor(self) -> SPD:
+        """The Gram matrix factorised; ``ok`` where its numerical rank is full."""
+        return SPD(self.gram)
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank of the centred rows: numerical where the Gram matrix is small, else its bound."""
+        if "coordinates" in self.__dict__:
+            return self.coordinates.rank
+        if min(self.n, self.d) > EXACT_RANK_UP_TO:
+            rows = self.n if self.weights is None else int(np.count_nonzero(self.weights)) - 1
+            return max(1, min(rows, int(np.count_nonzero(self.rows.column_norms(self.weights) > 0))))
+        if self.side == "features" and self.gram_factor.ok:
+            return self.d
+        w = eigenvalues(self.gram)
+        return max(1, int(np.count_nonzero(w > rank_threshold(w, self.rows))))
+
+    @cached_property
+    def factors(self) -> list[tuple[float, LowRank]] | None:
+        """A as a sum of low-rank operators, or None where it is not of low rank (or a != 0)."""
+        return None if self.template.a else low_rank_terms(self.template.A, self.n)
+
+    @cached_property
+    def factor(self) -> tuple[np.ndarray, np.ndarray]:
+        """F (d x q) and S (q x q) with Ap = F S F', where A is of low rank."""
+        F = [leaf.project(self.rows) for _, leaf in self.factors]
+        S = [c * leaf.weigh(np.eye(leaf.rank_bound)) for c, leaf in self.factors]
+        return (F[0] if len(F) == 1 else np.hstack(F)), block_diag(*S)
+
+    @property
+    def factor_columns(self) -> int:
+        """The number of factor columns of A."""
+        return sum(leaf.rank_bound for _, leaf in self.factors or [])
+
+    @cached_property
+    def scatter(self) -> float | None:
+        """c where B is c times the total scatter of the centred rows, None where it is anything else."""
+        if self.template.B is None:
+            return 0.0
+        return self.powers[0] if self.powers is not None and self.powers[1] == 0 else None
+
+    @cached_property
+    def powers(self) -> tuple[float, float] | None:
+        """(c1, c2) where R'BR = c1 S + c2 S^2, S the scatter matrix of the centred rows; None for any other B."""
+        if self.template.B is None:
+            return None
+        c1 = c2 = 0.0
+        for c, leaf in self.template.B.terms():
+            if is_scatter(leaf, self.rows, self.weights):
+                c1 += c
+            elif is_squared_scatter(leaf, self.rows, self.uniform):
+                c2 += c
+            else:
+                return None
+        return c1, c2
+
+    def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
+        """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)... and every r positive; None where there is no such
+        form."""
+        c0 = self.template.b + ridge
+        if self.powers is None or c0 <= 0 or self.powers[0] <= 0:
+            return None
+        c1, c2 = self.powers
+        if c2 == 0:
+            return c1, (c0 / c1,)
+        under = c1**2 - 4 * c0 * c2
+        if c2 < 0 or under < 0:
+            return None
+        large = (c1 + np.sqrt(under)) / 2
+        return c2, (large / c2, c0 / large)
+
+    def shifted(self, root: float) -> SPD:
+        """The Gram matrix plus root times I, factorised; kept, since several right-hand sides come one by one."""
+        for known, factorised in self._shifted:
+            if isclose(known, root, rel_tol=1e-12):
+                return factorised
+        factorised = SPD(self.gram, root)
+        self._shifted.append((root, factorised))
+        return factorised
+
+    def regression(self, E: np.ndarray, ridge: float) -> np.ndarray:
+        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
+
+        Within the row space of X alone, where the ridge is lost beside S.
+        """
+        if self.side == "features":
+            return self._solved(self.rows.tdot(E), ridge)
+        E = E.toarray() if sparse.issparse(E) else E
+        return self.rows.tdot(self._solved(E - E.mean(axis=0), ridge))
+
+    def _solved(self, E: np.ndarray, ridge: float) -> np.ndarray:
+        factorised = self.shifted(ridge)
+        return factorised.solve(E) if factorised.ok else matmul(pseudo_inverse(self.gram, ridge), E)
+
+    @property
+    def dimensions(self) -> int:
+        """min(n, d), n the rows of non-zero weight, d the features that R stands for.
+
+        Traces are divided by this, never by a numerical rank, which one rounding error moves.
+        """
+        rows = self.n if self.weights is None else int(np.count_nonzero(self.weights))
+        return min(rows, self.width)
+
+    def constraint_trace(self) -> float:
+        """The trace of R'BR + bI, b counted ``dimensions`` times."""
+        shift = self.template.b * self.dimensions
+        if self.scatter is not None:
+            norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
+            return self.scatter * float(norm) + shift
+        trace = float(np.trace(self.coordinates.sandwich(self.template.B)))
+        if self.template.b == 0:
+            self.refuse_zero(trace)
+        return trace + shift
+
+    @property
+    def ridge_unit(self) -> float:
+        """What a ridge of 1 adds to the constraint under ``ridge_scale="trace"``: tr(R'BR) / min(n, d) + b."""
+        return self.constraint_trace() / self.dimensions
+
+    def refuse_zero(self, trace: float) -> None:
+        """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
+        if trace > PLAIN * float(np.sum(self.coordinates.s**2)):
+            return
+        weights = sum(abs(c) * np.abs(leaf.diagonal(self.n)) for c, leaf in self.template.B.terms())
+        if trace <= ROUNDING * np.sqrt(self.n) * self.rows.squared_norm(weights):
+            raise ValueError(
+                "The constraint is zero on these rows: all rows of each class, or all rows that it links, coincide. "
+                "Use ridge > 0 with ridge_scale='absolute', or merge duplicate rows."
+            )
+
+    def absolute(self, ridge: float, ridge_scale: str) -> float:
+        """The ridge as it is added to the constraint."""
+        if ridge == 0 or ridge_scale == "absolute":
+            return float(ridge) / (self.unit * self.unit) / self.shrunk[1]
+        return float(ridge) * self.ridge_unit
+
+    def of_rows(self, size: float, constraint: bool = True) -> float:
+        """A ridge or a size of the constraint (or of the objective) for the rows as they were."""
+        if constraint and self.template.B is None:
+            return size
+        return size * (self.unit * self.unit) * self.shrunk[1 if constraint else 0]
+
+    def sandwich(self, op: Operator) -> np.ndarray:
+        """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""
+        total = np.zeros((self.d, self.d))
+        for c, leaf in op.terms():
+            total += c * (self.gram if is_scatter(leaf, self.rows, self.weights) else leaf.sandwich(self.rows))
+        return total
+
+    def apply_constraint(self, P: np.ndarray, ridge: float) -> np.ndarray:
+        """Bp P."""
+        shift = self.template.b + ridge
+        if self.template.B is None or self.scatter == 0.0:
+            return shift * P
+        if self.powers is not None and self.side == "features" and "gram" in self.__dict__:
+            c1, c2 = self.powers
+            SP = matmul(self.gram, P)
+            return c1 * SP + shift * P + (c2 * matmul(self.gram, SP) if c2 else 0.0)
+        return self.rows.tdot(self.template.B @ self.rows.dot(P)) + shift * P
+
+    def apply_objective(self, P: np.ndarray) -> np.ndarray:
+        """Ap P."""
+        if "factor" in self.__dict__:
+            F, S = self.factor
+            return matmul(F, S @ matmul(F.T, P))
+        return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
+
+
+def _in_unit(template: Template, R, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
+    """The template for rows R / unit, these rows, and what its two operators are over beside.
+
+    Without an operator B the constraint bI stays as it is.
+    """
+    rows, square = over(R, unit), unit * unit
+    A, of_A = _of_rows(template.A, R, rows, square)
+    template = replace(template, A=A, a=template.a / square / of_A)
+    if template.B is None:
+        return template, rows, (of_A, 1.0)
+    B, of_B = _of_rows(template.B, R, rows, square)
+    return replace(template, B=B, b=template.b / square / of_B), rows, (of_A, of_B)
+
+
+def _of_rows(op: Operator, R, rows, square: float) -> tuple[Operator, float]:
+    """The operator over ``square`` where large rows R are among its factors, with ``rows`` in their place."""
+    own = [isinstance(leaf, LowRank) and leaf.F is R for _, leaf in op.terms()]
+    if square < 1.0 or not any(own):
+        return op, 1.0
+    parts = [
+        (c, LowRank(rows, leaf.S, leaf.center)) if is_rows else (c / square, leaf)
+        for is_rows, (c, leaf) in zip(own, op.terms(), strict=True)
+    ]
+    return Sum(parts), square
+
+
+def low_rank_terms(op: Operator, n: int) -> list[tuple[float, LowRank]] | None:
+    """The operator as coefficients times low-rank terms, where its diagonal parts cancel; None where they do not."""
+    diagonal = np.zeros(n)
+    scale = 0.0
+    parts: list[tuple[float, LowRank]] = []
+    for c, leaf in op.terms():
+        if c == 0.0:
+            continue
+        if isinstance(leaf, LowRank):
+            parts.append((c, leaf))
+        elif isinstance(leaf, Diagonal | Identity | Centering):
+            w = leaf.row_weights(n) if isinstance(leaf, Centering) else leaf.diagonal(n)
+            diagonal += c * w
+            scale = max(scale, abs(c) * float(np.abs(w).max(initial=0.0)))
+            if isinstance(leaf, Centering):
+                parts.append((-c / w.sum(), LowRank(w[:, None])))
+        else:
+            return None
+    return parts if np.abs(diagonal).max(initial=0.0) <= 1e-12 * scale else None

@@ -1,0 +1,162 @@
+"""Dense symmetric kernels: eigenpairs in descending order, scaled Cholesky solves, range whitening, orthonormal polish.
+
+What is above speaks of problems, not of LAPACK's routines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from proxembed.algebra.arrays.blas import matmul
+
+RANGE_TOLERANCE = 1e-10
+EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
+EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
+
+
+class NotDefinite(linalg.LinAlgError):
+    """A matrix that is not positive definite to working precision."""
+
+
+def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvalues of a symmetric matrix, descending, and their vectors, float64."""
+    if len(M) >= EVD_MEMORY:
+        w, V = linalg.eigh(M.T, driver="evr", check_finite=False)  # M' in LAPACK's order
+    else:  # not by eigh, whose checks take a third of the time of a small matrix
+        w, V, info = dsyevd(M.T, lower=1)
+        if info:
+            raise linalg.LinAlgError(f"Divide and conquer found no eigenvalues of a {len(M)} x {len(M)} matrix.")
+    return w[::-1], V[:, ::-1]
+
+
+def eigenvalues(M: np.ndarray) -> np.ndarray:
+    """All eigenvalues of a symmetric matrix, descending."""
+    return linalg.eigvalsh(M.T, check_finite=False)[::-1]
+
+
+def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest (algebraic) eigenvalues of a symmetric matrix, descending, and their vectors."""
+    r = len(M)
+    if k >= r or r < EVD_BELOW:
+        w, V = descending(M)
+        return w[:k], V[:, :k]
+    w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
+    return w[::-1], V[:, ::-1]
+
+
+def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenvalues of (A, B), descending, and their B-orthonormal vectors.
+
+    With B = LL' those of L^-1 A L^-T. Raises NotDefinite where B is not positive definite to working precision.
+    """
+    L, refused = dpotrf(B.T, lower=1, clean=0)
+    if refused:
+        raise NotDefinite(f"The leading {refused} x {refused} part of B is not positive definite.")
+    M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
+    w, U = top(M.T, min(k, len(A)))
+    return w, dtrsm(1.0, L, U, lower=1, trans_a=1)
+
+
+def lanczos(
+    product: Callable[[np.ndarray], np.ndarray], size: int, k: int, tol: float = 1e-11
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest (algebraic) eigenpairs of a symmetric operator, descending; a fixed start makes it repeatable."""
+    start = np.random.default_rng(0).standard_normal(size)
+    op = LinearOperator((size, size), matvec=lambda v: product(np.ravel(v)), dtype=np.float64)
+    w, V = eigsh(op, k=k, which="LA", v0=start, tol=tol, ncv=min(size, max(2 * k + 1, k + 20)), maxiter=40)
+    order = np.argsort(w)[::-1]
+    return w[order], V[:, order]
+
+
+def numerical_rank(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> int:
+    """The number of eigenvalues of a positive semidefinite matrix above tol times the largest."""
+    w = eigenvalues(M)
+    return int(np.count_nonzero(w > tol * max(w[0], 0.0))) if w[0] > 0 else 0
+
+
+class SPD:
+    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal.
+
+    ``ok`` tells whether it is one; ``full`` whether it is so far from singular that rounding, which coordinates of
+    different size enlarge, cannot have made it so.
+    """
+
+    def __init__(self, M: np.ndarray, shift: float = 0.0):
+        d = np.sqrt(np.maximum(np.diag(M) + shift, 0.0))
+        self.inverse_scale = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+        scaled = M * self.inverse_scale[:, None]
+        scaled *= self.inverse_scale[None, :]
+        np.fill_diagonal(scaled, np.where(d > 0, 1.0, 0.0))
+        scaled = scaled.T  # symmetric, and in LAPACK's order
+        norm = linalg.norm(scaled, 1, check_finite=False)
+        try:
+            self.factor = linalg.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+            rcond, info = dpocon(self.factor, norm, uplo="L")
+        except linalg.LinAlgError:
+            rcond, info = 0.0, 0
+        self.ok = info == 0 and rcond > 1e-13
+        self.full = info == 0 and rcond > RANGE_TOLERANCE
+
+    def solve(self, E: np.ndarray) -> np.ndarray:
+        """M^-1 E."""
+        scaled = E * self.inverse_scale[:, None]
+        return linalg.cho_solve((self.factor, True), scaled, check_finite=False) * self.inverse_scale[:, None]
+
+    def whiten(self) -> np.ndarray:
+        """C with C'MC = I."""
+        identity = np.eye(len(self.factor))
+        half = linalg.solve_triangular(self.factor, identity, lower=True, trans="T", check_finite=False)
+        return half * self.inverse_scale[:, None]
+
+
+def range_basis(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> np.ndarray:
+    """C with C'MC = I on the range of a positive semidefinite M (eigenvalues above tol times the largest)."""
+    w, V = descending(M)
+    keep = w > tol * max(w[0], 0.0) if len(w) and w[0] > 0 else np.zeros(len(w), dtype=bool)
+    return V[:, keep] / np.sqrt(w[keep])
+
+
+def pseudo_inverse(M: np.ndarray, ridge: float = 0.0, tol: float = RANGE_TOLERANCE) -> np.ndarray:
+    """(M + ridge I)^+ of a positive semidefinite M: eigenvalues of M at most tol times the largest are dropped."""
+    w, V = descending(M)
+    keep = w > tol * max(w[0], 0.0)
+    return (V[:, keep] / (w[keep] + ridge)) @ V[:, keep].T
+
+
+def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
+    """M^-1 E of a small square M."""
+    return linalg.solve(M, E, assume_a="gen", check_finite=False)
+
+
+def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
+    """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
+    N = matmul(P.T, BP)
+    L = linalg.cholesky((N + N.T) / 2, lower=True, check_finite=False)
+    return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
+
+
+def orthonormal_factors(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Q and R with P = QR."""
+    return linalg.qr(P, mode="economic", check_finite=False)
+
+
+def orthonormal_columns(P: np.ndarray) -> np.ndarray:
+    """The Q factor of P, with the sign of each column kept."""
+    Q, R = linalg.qr(P, mode="economic", check_finite=False)
+    signs = np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Q * signs
+
+
+def fix_signs(P: np.ndarray) -> np.ndarray:
+    """Each column flipped so that its entry of largest absolute value (the first of equals) is positive."""
+    if P.shape[1] == 0:
+        return P
+    size = np.abs(P)
+    lead = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    return P * np.where(P[lead, np.arange(P.shape[1])] < 0, -1.0, 1.0)

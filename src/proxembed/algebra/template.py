@@ -1,0 +1,220 @@
+"""Template: the pair of operators (A, B) that a spectral method is.
+
+max tr[P'Ap P]  subject to  P'Bp P = I,   Ap = R'AR + a I,   Bp = R'BR + b I.     [mu2012mesd]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .operators.structured import Centering, Identity, Operator
+
+GATHERED = 1 << 22
+CONSTANT = 1e-8  # share of its diagonal that an operator may make of the constant vector and not know it
+CONSTRAINTS = ("mixed", "projection", "supervised")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A pair of structured operators and what the solver must know beside them.
+
+    ``A`` is always maximised; ``sense=-1`` says that the method states a minimisation, so that the recorded
+    eigenvalues are the method's own. ``B=None`` stands for 0. ``offset`` holds the row weights of the mean that
+    transform subtracts (None: no centring) and of the row-space restriction. ``target`` is the label factor that
+    ``ridge="auto"`` regresses on.
+    """
+
+    A: Operator
+    B: Operator | None = None
+    a: float = 0.0
+    b: float = 1.0
+    offset: np.ndarray | None = None
+    target: Any = None
+    sense: int = 1
+
+    def flipped(self) -> Template:
+        """(-B, A), a and b likewise: what was the constraint is minimised, under what was maximised as constraint.
+
+        A minimisation gives (B, -A): what was the constraint is maximised, under what was minimised.
+        """
+        if self.B is None:
+            raise ValueError("Only a template with a constraint operator B can be flipped.")
+        if self.sense < 0:
+            return replace(self, A=self.B, B=-self.A, a=self.b, b=-self.a, sense=1)
+        return replace(self, A=-self.B, B=self.A, a=-self.b, b=self.a, sense=-1)
+
+    def spread(self, index: np.ndarray, n: int) -> Template:
+        """The same template on n rows, of which ``index`` are the ones it was made from."""
+
+        def wide(op):
+            return None if op is None else op.spread(index, n)
+
+        offset = None
+        if self.offset is not None:
+            offset = np.zeros(n)
+            offset[index] = self.offset
+        return replace(self, A=wide(self.A), B=wide(self.B), offset=offset, target=None)
+
+    def rescale(self, factor: float, constraint: float = 1.0) -> Template:
+        """A and a times a positive factor, B and b times another: same subspaces, eigenvalues scaled."""
+        scaled = replace(self, A=factor * self.A, a=factor * self.a)
+        if constraint == 1.0:
+            return scaled
+        return replace(scaled, B=None if self.B is None else constraint * self.B, b=constraint * self.b)
+
+    def projected(self) -> Template:
+        """The template of a method that places rows, Z'BZ = I, stated for their projection Z = XP: the same matrices,
+        centred where A knows no constant vector, by the weights of a diagonal B."""
+        n, weights = self.A.n, self.offset
+        if weights is None and self._knows_no_constant():
+            weights = np.ones(n) if self.B is None else self.B.diagonal(n)
+        if weights is None:
+            B = Identity(n) if self.B is None else self.B
+        else:
+            B = Centering(weights)
+        return replace(self, B=B, b=0.0, offset=weights)
+
+    def _knows_no_constant(self) -> bool:
+        level = float(np.abs(self.A.diagonal()).max(initial=0.0))
+        return np.abs(self.A @ np.ones(self.A.n)).max(initial=0.0) <= CONSTANT * level
+
+
+def mix(unsupervised: Template, supervised: Template, share: float, constraint: str = "mixed") -> Template:
+    """``share`` of an unsupervised template and 1 - ``share`` of a supervised one, of the same n rows, (44) and (45).
+    [mu2012mesd]
+
+    Parameters
+    ----------
+    unsupervised, supervised : Template
+        Both on all n rows (``supervised.spread(index, n)`` where it was made from some of them).
+    share : float in [0, 1], that of the unsupervised objective: A = share A_U + (1 - share) A_S.
+    constraint : "mixed" (B = share B_U + (1 - share) B_S), "projection" (P'P = I) or "supervised" (B_S).
+
+    Returns
+    -------
+    Template. What has no share is left out, so that at both ends "mixed" is the one template or the other. In between
+    its offset has the weighted mean of both means; none, where one of the two is not centred.
+
+    Raises
+    ------
+    ValueError
+        For a share out of [0, 1] or an unknown constraint.
+
+    Examples
+    --------
+    >>> from proxembed.algebra.operators.structured import Centering, Identity
+    >>> from proxembed.algebra.template import Template, mix
+    >>> blend = mix(Template(Identity(3)), Template(Centering(), Identity(3), b=0.0), 0.25)
+    >>> blend.b, blend.A.todense(3)[0].tolist()
+    (0.25, [0.75, -0.25, -0.25])
+    """
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"share={share!r} is not allowed; it must be a number from 0 to 1.")
+    if constraint not in CONSTRAINTS:
+        raise ValueError(f"constraint={constraint!r} is not allowed; it must be one of {', '.join(CONSTRAINTS)}.")
+    parts = [(c, part) for c, part in ((share, unsupervised), (1.0 - share, supervised)) if c > 0]
+    bound = {"mixed": parts, "projection": [], "supervised": [(1.0, supervised)]}[constraint]
+    return Template(
+        _weighted([(c, part.A) for c, part in parts]),
+        _weighted([(c, part.B) for c, part in bound if part.B is not None]),
+        a=sum(c * part.a for c, part in parts),
+        b=sum(c * part.b for c, part in bound) if bound else 1.0,
+        offset=_mean_weights([(c, part.offset) for c, part in parts]),
+        sense=parts[0][1].sense if len({part.sense for _, part in parts}) == 1 else 1,
+    )
+
+
+def _weighted(terms: list[tuple[float, Operator]]) -> Any:
+    """The weighted sum of operators; None for no operator."""
+    if not terms:
+        return None
+    scaled = [op if c == 1.0 else c * op for c, op in terms]
+    return sum(scaled[1:], scaled[0])
+
+
+def _mean_weights(terms: list[tuple[float, np.ndarray | None]]) -> np.ndarray | None:
+    """Row weights of which the mean is the weighted mean of those of all terms."""
+    weights = [w for _, w in terms if w is not None]
+    if len(weights) < len(terms):
+        return None
+    if all(np.array_equal(w, weights[0]) for w in weights):
+        return weights[0]
+    return len(weights[0]) * sum(c * w / w.sum() for c, w in terms)
+
+
+def patch_alignment(patches: Iterable[tuple[Any, Any]], n: int) -> sparse.csr_array:
+    """The alignment matrix sum_i S_i A_i S_i' of patches of rows, S_i the selection of the rows of patch i.
+    [zhang2009dla]
+
+    Parameters
+    ----------
+    patches : iterable of (index, A_i): row numbers (m,) of 0..n-1 and a symmetric (m, m) array; each patch has its own
+        m. A generator is enough: patches are added up as they come.
+    n : the number of rows.
+
+    Returns
+    -------
+    (n, n) csr_array, symmetric. ``-Sparse(patch_alignment(patches, n))`` is the operator of a method that minimises
+    the sum of its patches.
+
+    Raises
+    ------
+    ValueError
+        For row numbers out of range or not whole, and for an A_i that is not symmetric, not finite or of another size;
+        the message names the patch.
+
+    Examples
+    --------
+    >>> from proxembed.algebra.template import patch_alignment
+    >>> pull = [[1.0, -1.0], [-1.0, 1.0]]
+    >>> patch_alignment([([0, 1], pull), ([1, 2], pull)], 3).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+    total = sparse.csr_array((n, n))
+    rows, columns, values, gathered = [], [], [], 0
+    for number, patch in enumerate(patches):
+        index, A = _checked_patch(number, *patch, n)
+        rows.append(np.repeat(index, len(index)))
+        columns.append(np.tile(index, len(index)))
+        values.append(A.ravel())
+        gathered += A.size
+        if gathered > GATHERED:
+            total = total + _scattered(rows, columns, values, n)
+            rows, columns, values, gathered = [], [], [], 0
+    total = total + _scattered(rows, columns, values, n)
+    return sparse.csr_array((total + total.T) / 2.0)
+
+
+def _scattered(rows: list, columns: list, values: list, n: int) -> sparse.csr_array:
+    if not rows:
+        return sparse.csr_array((n, n))
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    return sparse.coo_array(entries, shape=(n, n)).tocsr()
+
+
+def _checked_patch(number: int, index, A, n: int) -> tuple[np.ndarray, np.ndarray]:
+    index, A = np.asarray(index), np.asarray(A, dtype=np.float64)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+        raise ValueError(
+            f"patches[{number}]: the rows must be a list of whole numbers, not {index.dtype} of shape {index.shape}."
+        )
+    if index.size and (index.min() < 0 or index.max() >= n):
+        raise ValueError(
+            f"patches[{number}]: row {index.max() if index.max() >= n else index.min()} is not among the n={n:,} rows; "
+            f"row numbers go from 0 to {n - 1:,}."
+        )
+    if A.shape != (len(index),) * 2:
+        raise ValueError(
+            f"patches[{number}]: {len(index)} rows need a {len(index)} x {len(index)} matrix, "
+            f"not one of shape {A.shape}."
+        )
+    if not np.isfinite(A).all() or np.any(np.abs(A - A.T) > 1e-10 * np.abs(A).max(initial=0.0)):
+        raise ValueError(f"patches[{number}]: the matrix must be symmetric and finite. Pass (A + A.T) / 2.")
+    return index.astype(np.intp), A

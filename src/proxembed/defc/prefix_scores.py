@@ -1,0 +1,176 @@
+"""How well each number of components serves the labels: predictions and measures for all k of one embedding at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from proxembed.classify import apply_thresholds, tune_thresholds
+from proxembed.evaluate.decisions import hamming_loss, macro_f1, micro_f1, subset_accuracy
+from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.targets.labels import LabelMatrix
+
+from .prefix_classifier import check_classifier, cross_fitted
+from .prefixes import Discriminants, nearest_prefixes
+
+RANKING = "macro average precision"
+DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "accuracy": subset_accuracy,
+    "macro-F1": lambda Y, found: macro_f1(Y, found).value,
+    "micro-F1": micro_f1,
+    "hamming": lambda Y, found: 1.0 - hamming_loss(Y, found),
+}
+SCORINGS = (*DECISIONS, RANKING)
+EVERY_TO, PER_OCTAVE = 16, 4
+
+
+def default_scoring(labels: LabelMatrix) -> str:
+    """ "accuracy" with one class a row, else "macro-F1".
+
+    >>> default_scoring(LabelMatrix.of([0, 1])), default_scoring(LabelMatrix.of([[1, 1], [0, 1]]))
+    ('accuracy', 'macro-F1')
+    """
+    return "accuracy" if labels.form == "classes" else "macro-F1"
+
+
+def searched_sizes(classifier: str, k_max: int) -> list[int]:
+    """The numbers of components at which a search looks, ascending: all of them with Fisher discriminants, which cost
+    next to nothing; with nearest rows all up to 16, then four an octave, and the last.  [mu2012defc]
+
+    Examples
+    --------
+    >>> searched_sizes("1nn", 40)[14:], len(searched_sizes("flda", 40))
+    ([15, 16, 19, 23, 27, 32, 38, 40], 40)
+    """
+    if classifier != "1nn":
+        return list(range(1, k_max + 1))
+    octaves = int(PER_OCTAVE * np.log2(max(k_max, EVERY_TO) / EVERY_TO))
+    beyond = [round(EVERY_TO * 2.0 ** (step / PER_OCTAVE)) for step in range(1, octaves + 1)]
+    return sorted({*range(1, min(k_max, EVERY_TO) + 1), *(k for k in beyond if k < k_max), k_max})
+
+
+def prefix_predictions(
+    classifier: str,
+    Z: np.ndarray,
+    labels: LabelMatrix,
+    Z_val: np.ndarray,
+    sizes: Sequence[int] | None = None,
+    one_label: bool | None = None,
+) -> Iterator[np.ndarray]:
+    """Labels that a classifier predicts from the first k columns, for each k.  [mu2012defc]
+
+    Parameters
+    ----------
+    classifier : "1nn" | "flda"
+    Z : (n, k_max) array, rows of the fit
+    labels : their labels, all known
+    Z_val : (m, k_max) array
+    sizes : numbers of columns, ascending; None for 1 to k_max
+    one_label : whether "flda" gives each row exactly one label; None: where each row of the fit has exactly one
+
+    Returns
+    -------
+    iterator of bool arrays of shape (m, c)
+
+    Raises
+    ------
+    ValueError
+        For a classifier that is not known.
+
+    Examples
+    --------
+    >>> Z, labels = np.array([[0.0, 9.0], [1.0, 0.0]]), LabelMatrix.of([0, 1])
+    >>> [found.tolist() for found in prefix_predictions("1nn", Z, labels, np.array([[0.9, 8.0]]))]
+    [[[False, True]], [[True, False]]]
+    """
+    check_classifier(classifier)
+    sizes = _sizes(Z, sizes)
+    if classifier == "1nn":
+        Y = labels.Y.toarray() > 0
+        return (Y[nearest] for nearest in nearest_prefixes(Z, Z_val, sizes))
+    discriminants = Discriminants.fit(Z, labels, one_label)
+    if discriminants.single:
+        return discriminants.classes(Z_val, sizes)
+    own = cross_fitted(Z, labels, sizes)
+    return (
+        apply_thresholds(scores, tune_thresholds(seen, labels.Y))
+        for scores, seen in zip(discriminants.scores(Z_val, sizes), own, strict=True)
+    )
+
+
+def prefix_scores(
+    classifier: str,
+    Z: np.ndarray,
+    labels: LabelMatrix,
+    Z_val: np.ndarray,
+    labels_val: LabelMatrix,
+    scoring: str,
+    sizes: Sequence[int] | None = None,
+    one_label: bool | None = None,
+) -> np.ndarray:
+    """The measure of the predictions from the first k columns, larger is better, for each k.  [mu2012defc]
+
+    Parameters
+    ----------
+    classifier : "1nn" | "flda"
+    Z : (n, k_max) array, rows of the fit
+    labels : their labels, all known
+    Z_val : (m, k_max) array
+    labels_val : labels of these rows, with the columns of ``labels``
+    scoring : "accuracy" (rows whose label set is predicted exactly), "macro-F1", "micro-F1", "hamming" (1 - the loss),
+        "macro average precision" (of scores; 1-NN scores a label by the nearest row's)
+    sizes : numbers of columns, ascending; None for 1 to k_max
+    one_label : as in ``prefix_predictions``
+
+    Returns
+    -------
+    (len(sizes),) array
+
+    Raises
+    ------
+    ValueError
+        For a classifier or measure that is not known.
+
+    Examples
+    --------
+    >>> Z, labels = np.array([[0.0, 9.0], [1.0, 0.0]]), LabelMatrix.of([0, 1])
+    >>> prefix_scores("1nn", Z, labels, np.array([[0.9, 8.0], [1.0, 1.0]]), labels, "accuracy").tolist()
+    [0.5, 1.0]
+    """
+    check_scoring(scoring)
+    Y = labels_val.Y.toarray() > 0
+    if scoring == RANKING:
+        ranked = _scores(classifier, Z, labels, Z_val, _sizes(Z, sizes), one_label)
+        return np.array([macro_average_precision(Y, part).value for part in ranked])
+    if scoring == "accuracy" and classifier == "1nn" and labels.one_hot and labels_val.m.max() <= 1:
+        true = np.where(labels_val.m > 0, Y.argmax(axis=1), -1)
+        found = labels.Y.toarray().argmax(axis=1)[nearest_prefixes(Z, Z_val, _sizes(Z, sizes))]
+        return (found == true).mean(axis=1)
+    measure = DECISIONS[scoring]
+    predicted = prefix_predictions(classifier, Z, labels, Z_val, sizes, one_label)
+    return np.array([measure(Y, found) for found in predicted])
+
+
+def check_scoring(scoring) -> None:
+    """Raise a ValueError for a name that is no measure of predictions."""
+    if scoring not in SCORINGS:
+        raise ValueError(f"scoring={scoring!r} is not known; choose one of {', '.join(SCORINGS)}.")
+
+
+def _scores(
+    classifier: str,
+    Z: np.ndarray,
+    labels: LabelMatrix,
+    Z_val: np.ndarray,
+    sizes: Sequence[int],
+    one_label: bool | None,
+) -> Iterator:
+    if classifier == "1nn":
+        return (found.astype(np.float64) for found in prefix_predictions(classifier, Z, labels, Z_val, sizes))
+    check_classifier(classifier)
+    return Discriminants.fit(Z, labels, one_label).scores(Z_val, sizes)
+
+
+def _sizes(Z: np.ndarray, sizes: Sequence[int] | None) -> Sequence[int]:
+    return range(1, Z.shape[1] + 1) if sizes is None else sizes

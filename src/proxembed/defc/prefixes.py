@@ -1,0 +1,213 @@
+"""The first k components for every k at once: nearest rows by sums of squares, Fisher discriminants by one factor.
+
+In: an embedding whose first k columns are the one for k components, of rows with labels and of rows to be placed.
+Out: for each k, the nearest row or the scores of all labels, as one pass over the columns finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from proxembed.algebra.arrays.blas import add_product, gram, matmul
+from proxembed.algebra.arrays.matrix import largest_entry
+from proxembed.algebra.pencil.symmetric import SPD
+from proxembed.targets.labels import LabelMatrix
+
+NOISE = 1e-12
+BLOCK_ENTRIES = 2**16
+SMALL_ENTRIES = 2**15  # up to here one pass over all columns is faster than one a column
+RIDGE = 1e-6
+
+
+def nearest_prefixes(Z: np.ndarray, Z_new: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """The nearest row of Z to each row of Z_new by the first k columns, for each k of ``sizes`` (ascending).
+
+    Squared distances count as equal within 1e-12 of the least one and the squared length of the new row about the mean
+    of Z; of equal ones the lowest row number is taken.
+
+    Parameters
+    ----------
+    Z : (n, k_max) array
+    Z_new : (m, k_max) array
+    sizes : numbers of columns, ascending, from 1 to k_max
+
+    Returns
+    -------
+    int array of shape (len(sizes), m)
+
+    Examples
+    --------
+    >>> Z = np.array([[0.0, 9.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> nearest_prefixes(Z, np.array([[0.9, 0.8]]), [1, 2]).tolist()
+    [[1], [2]]
+    """
+    last = sizes[-1]
+    unit = _unit(Z[:, :last], Z_new[:, :last])
+    mean = (Z[:, :last] * unit).mean(axis=0)
+    Z, Z_new = Z[:, :last] * unit - mean, Z_new[:, :last] * unit - mean
+    if last * len(Z) * len(Z_new) <= SMALL_ENTRIES:
+        return _nearest_at_once(Z, Z_new, np.asarray(sizes) - 1)
+    starts = [0, *sizes[:-1]]
+    right = [np.vstack([Z[:, i:k].T, np.square(Z[:, i:k]).sum(axis=1) / 2]) for i, k in zip(starts, sizes, strict=True)]
+    found = np.empty((len(sizes), len(Z_new)), dtype=np.intp)
+    step = max(1, BLOCK_ENTRIES // len(Z))
+    for start in range(0, len(Z_new), step):
+        rows = slice(start, start + step)
+        new = Z_new[rows]
+        squares, ones = np.cumsum(new**2, axis=1), np.ones((len(new), 1))
+        half = np.zeros((len(new), len(Z)))  # half the squared distances, less half the squared length of the new row
+        for place, (i, k) in enumerate(zip(starts, sizes, strict=True)):
+            add_product(half, 1.0, np.hstack([-new[:, i:k], ones]), right[place])
+            found[place, rows] = _first_of_least(half, squares[:, k - 1])
+    return found
+
+
+def _nearest_at_once(Z: np.ndarray, Z_new: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The nearest rows by as many columns as stand before each place and at it, from the distances by all columns."""
+    half = np.square(Z_new.T[:, :, None] - Z.T[:, None])
+    half = np.cumsum(half, axis=0, out=half)[places].reshape(-1, len(Z)) / 2
+    squares = np.cumsum(np.square(Z_new.T), axis=0)[places].reshape(-1) / 2
+    return _first_of_least(half, squares).reshape(len(places), -1)
+
+
+def _unit(*parts: np.ndarray) -> float:
+    """A power of two that brings the largest entry near 1, so that squares neither overflow nor vanish."""
+    largest = max(largest_entry(part) for part in parts)
+    return float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
+
+
+def _first_of_least(half: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """The first column of each row that is at most its least entry plus noise; ``half`` is left as it was."""
+    own = np.arange(len(half))
+    near = half.argmin(axis=1)
+    least = half[own, near]
+    limit = least + NOISE * (squares + least)
+    half[own, near] = np.inf
+    tied = np.flatnonzero(half[own, half.argmin(axis=1)] <= limit)
+    half[own, near] = least
+    if len(tied):
+        near[tied] = (half[tied] <= limit[tied, None]).argmax(axis=1)
+    return near
+
+
+@dataclass(frozen=True)
+class Discriminants:
+    """Fisher's linear discriminants with a shared covariance, for every number of leading columns.  [fisher1936]
+
+    With one label a row: Gaussian classes with the pooled covariance. With several: two such classes a label, with it
+    and without it. The covariance gets a ridge of 1e-6 of the mean variance of the columns so far, so that
+    discriminants of k columns are the same whether more follow or not.
+
+    ``root`` (k, k) upper triangular, u = (z - mean) root; ``high`` (c, k) means of the labels as u, or gaps of both
+    means; ``middle`` and ``spread`` (c, k) sums over the columns so far; ``prior`` (c,) log odds; ``fixed`` (c,) bool:
+    labels that no row has or all have, whose score is the prior.
+    """
+
+    mean: np.ndarray
+    root: np.ndarray
+    high: np.ndarray
+    middle: np.ndarray
+    spread: np.ndarray
+    prior: np.ndarray
+    fixed: np.ndarray
+    single: bool
+
+    @classmethod
+    def fit(cls, Z: np.ndarray, labels: LabelMatrix, one_label: bool | None = None) -> Discriminants:
+        """From rows and their labels, all known; one_label: whether labels are classes, None: where a row has one each.
+
+        Examples
+        --------
+        >>> Z = np.array([[0.0], [1.0], [4.0], [5.0]])
+        >>> found = Discriminants.fit(Z, LabelMatrix.of([0, 0, 1, 1]))
+        >>> next(found.scores(np.array([[2.4]]), [1])).round(2)
+        array([[ 0.8, -0.8]])
+        """
+        return (_of_classes if single_label(labels, one_label) else of_labels)(Z, labels)
+
+    def scores(self, Z_new: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
+        """Log odds of each label for new rows, (m, c), for each number of columns of ``sizes`` (ascending)."""
+        for score in self._discriminants(Z_new, sizes):
+            yield self._odds(score) if self.single else np.where(self.fixed, self.prior, score)
+
+    def classes(self, Z_new: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
+        """The class of largest discriminant of new rows, one hot, (m, c), for each number of columns of ``sizes``."""
+        for score in self._discriminants(Z_new, sizes):
+            score[:, self.fixed] = -np.inf
+            found = np.zeros(score.shape, dtype=bool)
+            found[np.arange(len(found)), score.argmax(axis=1)] = True
+            yield found
+
+    def _discriminants(self, Z_new: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
+        U = matmul(Z_new[:, : len(self.mean)] - self.mean, self.root)
+        total, done = np.zeros((len(U), len(self.prior))), 0
+        for k in sizes:
+            total += U[:, done:k] @ self.high[:, done:k].T
+            done = k
+            yield (total - self.middle[:, k - 1]) / self.spread[:, k - 1] + self.prior
+
+    def _odds(self, score: np.ndarray) -> np.ndarray:
+        """Log odds of one class against all others, from log probabilities less a constant a row."""
+        score = np.where(self.fixed, -np.inf, score)
+        best = score.argmax(axis=1)[:, None]
+        top = np.take_along_axis(score, best, axis=1)
+        share = np.exp(score - top)
+        np.put_along_axis(share, best, 0.0, axis=1)
+        others = share.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            odds = score - top - np.log1p(np.maximum(others - share, 0.0))
+            np.put_along_axis(odds, best, np.minimum(-np.log(others), -np.log(np.finfo(float).tiny)), axis=1)
+        return np.where(self.fixed, self.prior, odds)
+
+
+def single_label(labels: LabelMatrix, one_label: bool | None) -> bool:
+    """Whether exactly one label a row is to be predicted; None: where each of these rows has exactly one.
+
+    Raises a ValueError where one is asked for and rows have several or none.
+
+    >>> single_label(LabelMatrix.of([0, 1]), None), single_label(LabelMatrix.of([[1, 0], [0, 1]]), False)
+    (True, False)
+    """
+    if one_label and not labels.one_hot:
+        raise ValueError("one_label=True needs rows with exactly one label each; pass such rows, or one_label=None.")
+    return labels.one_hot if one_label is None else bool(one_label)
+
+
+def _root(scatter: np.ndarray, variance: np.ndarray, freedom: float) -> np.ndarray:
+    """V, upper triangular, with V'(scatter / freedom + ridge)V = I; its first k rows and columns are those of k."""
+    ridge = RIDGE * np.cumsum(variance) / np.arange(1, len(variance) + 1)
+    return SPD(scatter / freedom + np.diag(np.where(ridge > 0, ridge, 1.0))).whiten()
+
+
+def _of_classes(Z: np.ndarray, labels: LabelMatrix) -> Discriminants:
+    present = labels.nk > 0
+    means = (labels.Y.T @ Z) / np.maximum(labels.nk, 1.0)[:, None]
+    mean = Z.mean(axis=0)
+    root = _root(gram(Z - labels.Y @ means), Z.var(axis=0), max(labels.n - int(present.sum()), 1))
+    high = np.where(present[:, None], matmul(means - mean, root), 0.0)
+    prior = np.where(present, np.log(np.maximum(labels.nk, 1.0) / labels.n), -np.log(2.0 * labels.n + 1.0))
+    ones = np.ones_like(high)
+    return Discriminants(mean, root, high, np.cumsum(high**2, axis=1) / 2, ones, prior, ~present, True)
+
+
+def of_labels(Z: np.ndarray, labels: LabelMatrix) -> Discriminants:
+    """C_j = (St - s_j g_j g_j') / (n - 2) + ridge of label j from one factor of St: Sherman and Morrison."""
+    n, n1 = labels.n, labels.nk
+    n0, mean = n - n1, Z.mean(axis=0)
+    fixed = (n1 == 0) | (n0 == 0)
+    sums = labels.Y.T @ Z
+    above = sums / np.maximum(n1, 1.0)[:, None]
+    below = (n * mean - sums) / np.maximum(n0, 1.0)[:, None]
+    freedom = max(n - 2, 1)
+    root = _root(gram(Z - mean), Z.var(axis=0), freedom)
+    gap = np.where(fixed[:, None], 0.0, matmul(above - below, root))
+    middle = matmul((above + below) / 2 - mean, root)
+    spread = 1.0 - (n1 * n0 / n)[:, None] * np.cumsum(gap**2, axis=1) / freedom
+    prior = np.where(fixed, np.where(n1 > 0, 1.0, -1.0) * np.log(2.0 * n + 1.0), 0.0)
+    prior[~fixed] = np.log(n1[~fixed] / n0[~fixed])
+    return Discriminants(
+        mean, root, gap, np.cumsum(gap * middle, axis=1), np.maximum(spread, NOISE), prior, fixed, False
+    )

@@ -1,0 +1,1 @@
+"""Execution: budgets of seconds."""

@@ -1,0 +1,106 @@
+"""The budget of an arm: a clock that stops Python code where the platform can, and counts the seconds everywhere.
+
+Seconds are those of the wall; ``CpuSeconds`` are those that the process computes, whatever else the machine does.
+"""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class OutOfBudget(TimeoutError):
+    """An arm took longer than its budget.
+
+    Examples
+    --------
+    >>> from proxembed.execute.budget import OutOfBudget
+    >>> issubclass(OutOfBudget, TimeoutError)
+    True
+    """
+
+
+class CpuSeconds(float):
+    """Seconds of CPU time of this process, all its threads together, wherever a budget takes seconds.
+
+    Examples
+    --------
+    >>> from proxembed.execute.budget import Budget, CpuSeconds
+    >>> 59 < Budget(CpuSeconds(60)).left <= 60
+    True
+    """
+
+
+class Budget:
+    """Seconds that one arm has on one split; the clock starts when it is made.
+
+    In the main thread of a process (on systems with interval timers) the work is stopped as soon as Python runs again;
+    elsewhere it runs to its end. In both cases work that ended after the budget counts as too late.
+
+    Parameters
+    ----------
+    seconds : float, CpuSeconds or None
+        None is no limit.
+
+    Raises
+    ------
+    OutOfBudget
+        By ``limit``, when the seconds are spent.
+
+    Examples
+    --------
+    >>> from proxembed.execute.budget import Budget
+    >>> with Budget(60).limit():
+    ...     sum(range(10))
+    45
+    """
+
+    def __init__(self, seconds: float | None):
+        self.seconds, self._of_cpu = seconds, isinstance(seconds, CpuSeconds)
+        self._started = self._now()
+
+    def _now(self) -> float:
+        return time.process_time() if self._of_cpu else time.monotonic()
+
+    @property
+    def left(self) -> float:
+        """Seconds left: below 0 when the budget is overdrawn, infinite without a limit."""
+        return math.inf if self.seconds is None else self.seconds - (self._now() - self._started)
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """Run a block on the seconds left."""
+        self._check()
+        with _timer(self.left, self._stop, self._of_cpu):
+            yield
+        self._check()
+
+    def _check(self) -> None:
+        if self.left <= 0:
+            self._stop()
+
+    def _stop(self, *signalled: object) -> None:
+        unit = "CPU seconds" if self._of_cpu else "seconds"
+        raise OutOfBudget(f"the budget of {self.seconds:g} {unit} an arm and split is spent")
+
+
+@contextmanager
+def _timer(seconds: float, stop, of_cpu: bool) -> Iterator[None]:
+    """Call ``stop`` from the main thread after so many seconds, unless somebody else uses the signal."""
+    main = threading.current_thread() is threading.main_thread()
+    if math.isinf(seconds) or not hasattr(signal, "setitimer") or not main:
+        yield
+        return
+    timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if of_cpu else (signal.ITIMER_REAL, signal.SIGALRM)
+    if signal.getsignal(number) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(number, stop)
+    signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, signal.SIG_DFL)

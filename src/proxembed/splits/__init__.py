@@ -1,0 +1,1 @@
+"""Splits: stratified folds, groups, time, held-out parts."""

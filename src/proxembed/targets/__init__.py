@@ -1,0 +1,1 @@
+"""Targets: every rule of y."""

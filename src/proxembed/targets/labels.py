@@ -1,0 +1,347 @@
+"""LabelMatrix: any form of y as one 0/1 matrix with a mask of the unknown, and every label rule and label error.
+
+In: 1-D classes, an indicator (0/1 or -1/+1; dense, sparse or DataFrame), or a list of label sets; NaN, None and
+pandas' NA say unknown. Out: ``LabelMatrix``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.algebra.pencil.symmetric import numerical_rank
+
+from .values import (
+    COMPLEX,
+    class_values,
+    entries,
+    indicator_cells,
+    is_missing,
+    missing_entries,
+    object_array,
+    refuse_cell,
+    refuse_fractions,
+    unwrapped,
+)
+
+ABSENT = "y holds no entry equal to marker={!r}; pass the value that stands for an unknown label."
+ALL_UNKNOWN = "y is unknown in every cell: at least some rows must carry a label."
+
+
+@dataclass(frozen=True)
+class LabelMatrix:
+    """Labels of n rows: ``Y`` (n x c CSC of 0/1, unknown stored as 0), ``unknown`` (CSC bool or None), ``classes_``,
+    ``form``.
+
+    ``form`` is how y came in: "classes", "indicator", "signs" (-1/+1) or "sets". ``kept`` holds the columns of
+    ``classes_`` that Y still has, None for all of them.
+    """
+
+    Y: sparse.csc_array
+    classes_: np.ndarray
+    form: str
+    unknown: sparse.csc_array | None = None
+    kept: np.ndarray | None = None
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.Y.shape[0]
+
+    @property
+    def c(self) -> int:
+        """Label columns."""
+        return self.Y.shape[1]
+
+    @cached_property
+    def m(self) -> np.ndarray:
+        """Labels a row."""
+        return np.asarray(self.Y.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def nk(self) -> np.ndarray:
+        """Rows a label."""
+        return np.asarray(self.Y.sum(axis=0), dtype=np.float64).ravel()
+
+    @property
+    def nt(self) -> float:
+        """Pairs of a row and one of its labels."""
+        return float(self.nk.sum())
+
+    @cached_property
+    def rows_known(self) -> np.ndarray:
+        """True where no cell of the row is unknown."""
+        if self.unknown is None:
+            return np.ones(self.n, dtype=bool)
+        return np.asarray(self.unknown.sum(axis=1)).ravel() == 0
+
+    @cached_property
+    def rows_any(self) -> np.ndarray:
+        """True where at least one cell of the row is known."""
+        if self.unknown is None:
+            return np.ones(self.n, dtype=bool)
+        return np.asarray(self.unknown.sum(axis=1)).ravel() < self.c
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether every row has exactly one label."""
+        return bool(np.all(self.m == 1))
+
+    @property
+    def differ(self) -> bool:
+        """Whether some label is on in one row and off in another."""
+        return bool(np.any((self.nk > 0) & (self.nk < self.n)))
+
+    def take(self, rows) -> LabelMatrix:
+        """The labels of some rows (an index or a mask)."""
+        unknown = None if self.unknown is None else sparse.csc_array(self.unknown.tocsr()[rows])
+        if unknown is not None and unknown.nnz == 0:
+            unknown = None
+        return replace(self, Y=sparse.csc_array(self.Y.tocsr()[rows]), unknown=unknown)
+
+    def drop_empty(self) -> LabelMatrix:
+        """Without the label columns that no row has."""
+        keep = np.flatnonzero(self.nk > 0)
+        if len(keep) == self.c:
+            return self
+        unknown = None if self.unknown is None else self.unknown[:, keep]
+        return replace(self, Y=self.Y[:, keep], unknown=unknown, kept=keep if self.kept is None else self.kept[keep])
+
+    def expand(self, columns: np.ndarray) -> np.ndarray:
+        """An array with one column (or entry) a kept label, as one with a column for every class; zeros elsewhere."""
+        if self.kept is None:
+            return columns
+        full = np.zeros((*columns.shape[:-1], len(self.classes_)))
+        full[..., self.kept] = columns
+        return full
+
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct label sets: (u x c array of 0/1, index of its set for each row)."""
+        packed = np.packbits(self.Y.toarray().astype(bool), axis=1)
+        _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        return self.Y.tocsr()[first].toarray(), np.ravel(inverse)
+
+    @cached_property
+    def centred_gram(self) -> np.ndarray:
+        """Yc'Yc, c x c."""
+        return (self.Y.T @ self.Y).toarray() - np.outer(self.nk, self.nk) / self.n
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank of the centred label matrix; 0 where all rows have the same labels."""
+        return numerical_rank(self.centred_gram)
+
+    def decode(self, indicator) -> Any:
+        """Rows of 0/1 in the form y came in."""
+        Y = indicator.toarray() if sparse.issparse(indicator) else np.asarray(indicator)
+        if self.form == "classes":
+            return self.classes_[np.argmax(Y, axis=1)]
+        if self.form == "sets":
+            return [set(self.classes_[np.flatnonzero(row)].tolist()) for row in Y]
+        if self.form == "signs":
+            return np.where(Y > 0, 1, -1)
+        return Y.astype(int)
+
+    @classmethod
+    def of(cls, y: Any) -> LabelMatrix:
+        """Read y in any of its forms; every problem is a ValueError that says what to do."""
+        if isinstance(y, LabelMatrix):
+            return y
+        y, names = unwrapped(y)
+        if sparse.issparse(y):
+            return _from_sparse(y)
+        if _is_sets(y):
+            return _from_sets(y)
+        y = entries(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        return _from_classes(y) if y.ndim == 1 else _from_indicator(y, names)
+
+
+def unlabelled(y, marker: Any = -1) -> np.ndarray | sparse.csr_array:
+    """y with every entry equal to ``marker`` turned into NaN, the sign for unknown.
+
+    Parameters: y, 1-D classes or an n x c indicator; marker, the value that meant "no label". Returns a new array
+    (float for numbers that floats hold exactly, else object), a CSR array for sparse y. Raises ValueError when y does
+    not hold the marker, or y is sparse and the marker 0.
+
+    >>> from proxembed import unlabelled
+    >>> unlabelled([0, 2, -1, 1], marker=-1)
+    array([ 0.,  2., nan,  1.])
+    """
+    y, _ = unwrapped(y)
+    if sparse.issparse(y):
+        return _unlabelled_sparse(y, marker)
+    values = entries(y)
+    rest = ~missing_entries(values)
+    rest[rest] = values[rest] != marker
+    if not np.any(~rest & ~missing_entries(values)):
+        raise ValueError(ABSENT.format(marker))
+    if values.dtype.kind in "mM":
+        return np.where(rest, values, np.array("NaT", dtype=values.dtype))
+    floats = _exact_floats(values[rest].tolist())
+    out = np.full(values.shape, np.nan, dtype=object if floats is None else np.float64)
+    out[rest] = values[rest] if floats is None else floats
+    return out
+
+
+def _unlabelled_sparse(y, marker: Any) -> sparse.csr_array:
+    if marker == 0:
+        raise ValueError("y is sparse, and marker=0 stands for all that it does not store; pass y.toarray().")
+    y = sparse.csr_array(y, dtype=np.float64, copy=True)
+    y.sum_duplicates()
+    if not np.any(y.data == marker):
+        raise ValueError(ABSENT.format(marker))
+    y.data[y.data == marker] = np.nan
+    return y
+
+
+def _exact_floats(values: list) -> np.ndarray | None:
+    """Numbers as float64, or None where these are other numbers, or the values no numbers."""
+    array = np.asarray(values)
+    floats = array.astype(np.float64) if array.dtype.kind in "biuf" else None
+    return floats if floats is not None and floats.tolist() == values else None
+
+
+def _is_sets(y: Any) -> bool:
+    """A list (or object array) whose entries are sets, or lists of strings; missing entries stand for unknown rows."""
+    if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
+        return False
+    if not isinstance(y, list | tuple | np.ndarray):
+        return False
+    rows = [e for e in y if not is_missing(e)]
+    if not rows:
+        return False
+    if all(isinstance(e, set | frozenset) for e in rows):
+        return True
+    if not all(isinstance(e, list | tuple) for e in rows):
+        return False
+    types = set().union(*(map(type, e) for e in rows))
+    if not any(issubclass(t, str) for t in types):
+        return not types
+    return all(isinstance(v, str) or is_missing(v) for e in rows for v in e)
+
+
+def _from_sets(y: Iterable) -> LabelMatrix:
+    rows = [None if is_missing(e) else set(e) for e in y]
+    for i, row in enumerate(rows):
+        if row and any(map(is_missing, row)):
+            raise ValueError(
+                f"y[{i}] holds an unknown entry (None or NaN) among its labels: a set holds the labels of a row. "
+                "Put None in place of the set where no label of the row is known; cells are marked NaN in an "
+                "n x c array of 0 and 1."
+            )
+    names = set().union(*(r for r in rows if r is not None))
+    _refuse_bools_among_numbers(rows, len(names))
+    classes = object_array(_sorted(names))
+    column = {name: j for j, name in enumerate(classes)}
+    indices = [sorted(column[v] for v in r) if r else [] for r in rows]
+    indptr = np.cumsum([0, *map(len, indices)])
+    flat = np.fromiter((j for r in indices for j in r), dtype=np.int64, count=indptr[-1])
+    Y = sparse.csr_array((np.ones(len(flat)), flat, indptr), shape=(len(rows), len(classes)))
+    missing = np.fromiter((r is None for r in rows), dtype=bool, count=len(rows))
+    return LabelMatrix(sparse.csc_array(Y), classes, "sets", _unknown_rows(missing, len(classes)))
+
+
+def _refuse_bools_among_numbers(rows: list, n_names: int) -> None:
+    if len({(isinstance(v, bool | np.bool_), v) for r in rows if r for v in r}) > n_names:
+        raise ValueError(
+            "y holds True or False beside the label 1 or 0, which are equal; name the labels differently, such as by "
+            "strings."
+        )
+
+
+def _sorted(names: set) -> list:
+    try:
+        return sorted(names)
+    except TypeError:
+        return sorted(names, key=lambda v: (type(v).__name__, str(v)))
+
+
+def _unknown_rows(missing: np.ndarray, c: int) -> sparse.csc_array | None:
+    if not missing.any():
+        return None
+    return sparse.csc_array(np.repeat(missing[:, None], c, axis=1))
+
+
+def _from_classes(y: np.ndarray) -> LabelMatrix:
+    missing = missing_entries(y)
+    if missing.all():
+        raise ValueError("y is unknown in every row: at least some rows must carry a label.")
+    known = y[~missing]
+    if known.dtype == object:
+        known = class_values(known)
+    if known.dtype.kind in "fO":
+        refuse_fractions(known)
+    if known.dtype.kind == "f" and missing.any() and np.all(np.abs(known) < 2.0**63):
+        known = known.astype(np.int64)  # beside NaN floats stand for integers
+    classes, codes = np.unique(known, return_inverse=True)
+    if classes.dtype.kind in "ifO" and -1 in classes and len(classes) > 2:
+        warnings.warn(
+            f"y holds -1 beside {len(classes) - 1} other classes and it is taken as a class. "
+            "If it stands for an unknown label, pass proxembed.unlabelled(y, marker=-1).",
+            UserWarning,
+            stacklevel=5,
+        )
+    rows = np.flatnonzero(~missing)
+    Y = sparse.csc_array((np.ones(len(rows)), (rows, np.ravel(codes))), shape=(len(y), len(classes)))
+    return LabelMatrix(Y, classes, "classes", _unknown_rows(missing, len(classes)))
+
+
+def _from_indicator(y: np.ndarray, names: np.ndarray | None) -> LabelMatrix:
+    if y.shape[1] == 0:
+        raise ValueError("y has no columns; pass at least one label.")
+    classes = np.arange(y.shape[1]) if names is None else names
+    if y.dtype.kind in "bui" and not np.any(y & ~np.ones((), dtype=y.dtype)):  # 0 and 1 only: nothing to look for
+        return LabelMatrix(sparse.csc_array(y.astype(np.float64)), classes, "indicator")
+    values = y if y.dtype.kind in "buif" else indicator_cells(y.astype(object))
+    missing = np.isnan(values)
+    if missing.all():
+        raise ValueError(ALL_UNKNOWN)
+    form = _indicator_form(np.unique(values[~missing]))
+    Y = sparse.csc_array(np.where(missing, 0.0, values > 0).astype(np.float64))
+    return LabelMatrix(Y, classes, form, sparse.csc_array(missing) if missing.any() else None)
+
+
+def _indicator_form(values: np.ndarray) -> str:
+    found = set(values.tolist())
+    if found <= {0, 1}:
+        return "indicator"
+    if found <= {-1, 1}:
+        return "signs"
+    if found <= {-1, 0, 1}:
+        raise ValueError(
+            f"y mixes {'-1, 0 and 1' if 1 in found else '-1 and 0'}: -1 may mean negative or unknown, and 0 likewise. "
+            "Use 0 and 1 (or -1 and +1) for known labels and NaN for unknown ones, e.g. "
+            "proxembed.unlabelled(y, marker=0) or marker=-1."
+        )
+    refuse_cell(next(value for value in values.tolist() if value not in (-1, 0, 1)))
+
+
+def _from_sparse(y) -> LabelMatrix:
+    if y.dtype.kind == "c":
+        raise ValueError(COMPLEX)
+    Y = sparse.csc_array(y, dtype=np.float64, copy=True)
+    Y.sum_duplicates()
+    if Y.shape[1] == 0:
+        raise ValueError("y has no columns; pass at least one label.")
+    hole = np.isnan(Y.data)
+    unknown = None
+    if hole.any():
+        if hole.sum() == Y.shape[0] * Y.shape[1]:
+            raise ValueError(ALL_UNKNOWN)
+        unknown = sparse.csc_array((hole, Y.indices, Y.indptr), shape=Y.shape, copy=True)
+        unknown.eliminate_zeros()
+        Y.data[hole] = 0.0
+    Y.eliminate_zeros()
+    known_cells = Y.shape[0] * Y.shape[1] - int(hole.sum())
+    form = _indicator_form(np.unique(np.append(Y.data, 0.0) if Y.nnz < known_cells else Y.data))
+    Y.data = (Y.data > 0).astype(np.float64)
+    Y.eliminate_zeros()
+    return LabelMatrix(Y, np.arange(Y.shape[1]), form, unknown)

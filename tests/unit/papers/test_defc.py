@@ -1,0 +1,156 @@
+"""The DEFC experiment as a whole on generated rows, what it concludes, and its page."""
+
+from dataclasses import replace
+
+import pytest
+
+from papers import experiment
+from papers.defc import experiment as defc
+from papers.defc.criteria import FISHER, LOCAL, PAIRS
+from papers.defc.findings import above_chance, claims, conclusions, paired
+from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
+from papers.defc.trials import PERMUTED
+from papers.experiment import Request, plain
+from papers.markdown import failures
+from unit.papers.made_classes import class_sets
+
+FACTS = {"validation": 0.9, "evaluations": 3, "models": 1, "failed": 0, "seconds": 1.0, "failure": None, "k": 2}
+RATIO, DIFFERENCE = [3, 5, 0, 5, 1, 2, 2, 0], [3, 0, 0, 5, 1, 2, 1, 0]
+
+
+def entries(method, tests, chosen=None, **facts):
+    return [
+        {**FACTS, "entrant": f"{method}, draw {draw + 1}", "method": method, "draw": draw, "test": test,
+         "chosen": chosen or {}, **facts}
+        for draw, test in enumerate(tests)
+    ]  # fmt: skip
+
+
+def made(ga=(0.9, 0.91, 0.92), reduced=(0.895, 0.915, 0.91), best=(0.8, 0.83, 0.81), switches=RATIO, permuted=0.5):
+    searched = [
+        *entries(GA, ga, {"switches": switches}),
+        *entries(REDUCED, reduced, {"switches": switches}),
+        *entries(ORIGINAL, (0.91, 0.93, 0.92)),
+        *entries("PCA", best),
+        *entries("FDA", (0.7, 0.71, 0.72)),
+        *entries(PERMUTED, (permuted, permuted + 0.01, permuted - 0.01), {"switches": switches}, chance=0.5),
+    ]
+    criteria = [*entries(FISHER, (0.6, 0.62)), *entries(PAIRS, (0.7, 0.71)), *entries(LOCAL, (0.64, 0.60))]
+    return {"dna, 1-NN": searched, "dna, criteria": criteria}
+
+
+def test_a_method_wins_or_loses_where_the_interval_of_the_paired_difference_leaves_out_zero():
+    tables = {"a": {"draws": {"0": 0.9, "1": 0.8}}, "b": {"draws": {"1": 0.7, "0": 0.81}}, "c": {"draws": {"0": 0.1}}}
+    found = paired(tables, "a", "b")  # differences 0.09 and 0.10: half width 12.706 x 0.005
+    assert found["mean"] == pytest.approx(0.095) and found["verdict"] == "wins"
+    assert found["interval"] == pytest.approx((0.095 - 12.7062 * 0.005, 0.095 + 12.7062 * 0.005), rel=1e-4)
+    assert paired(tables, "b", "a")["verdict"] == "loses" and paired(tables, "a", "a")["verdict"] == "ties"
+    assert paired(tables, "a", "c") == {"mean": pytest.approx(0.8), "interval": None, "verdict": None}
+    assert paired(tables, "a", "d")["mean"] is None
+
+
+def test_conclusions_pair_the_searches_with_all_others_but_permuted_labels():
+    found = conclusions(made())
+    against = found["against"]["dna, 1-NN"]
+    assert list(against[GA]) == [ORIGINAL, "PCA", "FDA", REDUCED] and list(against[REDUCED]) == [ORIGINAL, "PCA", "FDA"]
+    assert against[GA]["PCA"]["verdict"] == "wins" and against[GA][ORIGINAL]["verdict"] != "wins"
+    assert list(found["criteria"]) == ["dna"] and found["criteria"]["dna"][PAIRS]["mean"] == pytest.approx(0.095)
+    assert found["tables"]["dna, 1-NN"]["PCA"]["optimism"] == pytest.approx(0.9 - 0.8133333)
+    assert found["chosen"]["dna, 1-NN"] == [{"switches": RATIO, "k": 2}] * 3
+
+
+def came_out(parts):
+    return {(each["published"], each["labels"]): each["came_out"] for each in claims(conclusions(parts))}
+
+
+def test_claims_follow_the_scores():
+    best, narrow, forms = (
+        ("DEFC outperforms all the existing methods", "dna, 1-NN"),
+        ("a search of the eight models alone is almost as good as the full one", "all sets"),
+        ("both forms of friends and enemies are better than Fisher's criterion, at equal settings", "dna"),
+    )
+    related = ("relation features are chosen for all data sets", "all sets")
+    ratio = ("the ratio (18) is chosen in the vast majority of cases", "all sets")
+    chance = ("with permuted labels the test score is at chance", "all sets")
+    first = came_out(made())
+    assert first == {best: True, narrow: True, forms: True, related: True, ratio: True, chance: True}
+    second = came_out(made(ga=(0.81, 0.82, 0.81), reduced=(0.7, 0.7, 0.7), best=(0.8, 0.83, 0.83),
+                           switches=DIFFERENCE, permuted=0.8))  # fmt: skip
+    assert second == {best: False, narrow: False, forms: True, related: False, ratio: False, chance: False}
+    worse = made()
+    worse["dna, criteria"] = [*entries(FISHER, (0.65, 0.66)), *worse["dna, criteria"][2:]]
+    assert came_out(worse)[forms] is False
+
+
+def test_what_has_no_score_is_told():
+    parts = made()
+    parts["dna, 1-NN"] = [
+        {**entry, "test": None, "validation": None, "k": None, "chosen": None, "failure": "ValueError: no"}
+        if entry["method"] == GA
+        else entry
+        for entry in parts["dna, 1-NN"]
+    ]
+    found = conclusions(parts)
+    assert found["tables"]["dna, 1-NN"][GA]["test"] is None
+    assert failures(parts)[-1].splitlines()[2:] == [
+        f"| dna, 1-NN | {GA}, draw {i} | ValueError: no |" for i in (1, 2, 3)
+    ]
+    by_name = {each["published"]: each["came_out"] for each in claims(found)}
+    assert by_name["DEFC outperforms all the existing methods"] is None
+
+
+def test_chance_lies_in_the_interval_of_the_draws_or_not():
+    near = above_chance(entries(PERMUTED, (0.5, 0.52, 0.49), chance=0.5))
+    far = above_chance(entries(PERMUTED, (0.6, 0.61, 0.6), chance=0.5))
+    assert near["at_chance"] is True and far["at_chance"] is False and above_chance([])["at_chance"] is None
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    data, folder = tmp_path_factory.mktemp("classes"), tmp_path_factory.mktemp("defc")
+    class_sets(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(defc, "QUICK", replace(defc.QUICK, draws=2, ga=10, reduced=8, rival=2, criterion=2, permuted=8))
+        patch.setattr(defc, "SOURCES", [each for each in defc.SOURCES if each.name in ("dna", "Swiss roll")])
+        patch.setattr(defc, "SEARCHED", (GA, REDUCED, "PCA", "KFDA", ORIGINAL, PERMUTED))
+        request = Request(data, folder, quick=True, command="python -m papers defc --quick")
+        record = experiment("defc").run(request)
+        said: list[tuple] = []
+        again = experiment("defc").run(replace(request, progress=lambda *facts: said.append(facts)))
+    return record, again, said, folder
+
+
+def test_a_run_holds_every_entrant_of_every_draw_and_a_second_one_has_nothing_to_do(finished):
+    record, again, said, _ = finished
+    assert list(record["parts"]) == ["dna, 1-NN", "dna, FLDA", "dna, criteria", "Swiss roll, 1-NN", "Swiss roll, FLDA",
+                                     "Swiss roll, criteria"]  # fmt: skip
+    assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6]
+    assert all(entry["failure"] is None for each in record["parts"].values() for entry in each)
+    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60]
+    assert record["parts"]["dna, 1-NN"][0]["entrant"] == f"{GA}, draw 1"
+
+
+def test_searches_keep_to_their_budgets_and_the_largest_k(finished):
+    for part, held in finished[0]["parts"].items():
+        for entry in held:
+            assert entry["evaluations"] <= {GA: 10, REDUCED: 8, PERMUTED: 8, "KFDA": 2}.get(entry["method"], 2)
+            if part.startswith("Swiss roll") and entry["method"] != ORIGINAL:
+                assert entry["k"] <= 2
+
+
+def test_the_page_shows_what_was_found_beside_the_paper(finished):
+    record, _, _, folder = finished
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    table = record["conclusions"]["tables"]["dna, 1-NN"]
+    assert f"{table[GA]['test']:.4f} ± {table[GA]['spread']:.4f} | 0.9157" in page
+    assert f"{table['KFDA']['test']:.4f} ± {table['KFDA']['spread']:.4f} | 0.8630" in page
+    assert "`python -m papers defc --quick`" in page and "A quick run" in page
+    assert page.count("DEFC outperforms all the existing methods") == 4
+    assert "## Failures" not in page and page.count("\n## ") == 2 + 4 + 4
+    assert record == plain(record)
+
+
+def test_the_whole_plan_is_that_of_the_paper():
+    plan = defc.Plan()
+    assert plan.draws == 5 and plan.rows is None and plan.evaluations("MFA") <= 200 and set(RIVALS) < set(defc.SEARCHED)
+    assert {plan.evaluations(name) for name in (FISHER, PAIRS, LOCAL)} == {plan.criterion}

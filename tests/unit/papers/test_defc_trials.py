@@ -1,0 +1,157 @@
+"""Trials of the DEFC experiment: the test part has no say, the best validation score counts, chance is chance."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+from papers.defc.criteria import CRITERIA, FISHER, LOCAL, PAIRS, best_of_criterion, equal_settings
+from papers.defc.rivals import GA, ORIGINAL, PUBLISHED, REDUCED, RIVALS, Rival, Scale
+from papers.defc.trials import PERMUTED, RivalTrials, Task, by_chance, compete, tune
+from proxembed import DEFC, PCA
+from proxembed.adaptive.parameters import Domain, Limits
+from unit.papers.made_classes import small_parts
+
+METHODS = (ORIGINAL, *RIVALS, GA, REDUCED, PERMUTED, *CRITERIA)
+SAME = ("chosen", "k", "validation", "evaluations", "models")
+
+
+def task(method, classifier="1nn", parts=None, **options):
+    settings = {"largest": 4, "evaluations": 8, "seed": 0} | options
+    return Task(method, 0, classifier, parts or small_parts(), **settings)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("classifier", ["1nn", "flda"])
+def test_every_entrant_beats_chance_and_the_test_part_has_no_say(method, classifier):
+    found, parts = compete(task(method, classifier)), small_parts()
+    assert found["failure"] is None and found["evaluations"] <= 8
+    if method != PERMUTED:
+        assert found["validation"] > 0.5 and found["test"] > 0.5
+    turned = replace(parts, X_test=parts.X_test[::-1] ** 2, y_test=(parts.y_test + 1) % 3)
+    other = compete(task(method, classifier, turned))
+    assert [found[name] for name in SAME] == [other[name] for name in SAME]
+    assert found["test"] != other["test"]
+
+
+def test_the_best_setting_is_scored_as_a_plain_fit_is():
+    parts, found = small_parts(), compete(task("PCA"))
+    model = PCA(n_components=found["k"]).fit(parts.X)
+    nearest = KNeighborsClassifier(1).fit(model.transform(parts.X), parts.y)
+    for name, X, y in (("validation", parts.X_val, parts.y_val), ("test", parts.X_test, parts.y_test)):
+        assert found[name] == nearest.score(model.transform(X), y)
+    plain = KNeighborsClassifier(1).fit(parts.X, parts.y)
+    assert compete(task(ORIGINAL))["test"] == plain.score(parts.X_test, parts.y_test)
+
+
+def test_a_rival_keeps_its_best_validation_score_with_the_smallest_k():
+    trials, parts = RivalTrials(task("FDA", "flda")), small_parts()
+    scores = [trials.score({"ridge": ridge}) for ridge in (1e-6, 1e-2, 1e2)]
+    assert trials.value == max(scores) and trials.count == 3 and trials.failures == []
+    copied = replace(parts, X=parts.X[:, :1], X_val=parts.X_val[:, :1], X_test=parts.X_test[:, :1])
+    two = replace(copied, **{name: np.hstack([getattr(copied, name), np.zeros((len(getattr(copied, name)), 1))])
+                             for name in ("X", "X_val", "X_test")})  # fmt: skip
+    assert compete(task("PCA", parts=two))["k"] == 1
+
+
+def test_what_cannot_be_fitted_is_counted_and_has_its_reason(monkeypatch):
+    class Stuck(PCA, abstract=True):
+        def fit(self, X, y=None):
+            raise RuntimeError("no convergence")
+
+    monkeypatch.setitem(RIVALS, "stuck", Rival(Stuck))
+    found = compete(task("stuck"))
+    assert found["failure"] == "RuntimeError: no convergence" and found["test"] is None and found["failed"] == 1
+
+
+def test_one_parameter_has_a_grid_several_a_search_that_finds_the_peak_none_a_single_fit():
+    tried = []
+
+    def score(values):
+        tried.append(values)
+        return -abs(np.log10(values["a"])) - abs(np.log10(values["b"] / 30))
+
+    tune({}, lambda values: tried.append(values) or 0.0, 200, seed=0)
+    assert tried == [{}]
+    tried.clear()
+    tune({"n": Domain("integer", 1, 5)}, lambda values: tried.append(values["n"]) or 0.0, 200, seed=0)
+    assert sorted(tried) == [1, 2, 3, 4, 5]
+    tried.clear()
+    ranges = {"a": Domain("log", 1e-6, 1e2), "b": Domain("integer", 1, 400)}
+    tune(ranges, score, 200, seed=1)
+    assert 25 < len(tried) <= 200 and max(map(score, tried[:25])) < max(map(score, list(tried[25:])))
+    tried.clear()
+    tune(ranges, score, 7, seed=1)
+    assert len(tried) == 7
+
+
+def test_ranges_of_the_rivals_can_be_fitted_at_both_ends():
+    parts = small_parts()
+    scale = Scale.of(parts.X, parts.y)
+    gaps = parts.X[:, None] - parts.X[None]
+    assert scale.rows == 60 and scale.largest == np.bincount(parts.y).max()
+    assert scale.distance == pytest.approx(np.median((gaps**2).sum(-1)[np.triu_indices(60, 1)]))
+    for name, rival in RIVALS.items():
+        for end in ("low", "high"):
+            values = {each: getattr(domain, end) for each, domain in rival.domains(scale).items()}
+            model = rival.model(values, scale).fit(parts.X, parts.y)
+            assert np.isfinite(model.transform(parts.X_val)).all(), (name, end)
+
+
+def test_rivals_are_the_nine_of_the_paper_with_its_figures():
+    assert set(RIVALS) == {"PCA", "LSI", "OLPP", "FDA", "MFA", "DNE", "OLPP-R", "KFDA", "KMFA"}
+    assert set(PUBLISHED) == {ORIGINAL, GA, *RIVALS}
+    assert all(set(each) == {"satimage", "dna", "banana"} for each in PUBLISHED.values())
+    assert PUBLISHED[GA]["dna"] == (91.57, 90.98) and PUBLISHED["KMFA"]["satimage"] == (80.55, 83.60)
+
+
+def test_permuted_labels_are_at_chance_and_those_of_the_test_part_stay():
+    found = [compete(task(PERMUTED, evaluations=16, seed=seed)) for seed in range(6)]
+    gaps = np.array([each["test"] - each["chance"] for each in found])
+    assert abs(gaps.mean()) < 0.08 and compete(task(REDUCED, evaluations=16))["test"] > 0.7
+    assert all(each["validation"] > each["test"] - 0.1 for each in found)
+
+
+def test_chance_is_what_predictions_score_in_random_order():
+    rng = np.random.default_rng(0)
+    predicted, true = rng.integers(0, 3, 400), rng.integers(0, 4, 400)
+    drawn = [np.mean(rng.permutation(predicted) == true) for _ in range(400)]
+    assert by_chance(predicted, true) == pytest.approx(np.mean(drawn), abs=0.004)
+
+
+def test_criteria_have_equal_degrees_and_lambdas_and_their_own_neighbours():
+    limits = Limits(60, 25, 45)
+    settings = {name: equal_settings(name, limits, 20, seed=3) for name in CRITERIA}
+    for one, two, three in zip(*settings.values(), strict=True):
+        assert [(each["relation_p"], each["lam"]) for each in (one, two, three)] == [
+            (one["relation_p"], one["lam"])
+        ] * 3
+    assert {each["k_N"] for each in settings[FISHER]} == {None} and len({each["k_N"] for each in settings[LOCAL]}) > 5
+    assert all(set(each) >= {"k_F", "k_E"} for each in settings[PAIRS])
+    assert equal_settings(FISHER, limits, 5, seed=3) == settings[FISHER][:5]
+
+
+def test_fishers_criterion_is_between_less_lambda_times_within_scatter_of_polynomial_relations():
+    parts = small_parts()
+    found, model = best_of_criterion(FISHER, parts, "flda", 2, 6, seed=0)
+    R = (1.0 + parts.X @ parts.X.T) ** found["chosen"]["relation_p"]
+    R /= np.abs(R).max()
+    within = sum((R[parts.y == c] - R[parts.y == c].mean(0)).T @ (R[parts.y == c] - R[parts.y == c].mean(0))
+                 for c in range(3))  # fmt: skip
+    total = (R - R.mean(0)).T @ (R - R.mean(0))
+    between = total - within
+    lam = found["chosen"]["lam"] * np.trace(between) / np.trace(within)
+    vectors = np.linalg.eigh(between - lam * within)[1][:, ::-1][:, : found["k"]]
+    Z, expected = (values - values.mean(axis=0) for values in (model.transform(parts.X), R @ vectors))
+    gram = expected @ expected.T
+    np.testing.assert_allclose(Z @ Z.T, gram, atol=1e-6 * np.abs(gram).max())
+
+
+def test_the_search_is_scored_by_its_fit_on_the_training_part_alone():
+    parts, own = small_parts(), {}
+    for refit in ("train", "all"):
+        model = DEFC("reduced8", "1nn", max_evals=8, n_components=4, refit=refit, random_state=0)
+        model.fit(parts.X, parts.y, parts.X_val, parts.y_val)
+        own[refit] = np.mean(model.predict(parts.X_test) == parts.y_test)
+    assert compete(task(REDUCED))["test"] == own["train"] != own["all"]

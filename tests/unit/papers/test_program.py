@@ -1,0 +1,119 @@
+"""`python -m papers`: the list, the whole verb on small data, going on, and bad input in one line."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from papers import EXPERIMENTS
+from papers.__main__ import app
+from papers.benchmark import multilabel as benchmark_multilabel
+from papers.entrants import Entrant
+from papers.mesd_mope import experiment as mesd_mope
+from proxembed import OPLS, PCA
+from unit.papers.made import counted_set, dense_set
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROXEMBED_DATA", raising=False)
+    place = tmp_path / "data"
+    place.mkdir()
+    dense_set(place / "emotions.npz")
+    counted_set(place / "reuters.npz")
+    return place
+
+
+@pytest.fixture
+def few(monkeypatch):
+    entrants = (Entrant("OPLS", OPLS(), {"ridge": (1.0, 10.0)}, "proposed in the paper"), Entrant("PCA", PCA()))
+    for name in ("supervised_entrants", "partly_labelled_entrants"):
+        monkeypatch.setattr(benchmark_multilabel, name, lambda seed: entrants)
+        monkeypatch.setattr(mesd_mope, name, lambda: entrants)
+
+
+BENCHMARK = ("benchmark-multilabel", "--quick", "--sets", "emotions", "-j", 1)
+
+
+def test_without_a_name_the_experiments_are_listed():
+    done = program()
+    assert done.exit_code == 0 and all(name in done.output for name in EXPERIMENTS)
+    assert [each["name"] for each in json.loads(program("--json").stdout)] == list(EXPERIMENTS)
+
+
+def test_a_benchmark_leaves_its_folder_and_goes_on_from_it(data, few, tmp_path):
+    done = program(*BENCHMARK, "--data", data, "-o", tmp_path / "out", "--seed", 3)
+    assert done.exit_code == 0, done.output
+    assert "README.md" in done.output
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert record["seed"] == 3 and record["quick"] and list(record["data"]) == ["emotions.npz"]
+    assert record["data"]["emotions.npz"].startswith("sha256:") and record["command"].startswith("python -m papers")
+    log = (tmp_path / "out" / "progress.jsonl").read_text()
+    again = program(*BENCHMARK, "--data", data, "-o", tmp_path / "out", "--seed", 3, "--json")
+    assert again.exit_code == 0 and json.loads(again.stdout)["parts"] == record["parts"]
+    assert (tmp_path / "out" / "progress.jsonl").read_text() == log
+
+
+@pytest.mark.parametrize("name", ["mesd-mope-reuters", "mesd-mope-reuters-partly-labelled"])
+def test_the_papers_experiments_tell_what_came_out(data, tmp_path, name):
+    done = program(name, "--quick", "--data", data, "-o", tmp_path / "out", "-j", 1)
+    assert done.exit_code == 0, done.output
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    entries = [entry for part in record["parts"].values() for entry in part]
+    assert {entry["entrant"]: entry["failure"] for entry in entries if entry["failure"]} == {}
+    page = (tmp_path / "out" / "README.md").read_text()
+    for claim in record["claims"]:
+        assert claim["published"] in done.output and claim["ours"] in page
+    assert all(entry["entrant"] in page for entry in entries)
+
+
+def test_the_folder_of_the_data_may_stand_in_the_environment(data, few, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROXEMBED_DATA", str(data))
+    assert program(*BENCHMARK, "-o", tmp_path / "out").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["benchmark"], "no experiment is named 'benchmark'; did you mean benchmark-multilabel?"),
+        (["benchmark-multilabel"], "no folder of data files is named; give --data DIR, or set PROXEMBED_DATA."),
+        (["benchmark-multilabel", "--data", "nowhere"], "--data names nowhere, which is no folder"),
+        (["benchmark-multilabel", "--data", "{data}"], "lacks scene.npz, yeast.npz"),
+        (["benchmark-multilabel", "--data", "{data}", "--sets", "iris"], "names 'iris'; the sets are emotions"),
+        (["mesd-mope-reuters", "--data", "{data}", "--sets", "reuters"], "--sets is for a benchmark"),
+        (["mesd-mope-reuters", "--data", "{data}", "-j", "0"], "--jobs 0 must be"),
+    ],
+)
+def test_bad_input_is_one_line(data, tmp_path, words, message, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = program(*(word.replace("{data}", str(data)) for word in words))
+    assert done.exit_code == 2 and message in " ".join(done.output.split()), done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
+
+
+def test_a_quick_run_does_not_overwrite_a_whole_one(data, few, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps({"plan": {}, "parts": {}}))
+    done = program(*BENCHMARK, "--data", data, "-o", tmp_path)
+    assert done.exit_code == 2 and "holds a run of another plan" in done.output
+
+
+def test_ctrl_c_keeps_what_is_finished(data, few, tmp_path, monkeypatch):
+    whole, calls = benchmark_multilabel.compete, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole(*arguments)
+
+    monkeypatch.setattr(benchmark_multilabel, "compete", interrupted)
+    done = program(*BENCHMARK, "--data", data, "-o", tmp_path / "out")
+    assert done.exit_code == 130 and "the same command goes on from there" in done.output
+    assert np.size(json.loads((tmp_path / "out" / "results.json").read_text())["parts"]["emotions"]) == 1
+    monkeypatch.setattr(benchmark_multilabel, "compete", whole)
+    assert program(*BENCHMARK, "--data", data, "-o", tmp_path / "out").exit_code == 0

@@ -1,0 +1,124 @@
+"""The search space: candidates follow the labels, every drawn configuration of every registered class builds and
+fits."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from proxembed import FDA, MESD, MMC, OPLS, Kernelized
+from proxembed.catalogue import estimators
+from proxembed.params import Methods, declared, integers, log
+from proxembed.study import candidates as space
+
+DRAWS = 8
+
+
+def data(single: bool):
+    """Counts, so that every scaling takes them; four classes or four labels."""
+    rng = np.random.default_rng(5)
+    X = rng.poisson(3.0, size=(40, 6)).astype(float)
+    if single:
+        return X, X[:, :4].argmax(axis=1)
+    return X, (X[:, :4] > 3).astype(int)
+
+
+def ours():
+    return {name: cls for name, cls in estimators().items() if cls.__module__.startswith("proxembed.")}
+
+
+@pytest.mark.parametrize("name", sorted(ours()))
+def test_every_drawn_configuration_builds_and_fits(name):
+    cls = ours()[name]
+    X, y = data(cls.labels == "single")
+    rng = np.random.default_rng(0)
+    for _ in range(DRAWS):
+        estimator = space.suited(space.sample(cls, rng), len(X), 0)
+        Z = estimator.fit(X, y).transform(X)
+        assert Z.shape[0] == len(X) and np.isfinite(Z.toarray() if sparse.issparse(Z) else Z).all()
+
+
+@pytest.mark.parametrize("name", sorted(ours()))
+def test_drawn_values_lie_in_the_declared_ranges(name):
+    cls, rng = ours()[name], np.random.default_rng(1)
+    for _ in range(DRAWS):
+        estimator = space.sample(cls, rng)
+        for parameter, (field, spec) in declared(cls).items():
+            value = getattr(estimator, parameter)
+            if spec.search is None:
+                assert value is field.default or value == field.default
+            elif not isinstance(spec.search, Methods):
+                assert spec.permits(value)
+            else:
+                assert type(value).labels == spec.search.labels
+
+
+def test_kinds_of_ranges():
+    rng = np.random.default_rng(0)
+    decades = np.log10([space._value(log(1e-6, 1e2), rng) for _ in range(2000)])
+    counts = np.histogram(decades, bins=4, range=(-6, 2))[0]
+    assert decades.min() >= -6 and decades.max() <= 2 and counts.min() > 400
+    assert {space._value(integers(2, 4), rng) for _ in range(50)} == {2, 3, 4}
+    assert {space._value((1, 3), rng) for _ in range(50)} == {1, 2, 3}
+    assert {space._value(("a", "b", "c"), rng) for _ in range(50)} == {"a", "b", "c"}
+    fractions = [space._value((0.0, 1.0), rng) for _ in range(50)]
+    assert all(isinstance(value, float) and 0 <= value <= 1 for value in fractions) and len(set(fractions)) == 50
+    ridges = [space._value("ridge", rng) for _ in range(100)]
+    assert 30 < ridges.count("auto") < 70 and all(r == "auto" or 1e-6 <= r <= 1e2 for r in ridges)
+
+
+@pytest.mark.parametrize("search", ["width", 3.0, ()])
+def test_an_unknown_kind_of_range_is_refused(search):
+    with pytest.raises(TypeError, match="is not a search range"):
+        space._value(search, np.random.default_rng(0))
+
+
+def test_drawing_is_reproducible():
+    draws = [[space.sample(Kernelized, np.random.default_rng(3)).get_params(deep=False)] for _ in range(2)]
+    assert repr(draws[0]) == repr(draws[1])
+
+
+def test_candidates_follow_the_labels():
+    several = {candidate.title for candidate in space.candidates()}
+    single = {candidate.title for candidate in space.candidates(several_labels=False)}
+    assert {"MESD(FDA)", "MESD(MMC)", "OPLS", "Kernelized(OPLS)"} <= several and not {"FDA", "PCA", "LSI"} & several
+    assert {"FDA", "MMC", "OPLS"} <= single and not any(title.startswith("MESD") for title in single)
+
+
+def test_a_named_single_label_method_stays_the_one_that_is_wrapped():
+    (candidate,) = space.candidates(["mmc"])
+    rng = np.random.default_rng(0)
+    assert candidate == space.Candidate(MESD, MMC)
+    assert all(isinstance(candidate.sample(rng).method, MMC) for _ in range(10))
+
+
+def test_names_are_checked():
+    with pytest.raises(ValueError, match="did you mean opls"):
+        space.candidates(["oplls"])
+    with pytest.raises(ValueError, match="methods is empty"):
+        space.candidates([])
+    assert [candidate.title for candidate in space.candidates("opls")] == ["OPLS"]
+
+
+def test_a_wrapper_is_never_drawn_inside_its_own_kind():
+    inner = space.inner_classes(Kernelized, Methods("multi"))
+    assert Kernelized not in inner and MESD in inner and all(not cls.direct for cls in inner)
+
+
+def test_kernels_are_bounded_on_many_rows_only():
+    assert space.suited(Kernelized(), 3000, 1).n_prototypes is None
+    assert space.suited(Kernelized(), 3001, 1).n_prototypes == space.PROTOTYPES
+    assert space.suited(Kernelized(n_prototypes=7), 9000, 1).n_prototypes == 7
+    assert space.suited(OPLS(), 9000, 1).get_params() == OPLS().get_params()
+
+
+def test_settings_rebuild_the_estimator():
+    assert space.settings(Kernelized()) == {}
+    assert space.settings(MESD(FDA(ridge=0.5), n_components=np.int64(3))) == {"n_components": 3, "method__ridge": 0.5}
+    rebuilt = MESD(FDA()).set_params(**space.settings(MESD(FDA(ridge=0.5), n_components=3)))
+    assert repr(rebuilt) == repr(MESD(FDA(ridge=0.5), n_components=3))
+
+
+def test_methods_for_unknown_labels_enter_where_labels_are_unknown():
+    full = {candidate.title for candidate in space.candidates()}
+    partly = {candidate.title for candidate in space.candidates(partly_labelled=True)}
+    assert full < partly and {"SSDR", "SSMOPE", "BSML"} <= partly - full and "MOPE" in full
