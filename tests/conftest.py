@@ -8,6 +8,10 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("suite", max_examples=40, deadline=None)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -221,6 +221,11 @@ class Case:
         return clone(self.prototype).set_params(**options)
 
     @property
+    def default(self) -> bool:
+        """Whether the construction is the default one."""
+        return self.name.endswith("()") and self.name.count("(") == 1
+
+    @property
     def labels(self) -> str | None:
         return self.prototype.label_kind
 
@@ -328,8 +333,19 @@ def fitted(case: Case, data: Data) -> SpectralEmbedder:
 
 
 def on_cases(
-    only: Callable[[Case], bool] = lambda case: True, kinds: tuple[str, ...] = ("tall", "wide", "sparse text")
+    only: Callable[[Case], bool] = lambda case: True,
+    kinds: tuple[str, ...] = ("tall", "wide", "sparse text"),
+    variants: bool = True,
 ):
-    """Decorator: the test runs on every chosen case with every chosen kind of data, arguments ``case``, ``data``."""
-    chosen = [(c, d) for c in cases() if only(c) for d in data_for(c) if d.name in kinds]
+    """Decorator: the test runs on every chosen case with every chosen kind of data, arguments ``case``, ``data``.
+
+    Where ``variants`` is False, on the variants with the first kind alone: for laws that the base classes keep.
+    """
+    chosen = [
+        (c, d)
+        for c in cases()
+        if only(c)
+        for d in data_for(c)
+        if d.name in (kinds if variants or c.default else kinds[:1])
+    ]
     return pytest.mark.parametrize(("case", "data"), [pytest.param(c, d, id=f"{c.name}-{d.name}") for c, d in chosen])

@@ -30,7 +30,7 @@ def assert_same_numbers(Z, expected) -> None:
     np.testing.assert_allclose(Z, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
-@on_cases()
+@on_cases(variants=False)
 def test_input_is_left_as_it_was(case, data):
     X, new, y = data.X.copy(), data.new.copy(), data.y.copy()
     arrays = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
@@ -54,7 +54,7 @@ def test_read_only_memory_maps_are_enough(case, data, tmp_path):
     np.testing.assert_array_equal(estimator.transform(X), fitted(case, data).transform(data.X))
 
 
-@on_cases()
+@on_cases(variants=False)
 def test_another_fit_gives_identical_numbers_which_fit_transform_returns(case, data):
     expected = embedded(fitted(case, data), data)
     estimator = case.build()
@@ -72,7 +72,7 @@ def test_nothing_is_left_of_an_earlier_fit(case, data):
     np.testing.assert_array_equal(embedded(estimator, data), embedded(fitted(case, data), data))
 
 
-@on_cases()
+@on_cases(variants=False)
 def test_one_thread_and_two_agree(case, data):
     with threadpool_limits(OTHER_THREADS):
         other = embedded(case.fit(data), data)
@@ -80,7 +80,7 @@ def test_one_thread_and_two_agree(case, data):
     assert_same_gram(other, expected, INVERTED if "MORP" in case.name or "MLSI" in case.name else ROUNDING)
 
 
-@on_cases()
+@on_cases(variants=False)
 def test_rows_are_embedded_one_by_one(case, data):
     """The place of a row does not depend on the rows beside it."""
     estimator = fitted(case, data)
@@ -139,7 +139,7 @@ def test_a_share_of_the_spectrum(case, data):
         assert abs(numbers[1] - expected) == 0
 
 
-@on_cases()
+@on_cases(variants=False)
 def test_pickles_come_back_whole(case, data):
     estimator = fitted(case, data)
     again = pickle.loads(pickle.dumps(estimator))

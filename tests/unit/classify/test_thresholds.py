@@ -57,12 +57,12 @@ def test_cuts_by_hand():
 @pytest.mark.parametrize("decimals", [1, 6])
 def test_no_other_cut_is_better(decimals):
     rng = np.random.default_rng(decimals)
-    Y = (rng.random((50, 6)) < np.linspace(0.05, 0.9, 6)).astype(int)
+    Y = (rng.random((30, 4)) < np.linspace(0.1, 0.9, 4)).astype(int)
     S = np.round(rng.normal(size=Y.shape) + 1.5 * Y, decimals)
     found = tune_thresholds(S, sp.csr_array(Y), shrink=0)
     predicted = apply_thresholds(S, found)
     tries = np.append(np.unique(S), S.min() - 1)
-    for j in range(6):
+    for j in range(4):
         best = max(f1_score(Y[:, j], S[:, j] > cut, zero_division=0) for cut in tries)
         assert f1_score(Y[:, j], predicted[:, j]) == pytest.approx(best, rel=1e-12)
     best = max(f1_score(Y, S > cut, average="micro", zero_division=0) for cut in tries)

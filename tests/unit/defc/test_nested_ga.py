@@ -245,11 +245,13 @@ def test_both_elite_places_of_the_upper_search_hold_different_models(monkeypatch
 def test_random_models_are_drawn_uniformly_from_the_distinct_ones():
     """A draw that is not canonical is drawn again: made canonical, models of many spellings would come more often."""
     search = run(random_models, max_evals=3000)
-    every = [switches for switches in Switches.all() if switches == switches.canonical()]
+    spelled = [switches.canonical() for switches in Switches.all()]
+    every = set(spelled)
     assert len(every) == 28700
+    drawn = [Switches.of(evaluation.switches) for evaluation in search.evaluations]
     for rule in (lambda s: s.r == 0, lambda s: s.o == 0, lambda s: s.p == 2):
         share = np.mean([rule(switches) for switches in every])
-        canonical = np.mean([rule(switches.canonical()) for switches in Switches.all()])
+        canonical = np.mean([rule(switches) for switches in spelled])
         spread = np.sqrt(share * (1 - share) / 3000)
-        found = np.mean([rule(Switches.of(evaluation.switches)) for evaluation in search.evaluations])
+        found = np.mean([rule(switches) for switches in drawn])
         assert abs(found - share) < 4 * spread < abs(canonical - share) - 4 * spread
