@@ -20,10 +20,10 @@ PACKAGE = ROOT / "src" / "proxembed"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 50
 # "file.py" or "file.py:function" -> why it may be longer. An entry without a good reason is to be split instead.
-LONGER_WITH_REASON: dict[str, str] = {"tests/contracts/fuzz/targets.py": "one table of the forms of y"}
+LONGER_WITH_REASON: dict[str, str] = {}
 
 # A heavy library and the one room that imports it, inside its functions.
 ONE_ROOM = {
@@ -113,10 +113,11 @@ def test_every_room_is_a_package():
 
 
 def test_eigensolvers_and_factorisations_live_in_algebra():
+    """But for the precisions of the Bayesian models."""
     found = [
         f"{where(path, node)} {name}"
         for path, tree in TREES.items()
-        if room(path) != "algebra"
+        if room(path) not in ("algebra", "bayes")
         for node, name in solver_uses(tree)
     ]
     assert found == []
@@ -176,14 +177,15 @@ def test_no_rooms_without_a_purpose():
 
 
 def test_files_are_short():
-    files = [path for folder in ("src", "tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
+    files = [path for folder in ("src", "papers", "tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
     lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert {name: n for name, n in lengths.items() if n > MAX_FILE_LINES and name not in LONGER_WITH_REASON} == {}
 
 
 def test_functions_are_short():
     found = {}
-    for path, tree in TREES.items():
+    papers = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "papers").rglob("*.py")}
+    for path, tree in (TREES | papers).items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
