@@ -10,7 +10,7 @@ from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, in_range, learning
 
-from .rival import Rival
+from .rivals import Rival
 
 PARAMETERS = {
     "n_components": Param(low=1, integer=True, choices=(None,)),

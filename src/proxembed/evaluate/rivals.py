@@ -5,15 +5,15 @@ from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, learning
-
-from .rival import Rival
 
 FOREST_ROWS = 5000
 FOREST = {
@@ -28,6 +28,28 @@ UMAP = {
     "n_neighbors": Param(low=2, integer=True),
     "random_state": SEED,
 }
+
+
+class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of a transformer of dense or sparse rows that learns from labels of any form.
+
+    A subclass sets ``n_components_`` in fit.
+    """
+
+    def _new_rows(self, X):
+        check_is_fitted(self, "n_components_")
+        return checked_features(self, X, reset=False)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
 
 
 class ForestProximity(Rival):

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.traces import sandwich_trace
 from proxembed.algebra.graphs.class_residuals import ClassResiduals, class_residual
 from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator, Sparse
+from proxembed.algebra.pencil.sizes import sandwich_trace
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder

@@ -15,8 +15,7 @@ from proxembed.algebra.template import Template
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
-from ..proximity.links import weighted_links
-from ..proximity.weights import COMPUTED, local_scale
+from ..proximity.weights import COMPUTED, local_scale, weighted_links
 from ..rows import Rows, reciprocal
 
 # no "geodesic": a link is the shortest path between its own ends

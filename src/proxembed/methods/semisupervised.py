@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.algebra.arrays.sizes import constraint_size, objective_size
 from proxembed.algebra.pencil.eigen import choose_ridge
 from proxembed.algebra.pencil.linear import DENSE_LIMIT
 from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
 
 from ..base import SpectralEmbedder, natural_components

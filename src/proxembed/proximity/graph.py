@@ -12,14 +12,18 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.parallel import in_threads, one_pool
 
 from .distances import canonical, check_distances, check_metric, pair_distances
 from .neighbors import Neighbors, check_shapes, nearest
-from .radius import close_pairs
+from .search import each_in_threads, rounded_up
+from .tiles import Side, plan_tiles, tile
 
 OF_NEIGHBORS = ("undirected", "mutual", "directed")
 KINDS = (*OF_NEIGHBORS, "closeness", "full")
+
+NEAR = 1e-11
+FAR = 1e100
 
 
 def neighbor_graph(neighbors: Neighbors, n: int, kind: str = "undirected") -> sparse.csr_array:
@@ -166,3 +170,31 @@ def check_kind(kind: str, allowed: tuple[str, ...], name: str = "graph") -> None
     """A ValueError where the name of a kind is not among the allowed ones."""
     if kind not in allowed:
         raise ValueError(f"{name}={kind!r} is not allowed; choose one of {', '.join(allowed)}.")
+
+
+def close_pairs(X, eps: float, metric: str, queries=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(i, j, distance) of all pairs i < j of rows of X, or of rows i of ``queries`` and j of X, at a distance of at
+    most ``eps``, in any order; rows are ``canonical``."""
+    Q = X if queries is None else queries
+    plan = plan_tiles(X, [] if queries is None else [Q], 1, metric)
+    right = Side(X, np.arange(X.shape[0]), plan)
+    left = right if queries is None else Side(Q, np.arange(Q.shape[0]), plan)
+    most = 2.0 * eps if metric == "cosine" else min(eps * plan.factor / plan.unit, FAR) ** 2
+    limit = rounded_up(np.array([most * (1.0 + NEAR) + NEAR * (metric == "cosine")]), np.dtype(plan.dtype))
+    found: list[tuple[np.ndarray, ...]] = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))]
+
+    def see(pair: tuple[int, int]) -> None:
+        a, b = pair
+        first, second = np.nonzero(tile(left, a, right, b) <= limit)
+        i, j = first + left.blocks[a].start, second + right.blocks[b].start
+        if queries is None:
+            i, j = i[i < j], j[i < j]
+        far = pair_distances(Q, i, X, j, metric)
+        found.append((i[far <= eps], j[far <= eps], far[far <= eps]))
+        guard_dense((sum(len(part[0]) for part in found), 2), "The list of close pairs", itemsize=12)
+
+    with one_pool:
+        pairs = [(a, b) for a in range(len(left.blocks)) for b in range(a if queries is None else 0, len(right.blocks))]
+        each_in_threads(see, pairs)
+    i, j, far = (np.concatenate(column) for column in zip(*found, strict=True))
+    return i, j, far

@@ -15,7 +15,7 @@ from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
 from proxembed.algebra.arrays.pairs import alternative, gaussian
 
 from .correlation import SIGNED, correlations
-from .distances import squared_norms
+from .distances import canonical, pair_distances, squared_norms
 from .edges import edge_rows, reversed_edges, sorted_edges
 from .geodesic import edge_geodesics
 from .neighbors import nearest
@@ -353,3 +353,28 @@ def _refuse_overflow(values: np.ndarray, kind: str) -> None:
         raise ValueError(
             f"weights={kind!r} gives values that are not finite, from features too large or small to square: scale X."
         )
+
+
+def weighted_links(
+    X: Any, links: sp.csr_array, kind: str, tau: float | None = None, scale: np.ndarray | None = None
+) -> sp.csr_array:
+    """The links (n x n, zero diagonal) times the weights of ``edge_weights`` on the same pairs; "constant" leaves them.
+
+    ``scale``: the local scales of the rows where they are known.
+
+    Examples
+    --------
+    >>> links = sp.csr_array([[0.0, 2.0], [2.0, 0.0]])
+    >>> weighted_links(np.array([[0.0], [1.0]]), links, "alternative").toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    if kind == "constant":
+        return links
+    links = sp.csr_array(links)
+    X = canonical(X)
+    row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
+    distance = pair_distances(X, row, X, links.indices)
+    graph = sp.csr_array((distance, links.indices, links.indptr), shape=links.shape)
+    weights = edge_weights(X, graph, kind, tau=tau, scale=scale)
+    return sp.csr_array((links.data * weights.data, links.indices, links.indptr), shape=links.shape)

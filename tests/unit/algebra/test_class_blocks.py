@@ -11,7 +11,7 @@ from contracts.operators import composed_cases, leaves
 from proxembed.algebra.arrays import class_blocks, parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.class_blocks import ClassWeights
-from proxembed.algebra.arrays.traces import sandwich_trace
+from proxembed.algebra.pencil.sizes import sandwich_trace
 
 N = 700
 X = strategies.features_dense(N, 6, 1)

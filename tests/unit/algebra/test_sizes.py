@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.algebra.arrays import sizes
-from proxembed.algebra.arrays.sizes import constraint_size, objective_size
 from proxembed.algebra.operators.structured import Centering, Laplacian, LowRank, Sparse
+from proxembed.algebra.pencil import sizes
 from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import Template
 
 
