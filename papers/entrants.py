@@ -55,7 +55,7 @@ class Entrant:
         """Name, method and grid, as plain data."""
         grids = [{name: [repr(value) for value in values] for name, values in grid.items()} for grid in self._grids()]
         grid = grids[0] if isinstance(self.grid, Mapping) else grids
-        return {"name": self.name, "start": told(self.estimator), "grid": grid}
+        return {"name": self.name, "start": changed_parameters(self.estimator), "grid": grid}
 
     def _grids(self) -> list[Grid]:
         return [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
@@ -74,18 +74,18 @@ class Entrant:
         found: dict[str, Any] = {}
         for values in combinations:
             each = clone(self.estimator).set_params(**values)
-            found.setdefault(repr(told(each)), each)
+            found.setdefault(repr(changed_parameters(each)), each)
         return list(found.values())[:limit]
 
 
-def told(estimator: Any) -> dict[str, Any]:
+def changed_parameters(estimator: Any) -> dict[str, Any]:
     """The method and its parameters that differ from their defaults, as plain data.
 
     Examples
     --------
     >>> from proxembed import MESD, MMC
-    >>> from papers.entrants import told
-    >>> told(MESD(MMC(lam=0.5)))
+    >>> from papers.entrants import changed_parameters
+    >>> changed_parameters(MESD(MMC(lam=0.5)))
     {'method': 'MESD(MMC)', 'method__lam': 0.5}
     """
     if estimator is None:

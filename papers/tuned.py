@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.entrants import Entrant, told
+from papers.entrants import Entrant, changed_parameters
 from papers.own_scores import OWN, run_own, try_own
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
@@ -114,7 +114,7 @@ def compete(
         "entrant": entrant.name,
         "group": entrant.group,
         "rival": entrant.rival,
-        "chosen": told(configurations[best]),
+        "chosen": changed_parameters(configurations[best]),
         "k": k,
         "tried": tried,
         "scores": _scores(rows),
@@ -156,7 +156,12 @@ def _told_trial(trial: Trial, seconds: float) -> dict:
     """A trial as plain data: its mean over the folds at each size, empty where one failed."""
     failure = _told_failure(trial.failure, f"{seconds:g} CPU seconds of tuning")
     curve = {str(k): value for k, value in trial.means(0).items()}
-    return {"parameters": told(trial.estimator), "scores": curve, "seconds": trial.seconds, "failure": failure}
+    return {
+        "parameters": changed_parameters(trial.estimator),
+        "scores": curve,
+        "seconds": trial.seconds,
+        "failure": failure,
+    }
 
 
 def _told_failure(reason: str | None, budget: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from papers.entrants import Entrant, told
+from papers.entrants import Entrant, changed_parameters
 from papers.mesd_mope.reuters_ten import Stage
 from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
@@ -114,7 +114,7 @@ def compete(
     return {
         "entrant": entrant.name,
         "group": entrant.group,
-        "chosen": None if test is None else told(best.configuration),
+        "chosen": None if test is None else changed_parameters(best.configuration),
         "k": best.k,
         "validation": None if test is None else best.value,
         "test": test,
@@ -145,7 +145,7 @@ def _try(entrant: Entrant, configuration: Any, stage: Stage, sizes, readout: dic
             best.value, best.k, best.configuration, best.model, best.Z = value, k or None, configuration, model, Z
     seconds = time.perf_counter() - started
     scores = {str(k): value for k, value in curve.items()}
-    return {"parameters": told(configuration), "scores": scores, "seconds": seconds, "failure": failure}
+    return {"parameters": changed_parameters(configuration), "scores": scores, "seconds": seconds, "failure": failure}
 
 
 def _embedding(configuration: Any, stage: Stage, largest: int) -> tuple[Any, np.ndarray, np.ndarray]:

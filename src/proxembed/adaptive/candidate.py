@@ -81,7 +81,7 @@ class Setting:
         """The unit of lam."""
         return self.options.lam_scale
 
-    def kept(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def cached(self, key: tuple, make: Callable[[], Any]) -> Any:
         """The value of the cache, or a new one that is put there."""
         if self.cache is None:
             return make()
@@ -138,7 +138,7 @@ class Candidate:
             learned = points.Preprocessing.fit(self.options["preprocessing"], self.setting.X)
             return learned, learned.apply(self.setting.X), learned.apply(self.setting.X_val)
 
-        return self.setting.kept(("points", self.switches.p), make)
+        return self.setting.cached(("points", self.switches.p), make)
 
     @cached_property
     def inner(self) -> tuple[Inner, Inner, float]:
@@ -151,7 +151,7 @@ class Candidate:
                 raise ValueError("The inner products of the rows overflow: scale X.")
             return own, points.inner(new, rows), median_distance(own.d2)
 
-        return self.setting.kept(("inner", self.switches.p), make)
+        return self.setting.cached(("inner", self.switches.p), make)
 
     def measure(self, role: str) -> tuple[str, float | None]:
         """The measure of a role, and its parameter as it is used."""
@@ -168,7 +168,7 @@ class Candidate:
             kind, value = self.measure("relation")
             return relation_features(kind, *self.inner[:2], value)
 
-        return self.setting.kept(("relation", *self.relation_key), make)
+        return self.setting.cached(("relation", *self.relation_key), make)
 
     @cached_property
     def space(self) -> Space:
@@ -182,7 +182,7 @@ class Candidate:
                 return feature_space(rows.X, new.X, self.setting.width)
             return gram_space(self.inner[0].G, self.inner[1].G, self.setting.width)
 
-        return self.setting.kept(("space", *self.space_key), make)
+        return self.setting.cached(("space", *self.space_key), make)
 
     @cached_property
     def similarity(self) -> np.ndarray:
@@ -205,7 +205,7 @@ class Candidate:
                 return self.setting.copies.ranks(S, options)
             return rank_matrices(S, self.setting.labels, options.undirected, options.enemy_pool)
 
-        return self.setting.kept(("ranks", *self.order_key), make)
+        return self.setting.cached(("ranks", *self.order_key), make)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
@@ -213,7 +213,7 @@ class Candidate:
         if self.options["pair_weights"] == "constant":
             return None
         setting = self.setting
-        weights = setting.kept(
+        weights = setting.cached(
             ("weights", *self.similarity_key), lambda: pairs.pair_weights(self.similarity, setting.options.g_raw)
         )
         return weights if setting.copies is None else setting.copies.spread(weights)
@@ -245,7 +245,7 @@ class Candidate:
             B = pairs.friend_matrix(self.ranks, self.values["k_F"], self.weights, self.setting.pairs)
             return self.scatter(B)
 
-        return self.setting.kept(self.keys[1], make)
+        return self.setting.cached(self.keys[1], make)
 
     @cached_property
     def enemies(self) -> tuple[np.ndarray, int]:
@@ -255,7 +255,7 @@ class Candidate:
             A, used = pairs.enemy_matrix(self.ranks, self.values["k_E"], self.weights)
             return self.scatter(A), used
 
-        return self.setting.kept(self.keys[0], make)
+        return self.setting.cached(self.keys[0], make)
 
     @property
     def global_fisher(self) -> bool:
@@ -273,7 +273,7 @@ class Candidate:
             A, B = pairs.fisher_matrices(self.ranks, self.values["k_N"], self.weights, self.setting.pairs)
             return self.scatter(A), self.scatter(B)
 
-        return self.setting.kept(self.keys[0], make)
+        return self.setting.cached(self.keys[0], make)
 
     def matrices(self) -> tuple[Any, Any]:
         """M_A and M_B, None where the objective does not look at it; repairs and refusals where one is zero."""
@@ -320,7 +320,7 @@ class Candidate:
                 return criteria.solve_ratio(M_A, M_B, lam, k, dimensions)
             return *criteria.solve_plain(objective, M_A, M_B, lam, k), 0
 
-        w, P, raised = self.setting.kept(("solution", *self.keys, objective, self.values.get("lam")), make)
+        w, P, raised = self.setting.cached(("solution", *self.keys, objective, self.values.get("lam")), make)
         if raised:
             self.repairs.append(f"M_B + lam I was not positive definite: {10**raised:,} times the lam")
         return w, P

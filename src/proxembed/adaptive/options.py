@@ -27,7 +27,7 @@ class PairOptions:
     enemy_pool : "pair" | "other", whether the enemies of a row in another class are among its nearest rows of both
         classes (so that rows inside their class have none for a small k_E), or are its nearest of the other class.
     g_raw : whether a similarity as weight of a pair is taken as it is, below 0 and of any size as well; else as
-        max(s, 0) / max|s|. The ratio may then need a larger lam, which is told, or have no solution.
+        max(s, 0) / max|s|. The ratio may then need a larger lam, which the repairs name, or have no solution.
     lam_scale : "trace" | "raw", the unit of lam.
     multilabel : "sets" | "mesd", how rows of several labels are paired. By their label sets: friends share a label,
         enemies share none, and either count once. Or as copies of the row, one for each label [mu2012mesd]: each copy

@@ -197,7 +197,7 @@ def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | Ro
 
 
 def may_keep(rows: FeaturePosterior | RowPosterior | SharedPosterior, columns: int) -> bool:
-    """Whether the inverses of so many columns are small enough to be kept between refreshes."""
+    """Whether the inverses of this number of columns are small enough to be stored between refreshes."""
     return isinstance(rows, SharedPosterior) or 8 * columns * rows.size**2 <= KEPT_BYTES
 
 

@@ -24,7 +24,7 @@ ARRAYS = ("Q", "Z", "B", "T")
 def start(init, X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
     """The state named by ``init``: "svd", "random" or a mapping of arrays."""
     if isinstance(init, Mapping):
-        return given(init, X, targets, R, shared)
+        return start_from_arrays(init, X, targets, R, shared)
     return (spectral if init == "svd" else drawn)(X, targets, R, shared, rng)
 
 
@@ -54,7 +54,7 @@ def guessed_signs(X: CentredMatrix, targets: Targets) -> np.ndarray:
     return signs
 
 
-def given(arrays: Mapping, X: CentredMatrix, targets: Targets, R: int, shared: bool) -> State:
+def start_from_arrays(arrays: Mapping, X: CentredMatrix, targets: Targets, R: int, shared: bool) -> State:
     """Row-wise arrays Q (d, R), Z (n, R), B (R+1, L) and T (n, L), with unit covariances of Q and B."""
     (n, c), d = targets.shape, X.shape[1]
     shapes = {"Q": (d, R), "Z": (n, R), "B": (R + 1, c), "T": (n, c)}

@@ -44,7 +44,7 @@ def refusals() -> Iterator[None]:
         except BrokenPipeError:  # nobody reads on: `Program` ends the program without a word
             raise
         except OSError as error:
-            refuse(told(error), error)
+            refuse(system_error_text(error), error)
         except MemoryError as error:
             reason = " ".join(str(error).split()).removesuffix(".")
             refuse(f"the memory does not suffice{f' ({reason})' if reason else ''}; {FEWER}.", error)
@@ -68,13 +68,13 @@ def notes_of(error: BaseException) -> str:
     return "; ".join(getattr(error, "__notes__", ()))
 
 
-def told(error: OSError) -> str:
-    """The file, what is wrong with it, and what to do, where the system tells but what is wrong.
+def system_error_text(error: OSError) -> str:
+    """The file, what is wrong with it, and what to do.
 
     Examples
     --------
-    >>> from proxembed.cli.refusal import told
-    >>> told(FileNotFoundError(2, "No such file or directory", "m.skops"))
+    >>> from proxembed.cli.refusal import system_error_text
+    >>> system_error_text(FileNotFoundError(2, "No such file or directory", "m.skops"))
     'm.skops: No such file or directory; check the path.'
     """
     reason = error.strerror or " ".join(str(error).split()).removesuffix(".")

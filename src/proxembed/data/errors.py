@@ -28,13 +28,13 @@ def shorten(text: object, width: int = 40) -> str:
     return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
-def told(error: Exception) -> str:
+def numpy_error_text(error: Exception) -> str:
     """What NumPy says of a file, on one line; its advice to load objects unsafely is left out.
 
     Examples
     --------
-    >>> from proxembed.data.errors import told
-    >>> told(ValueError("This file contains pickled (object) data. If you trust the file ..."))
+    >>> from proxembed.data.errors import numpy_error_text
+    >>> numpy_error_text(ValueError("This file contains pickled (object) data. If you trust the file ..."))
     'it holds Python objects, or is of another format'
     """
     text = " ".join(str(error).split())

@@ -140,12 +140,12 @@ def _default_target(details: Mapping[str, Any], columns: list[str], table: Table
 
 
 def _licence(details: Mapping[str, Any]) -> str:
-    def told(key: str) -> str:
+    def stated(key: str) -> str:
         value = details.get(key) or "not stated"
         return " ".join((value if isinstance(value, str) else ", ".join(map(str, value))).split())
 
-    citation = told("citation" if details.get("citation") else "creator")
-    return f"OpenML {details['name']}, version {details['version']}; licence: {told('licence')}; cite: {citation}"
+    citation = stated("citation" if details.get("citation") else "creator")
+    return f"OpenML {details['name']}, version {details['version']}; licence: {stated('licence')}; cite: {citation}"
 
 
 def _features(bunch: Any, features: Sequence[str], table: Table) -> tuple[Matrix, list[str]]:

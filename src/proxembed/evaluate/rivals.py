@@ -69,7 +69,7 @@ class ForestProximity(Rival):
     min_samples_leaf : int, default=5
         Rows a leaf holds at least.
     max_rows : int, default=5000
-        The forest is grown on at most so many distinct rows, drawn at random; the others are new rows to it.
+        Largest number of distinct rows that the forest is grown on, drawn at random; the others are new rows to it.
     random_state : int, RandomState instance or None, default=0
 
     Attributes

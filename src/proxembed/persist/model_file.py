@@ -26,7 +26,7 @@ from .whole import check_place, check_writable, write_whole
 FORMAT = 2
 FACTS = "proxembed.json"
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
-MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to so many times its size, or to so many bytes
+MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
     "proxembed.adaptive.switches.Switches",

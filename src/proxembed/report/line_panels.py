@@ -31,7 +31,7 @@ class Panel:
 
 
 def line_panels(panels: Sequence[Panel], across: int, note: str, *, marks: bool = True) -> str:
-    """Draw panels in rows of so many; a name looks the same in all of them.
+    """Draw panels in rows of a fixed length; a name looks the same in all of them.
 
     Parameters
     ----------

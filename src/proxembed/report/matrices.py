@@ -16,7 +16,7 @@ from proxembed.proximity.weights import edge_weights
 from proxembed.targets.labels import LabelMatrix
 
 ROWS = 180  # rows of a matrix at most: about one pixel each on the page
-CLIPPED = 99.5  # the darkest shade is the value that so many per cent of the pairs do not exceed
+CLIPPED = 99.5  # percentile of the pairs that has the darkest shade
 NAMES = 40  # label names kept with the matrix of labels
 
 

@@ -1,6 +1,6 @@
 """Configurations of an entrant: the whole grid, or its defaults and a draw."""
 
-from papers.entrants import Entrant, told
+from papers.entrants import Entrant, changed_parameters
 from proxembed import MESD, MMC, PCA, LabelScores
 
 GRID = {"method__lam": (0.1, 1.0, 10.0), "weighting": ("none", "mimj")}
@@ -31,9 +31,9 @@ def test_without_a_grid_there_is_one_configuration():
 
 
 def test_what_is_told_of_a_configuration():
-    assert told(MESD(MMC(lam=0.5))) == {"method": "MESD(MMC)", "method__lam": 0.5}
-    assert told(None) == {"method": "none"}
-    assert told(LabelScores(penalty=2.0)) == {"method": "LabelScores", "penalty": 2.0}
+    assert changed_parameters(MESD(MMC(lam=0.5))) == {"method": "MESD(MMC)", "method__lam": 0.5}
+    assert changed_parameters(None) == {"method": "none"}
+    assert changed_parameters(LabelScores(penalty=2.0)) == {"method": "LabelScores", "penalty": 2.0}
     assert len(Entrant("label scores", LabelScores(), {"penalty": (1.0, 2.0)}).configurations()) == 2
 
 

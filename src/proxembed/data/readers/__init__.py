@@ -133,8 +133,8 @@ def _sourced(data: Dataset, form: str) -> Dataset:
 
 def _unnamed(path: Path, columns: Columns) -> None:
     """Refuse column options for a format whose columns they cannot name."""
-    if columns.given:
-        fields = ", ".join(columns.given)
+    if columns.fields_set:
+        fields = ", ".join(columns.fields_set)
         raise DataError.at(
             path,
             None,

@@ -70,7 +70,7 @@ class Columns:
             )
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def fields_set(self) -> tuple[str, ...]:
         """Names of the fields that are set."""
         return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
 

@@ -10,7 +10,7 @@ from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import Dataset, one_hot
-from proxembed.data.errors import DataError, shorten, told
+from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers import table
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.source import opened
@@ -32,8 +32,8 @@ def read(path: Path, labels: str | Path | None, columns: Columns) -> Dataset:
         return table.beside(file, columns, X, path.name.removesuffix(".npy"))
     if suffix != ".npy":
         raise DataError.at(file, None, "the name tells no known label file", f"give {LABEL_FILES}")
-    if columns.given:
-        fields = ", ".join(columns.given)
+    if columns.fields_set:
+        fields = ", ".join(columns.fields_set)
         raise DataError.at(file, None, f"{fields} was given, but the array has no named columns", "leave it out")
     Y = array(file)
     if Y.ndim == 0 or len(Y) != X.shape[0]:
@@ -73,7 +73,7 @@ def array(path: Path) -> NDArray:
         except DataError:
             raise
         except (ValueError, EOFError, OSError) as error:
-            reason = shorten(told(error), 160).strip("'")
+            reason = shorten(numpy_error_text(error), 160).strip("'")
             raise DataError.at(
                 path, None, f"it is no readable .npy file ({reason})", "save one array with numpy.save"
             ) from error

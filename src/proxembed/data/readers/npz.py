@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, class_name, one_hot
-from proxembed.data.errors import DataError, shorten, told
+from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.source import opened
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.unpacking import check_arrays, most_unpacked
@@ -62,7 +62,7 @@ def load(path: Path) -> dict[str, NDArray]:
         except DataError:
             raise
         except Exception as error:  # damaged zip members fail in many ways: every one means the same here
-            words = shorten(told(error), 160).strip("'")
+            words = shorten(numpy_error_text(error), 160).strip("'")
             reason = f"it is no readable npz archive ({type(error).__name__}: {words})"
             raise DataError.at(path, None, reason, FORM) from error
 
