@@ -46,10 +46,10 @@ def test_columns_that_do_not_fit(columns, message):
     assert message in str(caught.value)
 
 
-def test_one_name_is_a_list_of_one_and_given_tells_what_is_set():
+def test_one_name_is_a_list_of_one_and_the_fields_that_are_set_are_named():
     columns = Columns(labels="a", drop=["b"], separator=";")
     assert columns == Columns(labels=("a",), drop=("b",), separator=";")
-    assert columns.given == ("labels", "separator", "drop") and Columns().given == ()
+    assert columns.fields_set == ("labels", "separator", "drop") and Columns().fields_set == ()
 
 
 @pytest.mark.parametrize(
