@@ -80,7 +80,7 @@ class MORP(SpectralEmbedder):
     labels = "multi"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
-    eps: float = param(default=1e-6, low=1e-16, doc="Added to K, in units of its mean eigenvalue.")
+    eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
 
     def template(self, rows):
         return inverse_template(rows, self.beta, self.eps, self.penalty, center=True)
@@ -115,7 +115,9 @@ class MLSI(SpectralEmbedder):
     labels = "multi"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
-    eps: float = param(default=1e-6, low=1e-16, doc='Added to K under form="inverse", in units of its mean eigenvalue.')
+    eps: float = param(
+        default=1e-6, low=1e-16, high=1e16, doc='Added to K under form="inverse", in units of its mean eigenvalue.'
+    )
     form: str = param(default="inverse", choices=("inverse", "ratio"), doc="Which of the two problems named MLSI.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
 

@@ -228,7 +228,7 @@ CLASS_FORMS: dict[str, Callable[[Labels], Target]] = {
     "text, listed": _named(WORDS, list),
     "text, listed with NaN": _named(WORDS, list, np.nan),
     "text as objects": _named(WORDS, _objects),
-    "text of nothing and blanks": _known(["", " ", "nan", "None"], list),
+    "text of nothing and blanks": _known(["", " ", "None", "nan"], list),
     "text with NUL": _named(NULS, _objects),
     "text with NUL, listed": _named(NULS, list),
     "NumPy strings": _known(WORDS, lambda v: np.array(v, dtype=np.dtypes.StringDType())),
@@ -298,7 +298,7 @@ def _row_sets(names: list, kind: Callable, make: Callable[[list], Any] = list) -
             None if lost else kind(labels.names[j] for j in np.flatnonzero(row))
             for lost, row in zip(labels.unknown, labels.known, strict=True)
         ]
-        return Target(make(rows), labels)
+        return Target(make(rows), labels if labels.known.any() else None)
 
     return made
 

@@ -254,3 +254,10 @@ def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
     with pytest.warns(UserWarning, match="Thresholded leaves out 5 rows"):
         model = Thresholded().fit(X, holes)
     np.testing.assert_allclose(model.cuts_, Thresholded().fit(X[5:], Y[5:]).cuts_)
+
+
+def test_features_that_are_all_constant_leave_the_shares_of_the_labels():
+    """The row space has no dimension: every ridge has the error of the mean."""
+    X = np.full((6, 1), 0.1)
+    model = Thresholded(cv=2).fit(X, [0, 1, 1, 2, 2, 0])
+    np.testing.assert_allclose(model.decision_function(X), np.full((6, 3), -1 / 3))  # the mean of 1 and -1

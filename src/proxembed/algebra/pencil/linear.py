@@ -101,7 +101,7 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     shrink = 1.0 / (s2[:, None] + ridges[None, :])
     moments = sum(matmul(left.T, goal) for _, left, goal in _weighted_blocks(coordinates, target, w, level))
     errors = np.zeros(len(ridges))
-    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(s2), -1)
+    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(s2), len(ridges) * target.shape[1])
     for part, left, goal in _weighted_blocks(coordinates, target, w, level):
         leverage = matmul(left**2, shrink)
         if centred:
