@@ -77,8 +77,8 @@ def test_a_sandwich_is_the_product_of_three(shape, kind, way, monkeypatch):
 
 
 def test_both_ways_are_taken_by_the_number_of_stored_entries():
-    few = sparse.random_array((400, 3000), density=0.002, rng=np.random.default_rng(0), format="csr")
-    many = sparse.random_array((400, 30), density=0.5, rng=np.random.default_rng(0), format="csr")
+    few = sparse.csr_array(sparse.random(400, 3000, density=0.002, random_state=0))
+    many = sparse.csr_array(sparse.random(400, 30, density=0.5, random_state=0))
     H = upper_half(sparse.csr_array(graph(400, density=0.02)))
     assert sandwich._mostly_zero(H, few) and not sandwich._mostly_zero(H, many)
 

@@ -95,8 +95,8 @@ def test_an_output_that_cannot_be_printed_is_one_line_and_code_2(words):
 
 @pytest.mark.skipif(os.name != "posix", reason="closed by a POSIX shell")
 def test_a_closed_output_is_no_error():
-    command = 'exec "$0" -c "$1" methods'
-    for closed, code in ((">&-", 0), ("2>&-", 0), ("--nope 2>&-", 2)):
+    command = 'exec "$0" -c "$1"'
+    for closed, code in (("--help >&-", 0), ("--help 2>&-", 0), ("--nope 2>&-", 2)):
         done = subprocess.run(["sh", "-c", f"{command} {closed}", sys.executable, PROGRAM], capture_output=True)
         assert done.returncode == code and done.stderr == b""
 

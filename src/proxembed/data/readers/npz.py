@@ -103,8 +103,8 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
 def csr_of(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
     data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
     try:
-        if shape.dtype.kind not in "iu":
-            raise TypeError(f"shape has type {shape.dtype}")
+        if shape.dtype.kind not in "iu" or shape.ndim != 1:
+            raise TypeError(f"shape has type {shape.dtype} and {shape.ndim} dimensions")
         if (indptr[1:] < indptr[:-1]).any():  # scipy overlooks it where the last entry is negative
             raise ValueError("indptr falls")
         X = sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
