@@ -51,7 +51,7 @@ class Found:
 
 
 def check_engine(engine: str, strategy: str | None, classifier: str | None, methods: str | None) -> None:
-    """Refuse an engine that there is none of, and options of the other one.
+    """Raise for an unknown engine, and for options of the other one.
 
     Examples
     --------

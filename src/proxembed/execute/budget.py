@@ -88,7 +88,7 @@ class Budget:
 
 @contextmanager
 def _timer(seconds: float, stop, of_cpu: bool) -> Iterator[None]:
-    """Call ``stop`` from the main thread after so many seconds, unless somebody else uses the signal."""
+    """Call ``stop`` from the main thread after ``seconds`` seconds, unless the signal is in use."""
     main = threading.current_thread() is threading.main_thread()
     if math.isinf(seconds) or not hasattr(signal, "setitimer") or not main:
         yield

@@ -156,7 +156,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         integer=True,
         choices=(None,),
         search=(None, 5, 10, 20),
-        doc="Keep the so many largest proximities of a row, ties by row number; n - 1 or more, and None: all of them.",
+        doc="Number of largest proximities kept per row, ties by row number; n - 1 or more, and None: all of them.",
     )
     link: str = param(
         default="undirected",

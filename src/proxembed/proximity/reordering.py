@@ -84,7 +84,7 @@ def vat(D: Any, *, limit: int = LIMIT) -> Reordering:
     D : array of shape (n, n)
         Dissimilarities: symmetric, finite, at least 0, zero diagonal. Of proximities from 0 to 1 give 1 - W.
     limit : int, default=2000
-        Above it an even sample of so many rows is ordered; ``rows`` says which.
+        Largest number of rows to order; of more, an even sample of this size is ordered, and ``rows`` says which.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def covat(D: Any, *, limit: int = LIMIT) -> Reordering:
     D : array of shape (n, c)
         Dissimilarities of rows and columns, finite and at least 0.
     limit : int, default=2000
-        Above it an even sample of so many rows, and of so many columns, is ordered.
+        Largest number of rows, and of columns, to order; of more, an even sample of this size is ordered.
 
     Returns
     -------

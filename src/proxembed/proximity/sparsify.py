@@ -27,7 +27,7 @@ from .search import rank_in
 
 VALUES = ("psi", "binary")
 TIE = 2.0**40  # values that agree to 40 binary digits are equal: rounding decides no tie
-IN_CACHE = 4  # blocks so many times smaller than the usual ones: several passes over each find it in the cache
+IN_CACHE = 4  # factor by which blocks are smaller than usual, so that several passes over each find it in the cache
 WeightBlocks = Callable[[slice], np.ndarray]
 
 

@@ -23,7 +23,7 @@ from .trial import Outputs, Trial, dense, distance
 SCALES_BY_STORAGE = ("EmbeddingSearch", "Scaling")  # sparse rows are scaled without centring, as their docs say
 SAME = 1e-9  # of the same instructions on the same numbers
 Law = Callable[[Trial, BaseEstimator, Outputs], str | None]
-FIRST_OF_EQUAL = {"LabelKNN", "MLKNN"}  # equal distances go to the lowest row number
+FIRST_OF_EQUAL = {"LabelKNN"}  # equal distances go to the lowest row number
 
 
 def finite(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:

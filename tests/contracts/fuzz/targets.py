@@ -298,7 +298,7 @@ def _row_sets(names: list, kind: Callable, make: Callable[[list], Any] = list) -
             None if lost else kind(labels.names[j] for j in np.flatnonzero(row))
             for lost, row in zip(labels.unknown, labels.known, strict=True)
         ]
-        return Target(make(rows), labels if labels.known.any() else None)
+        return Target(make(rows), labels)
 
     return made
 
