@@ -44,7 +44,7 @@ def candidates(quick: bool) -> list:
     import numpy as np
 
     from proxembed.adaptive import Limits, Switches, sample
-    from proxembed.defc.model_search import REDUCED, random_genome
+    from proxembed.defc.model_strategies import REDUCED, random_genome
     from proxembed.targets.labels import LabelMatrix
 
     rng, limits = np.random.default_rng(0), Limits.of(LabelMatrix.of(documents(quick)[1]))

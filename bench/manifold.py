@@ -54,10 +54,13 @@ def pair(method: str):
 def ours_residual(fitted, X) -> float:
     """The residual of our own solution, in the matrix of the template."""
     import numpy as np
+    from sklearn.base import clone
 
     from proxembed.rows import Rows
 
-    template = fitted.template(Rows(X, None))
+    unfitted, rows = clone(fitted), Rows(X, None)
+    unfitted.make_ready(rows)
+    template = unfitted.template(rows)
     Z, w = fitted.embedding_, template.sense * np.asarray(fitted.eigenvalues_)
     if hasattr(fitted, "landmarks_"):
         Z = Z[fitted.landmarks_]

@@ -38,7 +38,7 @@ def planted(n: int, d: int, labels: int):
 
 
 def duplicated(X, Y):
-    """Each row once a label, and the label of each copy."""
+    """Each row once per label, and the label of each copy."""
     import numpy as np
 
     row, label = np.nonzero(Y)
@@ -104,7 +104,7 @@ def against_duplication(names: list[str], quick: bool, repeats: int) -> None:
             ours, theirs = in_turns(both_fits(name, n, d, labels), repeats)
             lines.append([name, labels, ours, theirs, theirs / ours, within(ours / theirs, SLOWER)])
     title = f"fits of {n} x {d}, {CLASSES} labels, median of {repeats} in turns; within: ours over duplication"
-    show(title, ["method", "labels a row", "MESD, s", "duplicated, s", "times", "limit"], lines)
+    show(title, ["method", "labels per row", "MESD, s", "duplicated, s", "times", "limit"], lines)
 
 
 def memory_against_duplication(quick: bool) -> None:
@@ -114,8 +114,8 @@ def memory_against_duplication(quick: bool) -> None:
         ours, theirs = peak_of_search("MESD", n, d, labels), peak_of_search("duplicated", n, d, labels)
         verdict = "" if labels != 4 else at_least(theirs / ours, MEMORY_SHARE)
         lines.append([labels, ours / 2**20, theirs / 2**20, theirs / ours, verdict])
-    title = f"peak of the search of {K} enemies a copy, {n} x {d}, each in a fresh process"
-    show(title, ["labels a row", "MESD, MB", "duplicated, MB", "times less", "limit"], lines)
+    title = f"peak of the search of {K} enemies per copy, {n} x {d}, each in a fresh process"
+    show(title, ["labels per row", "MESD, MB", "duplicated, MB", "times less", "limit"], lines)
 
 
 def reuters(quick: bool):

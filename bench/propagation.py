@@ -44,9 +44,8 @@ def graph_of(X) -> tuple[float, dict]:
 
     estimator = built("MLGFHF")
     start = time.perf_counter()
-    W = estimator._weights(Rows(X, None))
-    names = ("paths_", "tau_", "scale_", "recall_")
-    return time.perf_counter() - start, {"W": W} | {name: getattr(estimator, name) for name in names}
+    W, learned = estimator._weights(Rows(X, None))
+    return time.perf_counter() - start, {"W": W} | learned
 
 
 def seconds_after_the_graph(name: str, X, y, graph: dict) -> tuple[float, float, object]:
@@ -54,12 +53,7 @@ def seconds_after_the_graph(name: str, X, y, graph: dict) -> tuple[float, float,
     found = []
     for decision in ("tuned", "fixed"):
         estimator = built(name, decision=decision)
-
-        def weights(rows, estimator=estimator):
-            vars(estimator).update({key: value for key, value in graph.items() if key != "W"})
-            return graph["W"]
-
-        estimator._weights = weights
+        estimator._weights = lambda rows: (graph["W"], {key: graph[key] for key in graph if key != "W"})
         start = time.perf_counter()
         estimator.fit(X, y)
         found.append((time.perf_counter() - start, estimator))

@@ -10,7 +10,7 @@ from proxembed.catalogue import estimators
 from proxembed.citation import cited_keys
 from proxembed.params import declared
 
-LABELS = {None: "none needed", "single": "one class a row", "multi": "any"}
+LABELS = {None: "none needed", "single": "one class per row", "multi": "any"}
 PAGE = """# {name}
 
 {summary}
@@ -47,8 +47,8 @@ MEMBERS = ("fit", "transform", "fit_transform", "truncate", "explain", "predict"
 
 
 def methods() -> dict[str, type[Embedder]]:
-    """The registered estimators that are public names."""
-    return {name: cls for name, cls in estimators().items() if name in proxembed.__all__}
+    """The registered embeddings, and what learns with them, that are public names."""
+    return {n: cls for n, cls in estimators().items() if issubclass(cls, Embedder) and n in proxembed.__all__}
 
 
 def summary(cls: type[Embedder]) -> str:

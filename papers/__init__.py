@@ -48,7 +48,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "bayesian-multilabel",
-            "Gönen 2014: BSML, BSML+ARD and BSSML beside reductions with a probit a label, on four sets",
+            "Gönen 2014: BSML, BSML+ARD and BSSML beside reductions with a probit per label, on four sets",
             ("emotions", "scene", "yeast", "tmc2007-500"),
             _later("bsml.experiment", "run"),
             40,

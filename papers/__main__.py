@@ -9,9 +9,9 @@ from pathlib import Path
 
 import typer
 
-from proxembed.cli.checks import check_limits
 from proxembed.cli.interruption import leave_interrupted
 from proxembed.cli.refusal import refusals
+from proxembed.workflow.options import check_limits
 
 VARIABLE = "PROXEMBED_DATA"
 
@@ -23,7 +23,7 @@ def reproduce(
     seed: int = typer.Option(0, "--seed", help="Seed of parts, draws and rivals.", min=0),
     quick: bool = typer.Option(False, "--quick", help="A small part of the rows and settings: does everything run?"),
     sets: str = typer.Option(None, "--sets", help="Data sets of a benchmark, separated by commas; without it all."),
-    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one a core."),
+    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
     force: bool = typer.Option(False, "--force", help="Do again what the folder holds already."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
@@ -34,9 +34,9 @@ def reproduce(
             list_experiments(json_output)
             return
         from papers import Request, experiment
-        from proxembed.cli.outputs import file_hash
-        from proxembed.cli.run_folder import run_folder
         from proxembed.cli.terminal import progress_bar
+        from proxembed.workflow.record import file_hash
+        from proxembed.workflow.run_folder import run_folder
 
         chosen = experiment(name)
         names = chosen_sets(sets, chosen)

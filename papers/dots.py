@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from typing import Any
 
-from proxembed.report.figures import COLOURS, INK
+from proxembed.report.figures import COLOURS, svg_text
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 900, 190, 24, 24, 78
-SHAPES = ("circle", "square")
+WIDTH, ROW, EDGES = 9.4, 0.25, 1.3  # inches: of the figure, of an entrant's line, of all above and below the lines
+TICKS = [tick / 10 for tick in range(11)]
+SHAPES = ("o", "s")
 
 
 def dot_plot(title: str, axis: str, rows: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> str:
@@ -25,63 +26,39 @@ def dot_plot(title: str, axis: str, rows: Mapping[str, Mapping[str, float]], col
     Returns
     -------
     str
-        SVG markup.
+        SVG markup without an XML head, its text kept as text.
 
     Examples
     --------
     >>> from papers.dots import dot_plot
-    >>> dot_plot("made", "macro F1", {"PCA": {"yeast": 0.5}}, ["yeast"]).count("<circle")
-    2
+    >>> dot_plot("made", "macro F1", {"PCA": {"yeast": 0.5}}, ["yeast"])[:4]
+    '<svg'
     """
-    looks = {name: (COLOURS[i % len(COLOURS)], SHAPES[i // len(COLOURS) % 2]) for i, name in enumerate(columns)}
-    height = TOP + ROW * len(rows) + 44
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'font-family="Helvetica, Arial, sans-serif" font-size="12" fill="{INK}">',
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-        _text(12, 22, title, 'font-size="15" font-weight="bold"'),
-        *_legend(looks),
-        *_grid(height - 40, axis),
-    ]
-    for number, (name, values) in enumerate(rows.items()):
-        y = TOP + ROW * number + ROW / 2
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#eeeeee"/>')
-        parts.append(_text(LEFT - 10, y + 4, name, 'text-anchor="end"'))
-        known = [(column, values[column]) for column in columns if values.get(column) is not None]
-        parts += [_mark(_x(value), y, *looks[column], f"{name}, {column}: {value:.3f}") for column, value in known]
-    return "\n".join([*parts, "</svg>"]) + "\n"
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        for number, column in enumerate(columns):
+            places = enumerate(values.get(column) for values in rows.values())
+            known = [(value, row) for row, value in places if value is not None]
+            colour, shape = COLOURS[number % len(COLOURS)], SHAPES[number // len(COLOURS) % len(SHAPES)]
+            look = {"color": colour, "marker": shape, "linestyle": "", "markersize": 7.5, "markeredgewidth": 0}
+            x, y = [value for value, _ in known], [row for _, row in known]
+            axes.plot(x, y, label=column, alpha=0.85, clip_on=False, zorder=3, gid=f"column-{number}", **look)
+        _frame(axes, axis, list(rows))
+        axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+        figure.legend(loc="outside upper left", ncols=min(len(columns), 8), frameon=False, handletextpad=0.2)
+
+    return svg_text((WIDTH, EDGES + ROW * len(rows)), draw, title)
 
 
-def _x(value: float) -> float:
-    return round(LEFT + (WIDTH - LEFT - RIGHT) * value, 1)
-
-
-def _text(x: float, y: float, words: str, how: str = "") -> str:
-    return f'<text x="{x}" y="{y}" {how}>{escape(words)}</text>'
-
-
-def _mark(x: float, y: float, colour: str, shape: str, words: str) -> str:
-    told = f"<title>{escape(words)}</title>"
-    if shape == "circle":
-        return f'<circle cx="{x}" cy="{y}" r="5" fill="{colour}" fill-opacity="0.85">{told}</circle>'
-    return f'<rect x="{x - 4.5}" y="{y - 4.5}" width="9" height="9" fill="{colour}" fill-opacity="0.85">{told}</rect>'
-
-
-def _legend(looks: Mapping[str, tuple[str, str]]) -> list[str]:
-    parts, x, y = [], 18.0, 44
-    for name, look in looks.items():
-        width = 24 + 7.0 * len(name)
-        if x + width > WIDTH:
-            x, y = 18.0, y + 18
-        parts += [_mark(x, y - 4, *look, name), _text(x + 9, y, name)]
-        x += width
-    return parts
-
-
-def _grid(bottom: float, axis: str) -> list[str]:
-    parts = []
-    for tick in range(11):
-        x = _x(tick / 10)
-        parts.append(f'<line x1="{x}" x2="{x}" y1="{TOP - 4}" y2="{bottom}" stroke="#dddddd"/>')
-        parts.append(_text(x, bottom + 15, f"{tick / 10:g}", 'text-anchor="middle"'))
-    return [*parts, _text((LEFT + WIDTH - RIGHT) / 2, bottom + 33, axis, 'text-anchor="middle"')]
+def _frame(axes: Any, axis: str, names: Sequence[str]) -> None:
+    """Axes from 0 to 1, and from the first entrant at the top to the last."""
+    axes.set(xlim=(0.0, 1.0), ylim=(len(names) - 0.5, -0.5), xlabel=axis)
+    axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(length=0)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.7)
+    axes.grid(axis="y", color="#eeeeee", linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side in axes.spines.values():
+        side.set_visible(False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from papers.code import code
-from papers.workers import as_they_come
+from papers.workers import unordered_results
 from proxembed.data import Dataset
 from proxembed.persist import write_whole
 from proxembed.report import versions
@@ -279,7 +279,7 @@ def run_part(
     missing = kept.missing(part, names)
     start = done + len(names) - len(missing)
     request.progress(start, total, part)
-    for number, (_, entry) in enumerate(as_they_come(compete, [tasks[name] for name in missing], request.n_jobs)):
+    for number, (_, entry) in enumerate(unordered_results(compete, [tasks[name] for name in missing], request.n_jobs)):
         kept.add(part, entry)
         request.progress(start + number + 1, total, f"{part}: {entry['entrant']}")
     kept.order(part, names)

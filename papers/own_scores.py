@@ -11,8 +11,9 @@ from sklearn.base import clone
 
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.decisions import macro_f1, micro_f1
+from proxembed.evaluate.measures import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, measure_of
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.results import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, reason_of
+from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Outcome
 from proxembed.execute.budget import Budget
 from proxembed.study.trials import Outcome as Tried
@@ -58,7 +59,7 @@ def run_own(arm: Arm, part: Any, protocol: Any) -> Outcome:
             failure = reason_of(error)
     outcome.seconds = time.perf_counter() - started
     for measure in MEASURES:
-        value, labels = values.get(measure, (part.worst(measure, 1), part.Y.shape[1]))
+        value, labels = values.get(measure, (measure_of(measure).failed(part.Y_held_out), part.Y.shape[1]))
         row = {"arm": arm.name, "rival": arm.rival, "k": None, "components": 0, "fold": part.name, "readout": OWN}
         row |= {"measure": measure, "value": float(value), "labels": int(labels)}
         outcome.rows.append({**row, "seconds": outcome.seconds, "failure": failure})

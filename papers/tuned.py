@@ -14,14 +14,15 @@ from papers.entrants import Entrant, changed_parameters
 from papers.own_scores import OWN, run_own, try_own
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.part import prepare, rows_known
+from proxembed.evaluate.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of
+from proxembed.evaluate.part import make_part, prepare, rows_known
 from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.results import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, RIDGE, measure_name
+from proxembed.evaluate.results import RIDGE, measure_name
 from proxembed.evaluate.scoring import lost, run_arm
 from proxembed.execute.budget import CpuSeconds, OutOfBudget
 from proxembed.model import scaling_kind
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
-from proxembed.study.trials import Trial, make_part, run_trial
+from proxembed.study.trials import MethodTrial, run_trial
 from proxembed.targets.labels import LabelMatrix
 
 NEIGHBORS = 10
@@ -135,13 +136,13 @@ def _tuned(entrant, dataset, inner, sizes, effort, seed) -> list[dict]:
     labels, tried, bounded, started = LabelMatrix.of(dataset.y), [], False, time.process_time()
     parts = [make_part(dataset.X, labels, s.train, s.held_out, scaling_kind(dataset.X[s.train])) for s in inner]
     for estimator in entrant.configurations(effort.configurations, seed):
-        trial = Trial(estimator, entrant.name)
+        trial = MethodTrial(estimator, entrant.name, goal=(0, len(parts)))
         for fold, part in enumerate(parts):
             left = CpuSeconds(effort.seconds - (time.process_time() - started))
             if entrant.direct:
                 outcome = try_own(estimator, part, left)
             else:
-                outcome = run_trial(estimator, part, sizes, AVERAGE_PRECISION, bounded, left)
+                outcome = run_trial(estimator, part, sizes, measure_of(AVERAGE_PRECISION), bounded, left)
             bounded = outcome.bounded and not outcome.failure
             trial.outcomes[0, fold] = outcome
             if outcome.failure:
@@ -152,12 +153,12 @@ def _tuned(entrant, dataset, inner, sizes, effort, seed) -> list[dict]:
     return tried
 
 
-def _told_trial(trial: Trial, seconds: float) -> dict:
+def _told_trial(trial: MethodTrial, seconds: float) -> dict:
     """A trial as plain data: its mean over the folds at each size, empty where one failed."""
     failure = _told_failure(trial.failure, f"{seconds:g} CPU seconds of tuning")
     curve = {str(k): value for k, value in trial.means(0).items()}
     return {
-        "parameters": changed_parameters(trial.estimator),
+        "parameters": changed_parameters(trial.config),
         "scores": curve,
         "seconds": trial.seconds,
         "failure": failure,

@@ -36,7 +36,7 @@ def features_duplicate_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 def labels_classes(n: int, c: int, seed: int = 0) -> np.ndarray:
-    """One class a row, classes 0..c-1 of unequal sizes, each with at least two rows."""
+    """One class per row, classes 0..c-1 of unequal sizes, each with at least two rows."""
     rng = np.random.default_rng(seed)
     share = np.arange(1, c + 1) / np.arange(1, c + 1).sum()
     y = rng.choice(c, size=n, p=share)
@@ -90,7 +90,7 @@ class Problem:
     def classes(self) -> np.ndarray:
         """The class of every row (one-hot fixtures only)."""
         if not (self.Y.sum(axis=1) == 1).all():
-            raise ValueError(f"problem {self.name!r} is multi-label: it has no single class a row")
+            raise ValueError(f"problem {self.name!r} is multi-label: it has no single class per row")
         return self.Y.argmax(axis=1)
 
 
@@ -101,7 +101,7 @@ def told_by_labels(X: np.ndarray, Y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def problems_single() -> list[Problem]:
-    """Every kind of feature with one class a row."""
+    """Every kind of feature with one class per row."""
     wide, tall, more, few = (one_hot(labels_classes(n, 4, s)) for n, s in ((30, 1), (60, 2), (60, 3), (36, 5)))
     repeated = told_by_labels(features_dense(60, 12, 3), more, 3)
     repeated[:, -1] = repeated[:, 0]

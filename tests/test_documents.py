@@ -10,10 +10,13 @@ import typer.main
 
 import proxembed
 from proxembed.classify.thresholds import SHRINK
-from proxembed.cli import app, engines
-from proxembed.cli.search import TEST_SHARE
+from proxembed.cli import app
 from proxembed.data import digits
 from proxembed.data.readers import READERS
+from proxembed.defc.model_strategies import ModelStrategy
+from proxembed.study.strategies import STRATEGIES
+from proxembed.workflow import engines
+from proxembed.workflow.labelled_data import TEST_SHARE
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = {"results", "methods", "_build"}
@@ -77,17 +80,19 @@ def test_named_estimators_can_be_built(page):
             eval(text, names | {"method": proxembed.FDA()}).get_params()
 
 
-def test_the_code_of_the_readme_runs(monkeypatch):
-    """On every sixth row, for time; the sizes that its comments tell are those of all rows."""
-    (code,) = blocks("README.md", "python")
+def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
+    """On every sixth row and for two seconds; the sizes that its comments tell are those of all rows."""
+    code = "\n".join(blocks("README.md", "python"))
     rows, labels = digits().Y.shape
     some = digits().take(range(0, rows, 6))
     monkeypatch.setattr("proxembed.data.digits", lambda: some)
+    monkeypatch.chdir(tmp_path)
     said: list = []
     names = {"print": said.append}
-    exec(code, names)
-    assert f"({rows}, {names['Z'].shape[1]})" in code and f"{rows:,} digits" in code and labels == 7
-    assert "seven true attributes" in code and len(said[0]) == 2
+    exec(code.replace("max_seconds=20", "max_seconds=2"), names)
+    assert f"{rows:,} digits" in code and labels == 7 and names["Z"].shape[0] == len(some.X)
+    assert "seven true attributes" in code and len(said[1]) == 2 and "all features" in said[0]
+    assert (tmp_path / "digits-search" / "index.html").exists()
 
 
 def test_the_formats_of_the_readme_are_read():
@@ -97,7 +102,8 @@ def test_the_formats_of_the_readme_are_read():
 
 def test_the_numbers_of_the_program_page():
     text = " ".join(PAGES["docs/program.md"].split())
-    many, most, tries = engines.MANY_ROWS, engines.MOST_ROWS, engines.EVALUATIONS
+    many, most = engines.MANY_ROWS, engines.MOST_ROWS
+    tries = {name: strategy.evaluations for name, strategy in STRATEGIES[ModelStrategy.space].items()}
     assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text
     assert engines.LEADERS == 3 and "The best three stand beside the rivals" in text
     assert engines.INNER_FOLDS == 3 and "on three inner folds" in text
@@ -126,14 +132,14 @@ def test_the_layers_of_the_guide_are_those_of_the_contract():
     layers, _, data = shown.partition("\ndata ")
     told = [re.split(r"\s*([|:])\s*", layer.strip()) for layer in layers.split(">")]
     contract = [re.split(r"\s*([|:])\s*", re.sub(r"[()]", "", layer)) for layer in CONTRACTS["layers"]["layers"]]
-    assert told == contract and data.strip() == "knows labels only"
+    assert told == contract and data.strip() == "knows labels and tables only"
 
 
 def test_the_data_contracts_name_every_room():
-    """Data knows labels alone, and no room from `methods` down knows data: a room left out would be free."""
+    """Data knows labels and columns alone, and no room from `methods` down knows data: a room left out is free."""
     rooms = [room for layer in LAYERS for room in layer]
     assert set(CONTRACTS["data-knows-labels-only"]["forbidden_modules"]) == {
-        f"proxembed.{room}" for room in rooms if room != "targets"
+        f"proxembed.{room}" for room in rooms if room not in ("targets", "tables")
     }
     below = rooms[rooms.index("methods") :]
     assert set(CONTRACTS["estimators-read-no-files"]["source_modules"]) == {f"proxembed.{room}" for room in below}

@@ -1,5 +1,5 @@
 """BSML in two dimensions: held-out rows of emotions with the line at which each label is decided, as in Figure 6 of the
-paper, beside MLDA with a probit a label and beside BSML on shuffled labels.
+paper, beside MLDA with a probit per label and beside BSML on shuffled labels.
 
     python docs/figures/decision_lines.py docs/figures/decision_lines.png [DATA]
 
@@ -28,12 +28,12 @@ def bsml(title: str, X, Y, X_held_out, Y_held_out) -> Plane:
 
 
 def mlda(X, Y, X_held_out, Y_held_out) -> Plane:
-    """Standardised components, and a probit a label on them."""
+    """Standardised components, and a probit per label on them."""
     embedding = MLDA(n_components=2).fit(X, Y)
     scaling = Scaling("standard").fit(embedding.transform(X))
     Z, Z_held_out = (scaling.transform(embedding.transform(part)) for part in (X, X_held_out))
     probit = VariationalProbit().fit(Z, Y)
-    title = f"MLDA, then a probit a label\nHamming loss {hamming_loss(Y_held_out, probit.predict(Z_held_out)):.3f}"
+    title = f"MLDA, then a probit per label\nHamming loss {hamming_loss(Y_held_out, probit.predict(Z_held_out)):.3f}"
     return Plane(title, Z_held_out, probit.coef_, probit.intercept_, "s.d. of the training rows")
 
 

@@ -1,4 +1,4 @@
-"""The verdicts of all searches in one table: reads search/*/results.json, writes search/README.md."""
+"""The verdicts of all searches in one table per goal: reads search/*/results.json, writes search/README.md."""
 
 import json
 from pathlib import Path
@@ -6,43 +6,55 @@ from pathlib import Path
 HERE = Path(__file__).parent / "search"
 HEAD = """# What `proxembed search` found
 
-One line a data set, from `results.json` of its folder (`make search-results`); `proxembed report FOLDER` makes its
-page. Macro average precision of a ridge read-out on the test rows, looked at once; the gain over all features with its
-95 % interval by drawing test rows again. "Embed" is said where the interval lies above 0; beside it stands the best
-rival embedding, which may be better still.
+From `results.json` of each folder (`make search-results`); `proxembed report FOLDER` makes its page. Values of the test
+rows, looked at once; the gain with its 95 % interval. [The program](../../program.md) says what the words mean.
+"""
+TABLE = """
+## {title}
 
-| data | rows | labels | verdict | embedding | test | all features | gain | best rival | null | made |
-|---|---|---|---|---|---|---|---|---|---|---|
+| data | rows | labels | verdict | embedding | value | against | gain | a rival ahead | made |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+COMPRESS = """
+## Compress
+
+| data | rows | labels | verdict | embedding | numbers | of features | keeps | made |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
-def line(folder: Path) -> str:
-    """The line of one search."""
-    record = json.loads((folder / "results.json").read_text())
-    summary, diagnosis = record["summary"], record["diagnosis"]
-    facts, verdict, name = summary["dataset"], summary["verdict"], summary["measures"][0]
-    test = {(entry["arm"], entry["k"]): entry["scores"][name]["test"] for entry in summary["leaderboard"]}
-    low, high = verdict["interval"]
-    rival = verdict["rival"]
-    cells = [
-        f"[{folder.name}]({folder.name})",
-        f"{facts['n']:,}",
-        str(facts["labels"]),
-        verdict["headline"],
-        f"{verdict['arm']}, k = {verdict['k']}",
-        f"{test[verdict['arm'], verdict['k']]:.3f}",
-        f"{test['all features', None]:.3f}",
-        f"{verdict['gain']:+.3f} ({low:+.3f} to {high:+.3f})",
-        f"{rival['arm']}, k = {rival['k']}: {test[rival['arm'], rival['k']]:.3f}",
-        "–" if diagnosis is None else "beaten" if diagnosis["passed"] else f"not beaten, p = {diagnosis['p']:.2f}",
-        record["created"][:10],
-    ]
-    return "| " + " | ".join(cells) + " |\n"
+def at(entry: dict) -> str:
+    """An arm with its size."""
+    return entry["arm"] if entry["k"] is None else f"{entry['arm']}, k = {entry['k']}"
+
+
+def line(name: str, record: dict, goal: str) -> str:
+    """The line of one search and goal."""
+    facts, found = record["summary"]["dataset"], record["summary"]["verdict"]["goals"][goal]
+    cells = [f"[{name}]({name})", f"{facts['n']:,}", str(facts["labels"]), found["word"], at(found)]
+    if goal == "compress":
+        shares = (f"{100 * share['share']:.1f} % of {measure}" for measure, share in found["shares"].items())
+        cells += [str(found["components"]), f"{found['d']:,}", ", ".join(shares)]
+    else:
+        low, high = found["interval"]
+        rival = found["rival"]
+        ahead = rival is not None and rival["value"] > found["value"]
+        cells += [
+            f"{found['value']:.3f}",
+            f"{at(found['base'])}: {found['base']['value']:.3f}",
+            f"{found['gain']:+.3f} ({low:+.3f} to {high:+.3f})",
+            f"{at(rival)}: {rival['value']:.3f}" if ahead else "none",
+        ]
+    return "| " + " | ".join([*cells, record["created"][:10]]) + " |\n"
 
 
 def main() -> None:
-    lines = [line(path.parent) for path in sorted(HERE.glob("*/results.json"))]
-    (HERE / "README.md").write_text(HEAD + "".join(lines))
+    records = {path.parent.name: json.loads(path.read_text()) for path in sorted(HERE.glob("*/results.json"))}
+    text = HEAD
+    for goal in ("neighbours", "predict", "compress", "map"):
+        text += COMPRESS if goal == "compress" else TABLE.format(title=goal.capitalize())
+        text += "".join(line(name, record, goal) for name, record in records.items())
+    (HERE / "README.md").write_text(text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 from papers.benchmark.entrants import OURS
 from papers.part_names import set_and_share
 from papers.tuned import TIMED_OUT, value_of
-from proxembed.evaluate.results import AVERAGE_PRECISION
+from proxembed.evaluate.measures import AVERAGE_PRECISION
 from proxembed.evaluate.statistics import ROPE, wilcoxon_holm
 
 ALL, SOME = "all labels", "some labels"

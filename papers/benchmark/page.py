@@ -9,7 +9,7 @@ from papers.benchmark.findings import ALL, Table, groups, values_of
 from papers.dots import dot_plot
 from papers.markdown import DASH, QUICK_WARNING, REASON, made_lines, table
 from papers.tuned import FEW, FOLDS, timed_out
-from proxembed.evaluate.results import MACRO_F1
+from proxembed.evaluate.measures import MACRO_F1
 from proxembed.evaluate.statistics import ROPE
 
 CHOSEN = "the k chosen inside the training part"
@@ -65,7 +65,7 @@ def _head(record: Mapping[str, Any]) -> list[str]:
         *([QUICK_WARNING, ""] if quick else []),
         *made_lines(record),
         *_rules(record["plan"]["effort"]),
-        table(("set", "training rows", "test rows", "features", "labels", "labels a row"), sets),
+        table(("set", "training rows", "test rows", "features", "labels", "labels per row"), sets),
     ]
 
 

@@ -49,7 +49,7 @@ def page(record: Mapping[str, Any]) -> str:
         f"Standard splits, features standardised by the training rows, R = number of labels, {plan['sweeps']} plain "
         "sweeps a fit (no extrapolation, no stopping rule). Published: Gönen 2014.",
         "",
-        table(("set", "training rows", "test rows", "features", "labels", "labels a row"), facts),
+        table(("set", "training rows", "test rows", "features", "labels", "labels per row"), facts),
         "## What the paper says, and what came out",
         "",
         claims_table(record["claims"], came={**CAME, None: DASH}),

@@ -40,13 +40,13 @@ def equal_settings(name: str, limits: Limits, number: int, seed: int) -> list[di
     >>> from papers.defc.criteria import FISHER, PAIRS, equal_settings
     >>> one, other = (equal_settings(name, Limits(60, 30, 60), 1, seed=0)[0] for name in (FISHER, PAIRS))
     >>> one["relation_p"] == other["relation_p"], one["lam"] == other["lam"], sorted(set(other) - set(one))
-    (True, True, ['k_E', 'k_F'])
+    (True, True, ['n_enemies', 'n_friends'])
     """
     shared, own = (np.random.default_rng((seed, stream)) for stream in (0, 1))
     switches, found = CRITERIA[name], []
     for _ in range(number):
         values: dict[str, Any] = {each: domain(each, switches, limits).sample(shared) for each in ("relation_p", "lam")}
-        for each in ("k_F", "k_E", "k_N"):
+        for each in ("n_friends", "n_enemies", "n_neighbors"):
             if each in switches.numeric():
                 values[each] = None if name == FISHER else domain(each, switches, limits).sample(own)
         found.append({**values, "similarity_sigma": 1.0})  # which rows are nearest does not depend on it
@@ -65,7 +65,7 @@ def best_of_criterion(
     """
     labels, switches = LabelMatrix.of(parts.y), CRITERIA[name]
     further = parts.X_val, LabelMatrix.of(parts.y_val)
-    objective = Objective(parts.X, labels, further, classifier=classifier, scoring="accuracy", k_cap=largest)
+    objective = Objective(parts.X, labels, further, classifier=classifier, measure="subset accuracy", k_cap=largest)
     tried = [objective.evaluate(switches, each) for each in equal_settings(name, objective.limits, number, seed)]
     best = max(tried, key=lambda each: each.score)
     if best.k is None:

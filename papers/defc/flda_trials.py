@@ -1,4 +1,4 @@
-"""Trials of a paper's experiment: fit, embed, a Fisher discriminant a label, macro F1; chosen on a validation part."""
+"""Trials of a paper's experiment: fit, embed, a Fisher discriminant per label, macro F1; chosen by validation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chosen_readout(stage: Stage) -> dict:
 
 
 def f1_of(Z: np.ndarray, Y: np.ndarray, Z_new: np.ndarray, Y_new: np.ndarray, readout: dict) -> float:
-    """Macro F1 on new rows of one Fisher discriminant a label, trained on Z.
+    """Macro F1 on new rows of one Fisher discriminant per label, trained on Z.
 
     Examples
     --------

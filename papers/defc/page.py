@@ -11,7 +11,7 @@ from papers.defc.parts import ROLL_NOISE
 from papers.defc.rivals import GA, PUBLISHED, REDUCED, RIVALS
 from papers.defc.trials import PERMUTED
 from papers.markdown import CAME, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
-from proxembed.defc.nested_ga import FEWEST_MODELS
+from proxembed.defc.model_strategies import FEWEST_MODELS
 
 GENES = ("p", "r", "t", "s", "em", "g", "eo", "o")
 DIFFERENCES = """## How it was done, and what differs from the paper

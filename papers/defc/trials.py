@@ -204,7 +204,7 @@ class RivalTrials:
         task = self.task
         model, Z = fitted(self.rival.model(values, self.scale), task.largest, task.parts.X, task.parts.y)
         Z_val = np.asarray(model.transform(task.parts.X_val), dtype=np.float64)
-        return model, prefix_scores(task.classifier, Z, self.labels, Z_val, self.labels_val, "accuracy")
+        return model, prefix_scores(task.classifier, Z, self.labels, Z_val, self.labels_val, "subset accuracy")
 
 
 def _rival(task: Task) -> dict:

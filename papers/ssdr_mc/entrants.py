@@ -50,7 +50,7 @@ class Alternated:
 
 @dataclass(frozen=True)
 class Scored:
-    """A method with one score a label, 0 to 1 on average: a label where the score is at least the cut."""
+    """A method with one score per label, 0 to 1 on average: a label where the score is at least the cut."""
 
     name: str
     scores: Callable[[Any, np.ndarray, np.ndarray], np.ndarray]

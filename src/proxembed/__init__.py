@@ -53,6 +53,7 @@ _NAMES = {
     "Kernelized": "methods.relation",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
+    "TableEncoder": "methods.table_encoder",
     "SMSE": "transductive",
     "MLGRF": "transductive",
     "MLLGC": "transductive",
@@ -73,6 +74,8 @@ _NAMES = {
 }
 _ALIASES = {"MultiLabel": "MESD", "SemiSupervised": "SSDR"}
 _FUNCTIONS = {
+    "search": "workflow.main_job",
+    "compare": "workflow.comparison",
     "unlabelled": "targets.labels",
     "save": "persist",
     "load": "persist",
@@ -82,6 +85,7 @@ _FUNCTIONS = {
     "ssdr_lfda": "methods.named_combinations",
     "ssdr_dne": "methods.named_combinations",
     "ssdr_donpp": "methods.named_combinations",
+    "patch_alignment": "algebra.template",
     "vat": "proximity.reordering",
     "ivat": "proximity.reordering",
     "covat": "proximity.reordering",
@@ -103,4 +107,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, "__version__"])
+    return sorted([*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"])

@@ -1,5 +1,5 @@
-"""Embedder: what every estimator shares (checks, registry, tags, transform); SpectralEmbedder.fit: template, solve,
-store.
+"""Estimator: constructor, role, registry. Embedder: what every embedding shares (checks, tags, transform);
+SpectralEmbedder.fit: prepare, template, lift, solve, finish.
 
 A method is a class statement: its declared parameters and ``template(rows)``. The constructor, the range checks, the
 Parameters docs, the command-line name and the rows in the common tests come from the statement.
@@ -17,9 +17,10 @@ from numbers import Integral
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from . import _NAMES
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.parallel import one_pool
 from .algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
@@ -27,28 +28,35 @@ from .algebra.pencil.symmetric import fix_signs
 from .algebra.template import Template
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
-from .params import check_params, param, refuse_bare_overrides, shown, with_parameters
+from .params import check_params, declared, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
 from .targets.labels import LabelMatrix
 from .validation import checked_features, in_range, learning, refuse_extreme
 
-_REGISTRY: dict[str, type[Embedder]] = {}
+ROLES = ("method", "model", "features", "rival", "classifier", "search")
+_REGISTRY: dict[str, type[Estimator]] = {}
 
 
-def registry() -> dict[str, type[Embedder]]:
-    """The public estimators by name, in alphabetical order; the rooms that state them are loaded by the first call."""
-    import_module("proxembed.catalogue")
+def registry() -> dict[str, type[Estimator]]:
+    """The registered estimators by name, in alphabetical order; the rooms that state them are loaded by the first
+    call."""
+    for room in dict.fromkeys(_NAMES.values()):
+        import_module(f"proxembed.{room}")
     return dict(sorted(_REGISTRY.items()))
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, field))
 @dataclass(kw_only=True, eq=False, repr=False)
-class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of every estimator: constructor from declared parameters, input checks, registry, tags, citation."""
+class Estimator(BaseEstimator):
+    """Base of every estimator that a user builds: constructor and documentation from declared parameters, registry.
 
-    labels: ClassVar[str | None] = None
-    attributes: ClassVar[str] = ""  # numpydoc lines of what every method of a family learns, told beside its own
-    keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
+    Its ``role`` is one of "method" (an embedding), "model" (an assembled embedding), "features" (what other estimators
+    embed), "rival" (what an embedding must beat), "classifier" and "search".
+    """
+
+    role: ClassVar[str]
+    labels: ClassVar[str | None] = "multi"
+    attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -58,18 +66,38 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         cls.__doc__ = own_doc
         if abstract or cls.__name__.startswith("_"):
             return
+        cls._register()
+        if cls.__doc__ is not None:
+            cls.__doc__ = with_parameters(cls)
+
+    @classmethod
+    def _register(cls) -> None:
         known = _REGISTRY.get(cls.__name__)
         if known is not None and known.__module__ != cls.__module__:
             raise TypeError(
                 f"An estimator named {cls.__name__} is already registered by {known.__module__}; choose another name."
             )
+        role = getattr(cls, "role", None)
+        if role not in ROLES:
+            raise TypeError(f"{cls.__name__}: role={role!r} is not allowed; role must be one of {', '.join(ROLES)}.")
+        if role in ("method", "model") and "n_components" not in declared(cls):
+            raise TypeError(
+                f"{cls.__name__} has no number of components, by which comparisons choose the size of every {role}; "
+                f'declare n_components, or state role = "features".'
+            )
         _REGISTRY[cls.__name__] = cls
-        if cls.__doc__ is not None:
-            cls.__doc__ = with_parameters(cls)
+
+
+class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstract=True):
+    """Base of every embedding: input checks, tags, citation."""
+
+    role = "features"
+    labels: ClassVar[str | None] = None
+    keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
 
     @property
     def label_kind(self) -> str | None:
-        """What y must be: None (ignored), "single" (one class a row) or "multi"."""
+        """What y must be: None (ignored), "single" (one class per row) or "multi"."""
         return type(self).labels
 
     def __sklearn_tags__(self):
@@ -119,7 +147,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             X, labels = self._without_unknown(X, labels)
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
-        self._check_labels(known)
+        self.check_labels(known)
         self.classes_ = labels.classes_
         return Rows(X, labels)
 
@@ -143,7 +171,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         )
         return X[keep], labels.take(keep)
 
-    def _check_labels(self, labels: LabelMatrix) -> None:
+    def check_labels(self, labels: LabelMatrix) -> None:
+        """Raise a ValueError for labels that this estimator cannot take."""
         name = type(self).__name__
         self._check_differ(labels)
         if self.label_kind == "single" and not labels.one_hot:
@@ -152,7 +181,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 f"{several} rows have several labels" if several else f"{int((labels.m == 0).sum())} rows have no label"
             )
             raise ValueError(
-                f"{name} takes one class a row, but {what}. Use MESD({name}()), which takes any label sets."
+                f"{name} takes one class per row, but {what}. Use MESD({name}()), which takes any label sets."
             )
 
     def _check_differ(self, labels: LabelMatrix) -> None:
@@ -181,10 +210,10 @@ class Nested:
         for name in ("components_", "eigenvalues_", "label_loadings_"):
             if hasattr(self, name):
                 setattr(short, name, getattr(self, name)[:k])
-        self._shorten(short, k)
+        self.shorten(short, k)
         return short
 
-    def _shorten(self, short: Any, k: int) -> None:
+    def shorten(self, short: Any, k: int) -> None:
         """Cut what else a method has learned, in its copy of k components."""
 
     @property
@@ -192,10 +221,80 @@ class Nested:
         return self.n_components_
 
 
-class SpectralEmbedder(Nested, Embedder, abstract=True):
-    """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]"""
+@dataclass(frozen=True)
+class Prepared:
+    """What ``prepare(rows)`` gives to the later steps of a fit; methods with more to hand on extend it.
 
+    ``training`` is R, the matrix of fit's rows that is projected, and ``width`` the features that it stands for, by
+    which the unit of the ridge counts. ``n_components``, ``ridge``, ``ridge_scale`` and ``criterion`` are those that
+    hold in this fit. ``attributes``: what was learned of the rows, by the names of fitted attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import OPLS
+    >>> from proxembed.rows import Rows
+    >>> prepared = OPLS(ridge=0.1).prepare(Rows(np.eye(4, 3), None))
+    >>> prepared.training.shape, prepared.width, prepared.ridge
+    ((4, 3), 3, 0.1)
+    >>> prepared.for_new_rows().training is None
+    True
+    """
+
+    training: Any
+    width: int
+    n_components: int | float | None
+    ridge: float | str | None
+    ridge_scale: str | None
+    criterion: str
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def for_new_rows(self) -> Prepared:
+        """What a fitted estimator holds of it: the settings, and what ``lift`` needs; nothing that only fit needs."""
+        return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
+
+
+class SpectralEmbedder(Nested, Embedder, abstract=True):
+    """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]
+
+    ``fit`` is prepare, template, lift, solve, finish. A method defines ``template`` and, where it needs them, others of
+    these hooks:
+
+    prepare(rows)
+        What later steps need to know of fit's rows, as a ``Prepared``; ``fit`` keeps it as ``prepared_``.
+    template(rows)
+        The pair (A, B): the formula, nothing else. Sets nothing; reads ``prepared_`` where it needs what was learned.
+    lift(X)
+        R, the matrix that is projected, of any rows. Sets nothing.
+    finish(P, R, eigenvalues)
+        The eigenvectors mapped back, where a method was restated in other variables.
+    learn(rows, found)
+        Fitted attributes beside the components, from the solution.
+    natural_components(rows)
+        The number of components where none is asked for.
+    check_rows(rows), check_labels(labels)
+        Errors for, and warnings of, what the method cannot use.
+    shorten(short, k)
+        Cuts what else was learned, in a copy of k components.
+
+    A combinator names the parameters that hold its methods in ``members`` and may define ``default_NAME()`` and
+    ``check_method(method, role)``; ``prepare`` makes its members ready. A base of methods that place the rows
+    themselves defines ``solve(template, rows, k)``, ``store(found, rows)`` and ``embed(X)`` too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.algebra.operators.structured import Centering
+    >>> class _Spread(SpectralEmbedder):
+    ...     def template(self, rows):
+    ...         return Template(Centering(), offset=rows.ones)
+    >>> _Spread(n_components=1).fit_transform(np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0]])).ravel()
+    array([ 3., -3.,  0.])
+    """
+
+    role = "method"
     direct: ClassVar[bool] = False
+    members: ClassVar[tuple[str, ...]] = ()  # parameters that hold the methods which this one is made of
     combines: ClassVar[bool] = False  # True: made of several methods, each of which is lifted by itself
     positive_only: ClassVar[bool] = False
     ridge: ClassVar[float | str | None] = 0.0
@@ -218,6 +317,11 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows structure and sizes."
     )
 
+    def prepare(self, rows: Rows) -> Prepared:
+        """What later steps need to know of fit's rows; changes nothing but the members of a combinator."""
+        R, d = self.lift(rows.X), rows.X.shape[1]
+        return Prepared(R, d, self.n_components, self.ridge, self.ridge_scale, self.criterion)
+
     def template(self, rows: Rows) -> Template:
         """The pair (A, B) of the method: the formula, nothing else."""
         raise TypeError(f"{type(self).__name__} must define template(rows).")
@@ -226,14 +330,22 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         """The matrix that is projected: X itself, or what a combinator makes of it."""
         return X
 
-    def _width(self, rows: Rows) -> int:
-        """The features that the lifted matrix stands for, by which the unit of the ridge counts: those given to fit, or
-        the prototypes of a kernel."""
-        return rows.X.shape[1]
-
-    def finish(self, P: np.ndarray, R: CentredMatrix) -> np.ndarray:
+    def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         """A map back of the eigenvectors, where a method was restated in other variables; R as it was centred."""
         return P
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        """Set what else is learned of the rows, from the solution."""
+
+    def natural_components(self, rows: Rows) -> int:
+        """The number of components where none is asked for."""
+        return natural_components(rows)
+
+    def check_rows(self, rows: Rows) -> None:
+        """Raise a ValueError for, or warn of, checked rows that this method cannot use."""
+
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
+        """Raise a ValueError for a method that this combinator cannot take; in one role, where that is named."""
 
     def fit(self, X, y=None):
         """Find the projection.
@@ -242,31 +354,62 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():
-            self._resolve()
+            self.resolve()
             rows = self._rows(X, y)
-            chosen = self._chosen(self._solved(rows), rows)
-            self._store(chosen, rows)
+            self.check_rows(rows)
+            self.make_ready(rows)
+            template = self._stated(rows)
+            chosen = self._chosen(self.solve(template, rows, self._requested(rows)))
+            self.store(chosen, rows)
+            self.learn(rows, chosen)
+            self._release()
         self.n_components_ = len(chosen.eigenvalues)
         return self
 
-    def _resolve(self) -> None:
-        """Make ready the methods that this one is made of, before anything is checked."""
+    def resolve(self) -> None:
+        """Check the parameters, and make copies of the members, checked likewise, ready for ``prepare``."""
+        check_params(self)
+        for role in self.members:
+            method = self.member(role)
+            self.check_method(method, role)
+            method.resolve()
+            setattr(self, f"{role}_", method)
 
-    def _solved(self, rows: Rows) -> Solution:
+    def member(self, role: str) -> SpectralEmbedder:
+        """An unfitted copy of the method that a parameter holds, or the default that None stands for."""
+        given = getattr(self, role)
+        return getattr(self, f"default_{role}")() if given is None else clone(given)
+
+    def make_ready(self, rows: Rows) -> Prepared:
+        """``prepare(rows)``, kept as ``prepared_`` with the fitted attributes that it names."""
+        self.prepared_ = self.prepare(rows)
+        for name, value in self.prepared_.attributes.items():
+            setattr(self, name, value)
+        return self.prepared_
+
+    def _release(self) -> None:
+        """Drop from ``prepared_``, and from that of each member, what only fit needs."""
+        self.prepared_ = self.prepared_.for_new_rows()
+        for role in self.members:
+            getattr(self, f"{role}_")._release()
+
+    def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
+        """The eigenvectors of the template, on R; k None: all, because a share of the spectrum is wanted."""
         known = rows.labels is not None and rows.labels.unknown is None
-        template, R = self._stated(rows), self.lift(rows.X)
-        if R is not rows.X:
-            refuse_extreme(R, "the features that X is mapped to", "Scale X, such as to unit variance.")
+        prepared = self.prepared_
+        if prepared.training is not rows.X:
+            refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
         return solve(
             template,
-            R,
-            self._request(rows),
-            *self._ridge_settings(),
+            prepared.training,
+            k,
+            prepared.ridge,
+            prepared.ridge_scale,
             solver=self.solver,
-            criterion=self._criterion(),
-            positive_only=self.positive_only and self._wanted() is None,
-            also=[rows.labels.Y] if known else [],
-            width=self._width(rows),
+            criterion=prepared.criterion,
+            positive_only=self.positive_only and prepared.n_components is None,
+            factors=[rows.labels.Y] if known else [],
+            width=prepared.width,
         )
 
     def _stated(self, rows: Rows) -> Template:
@@ -288,16 +431,17 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         check_is_fitted(self, "n_components_")
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = self._embed(X)
+            Z = self.embed(X)
         return in_range(Z, X, left_out=self.direct)
 
-    def _embed(self, X) -> np.ndarray:
+    def embed(self, X) -> np.ndarray:
+        """The embedding (m, k) of checked rows, in double precision."""
         return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
 
     def truncate(self, k: int):
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "n_components_")
-        if self._criterion() == "trace_ratio":
+        if self.prepared_.criterion == "trace_ratio":
             raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
         return super().truncate(k)
 
@@ -306,7 +450,7 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 
-    def _request(self, rows: Rows) -> int | None:
+    def _requested(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
         k = self._asked()
         if isinstance(k, float):
@@ -316,26 +460,14 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
                     "a float in (0, 1) or None."
                 )
             return None
-        return self._natural(rows) if k is None else k
-
-    def _natural(self, rows: Rows) -> int:
-        return natural_components(rows)
-
-    def _wanted(self) -> int | float | None:
-        return self.n_components
+        return self.natural_components(rows) if k is None else k
 
     def _asked(self) -> int | float | None:
-        """``n_components`` as Python's own number, whatever numeric type it came in."""
-        k = self._wanted()
+        """The ``n_components`` of this fit as Python's own number, whatever numeric type it came in."""
+        k = self.prepared_.n_components
         return k if k is None else int(k) if isinstance(k, Integral) else float(k)
 
-    def _ridge_settings(self) -> tuple[float | str, str]:
-        return self.ridge, self.ridge_scale
-
-    def _criterion(self) -> str:
-        return self.criterion
-
-    def _chosen(self, found: Solution, rows: Rows) -> Solution:
+    def _chosen(self, found: Solution) -> Solution:
         """The solution cut to what was asked for, or an error that names the bound."""
         k, bound = self._asked(), found.bound
         if isinstance(k, float):
@@ -350,10 +482,14 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
             )
         return found.first(k)
 
-    def _store(self, found: Solution, rows: Rows) -> None:
+    def store(self, found: Solution, rows: Rows) -> None:
+        """Set the fitted attributes that every method has."""
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.solver_ = found.solver
-        P = rescaled(self.finish(found.P, found.problem.rows), found.eigenvalues, self.scaling, found.sense)
+        if self.scaling == "eigenvalue" and found.sense < 0:
+            found.refuse_zero_eigenvalues()
+        P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
+        P = rescaled(P, found.eigenvalues, self.scaling, found.sense)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

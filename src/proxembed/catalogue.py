@@ -1,18 +1,27 @@
-"""The catalogue: every public estimator by name, with all rooms loaded that state some."""
+"""The catalogue: every registered estimator by name, with its role."""
 
 from __future__ import annotations
 
-from . import adaptive, bayes, methods, transductive
-from .base import Embedder, registry
-
-ROOMS = (methods, transductive, bayes, adaptive)
+from .base import ROLES, Estimator, registry
 
 
-def estimators() -> dict[str, type[Embedder]]:
-    """The public estimators by class name, in alphabetical order.
+def estimators(*roles: str) -> dict[str, type[Estimator]]:
+    """The registered estimators by class name, in alphabetical order; where roles are named, those of these roles.
 
+    Raises
+    ------
+    ValueError
+        An unknown role.
+
+    Examples
+    --------
     >>> from proxembed.catalogue import estimators
-    >>> {"BSML", "MLGFHF", "MOPE"} <= set(estimators())
+    >>> {"BSML", "MLGFHF", "MOPE", "DEFC"} <= set(estimators())
     True
+    >>> list(estimators("search"))
+    ['DEFC', 'EmbeddingSearch']
     """
-    return registry()
+    unknown = [role for role in roles if role not in ROLES]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no role of an estimator; the roles are {', '.join(ROLES)}.")
+    return {name: cls for name, cls in registry().items() if not roles or cls.role in roles}

@@ -16,7 +16,6 @@ from .algebra.template import Template
 from .base import SpectralEmbedder
 from .rows import Rows
 from .seen import SeenRows
-from .validation import in_range
 
 
 def _has_rule(estimator: DirectEmbedder) -> bool:
@@ -56,21 +55,18 @@ def lead_signs(Z: np.ndarray) -> np.ndarray:
 class DirectEmbedder(SpectralEmbedder, abstract=True):
     """A method that embeds the rows it is fitted on: max tr Z'AZ subject to Z'BZ = I. [mu2012mesd]
 
-    A method defines ``template(rows)`` and ``extend(X)``, and may define ``place``, ``complete``, ``learn``,
-    ``no_rule`` and ``projects``. A row that was seen in fit keeps its embedding (the first of equal rows stands for
-    all); others are placed by ``extend``.
+    A method defines ``template(rows)`` and ``extend(X)``, and may define ``place``, ``scaled``, ``complete``,
+    ``no_rule`` and ``projects`` beside the hooks of every spectral method; ``learn`` sets what ``extend`` needs. A row
+    that was seen in fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``.
     """
 
     direct = True
     solver: ClassVar[str] = "auto"  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 
-    def place(self, template: Template, rows: Rows) -> Placement:
+    def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
         """Z with Z'BZ = I and its eigenvalues: the eigenproblem of the template."""
-        return solve_direct(template.A, self._request(rows))
-
-    def learn(self, rows: Rows, found: Solution) -> None:
-        """What ``extend`` needs to know beside ``embedding_``."""
+        return solve_direct(template.A, k)
 
     def extend(self, X) -> np.ndarray:
         """The embedding of new rows (m, k)."""
@@ -84,22 +80,28 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
         """Whether ``extend`` is a projection with ``components_``."""
         return False
 
-    def _solved(self, rows: Rows) -> Solution:
+    def check_rows(self, rows: Rows) -> None:
         if rows.labels is None and CentredMatrix(rows.X).constant:
             raise ValueError(
                 "X is constant: every row is the same, so that there is nothing to embed. Pass rows that vary."
             )
-        self._seen = SeenRows(rows.X)
-        template = self._stated(rows)
-        return Solution.placed(self.place(template, rows), template.sense)
 
-    def _store(self, found: Solution, rows: Rows) -> None:
+    def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
+        found = self.place(template, rows, k)
+        if found.Z.shape[1] == 0:
+            raise ValueError(
+                f"{type(self).__name__} finds no direction in which these rows of X differ: no eigenvalue is positive. "
+                "Pass rows that vary, or link more of them."
+            )
+        return Solution.placed(found, template.sense)
+
+    def store(self, found: Solution, rows: Rows) -> None:
+        self._seen = SeenRows(rows.X)
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.solver_ = found.solver
         Z = self.complete(self.scaled(found), rows)
         placed = np.flatnonzero(np.isfinite(Z).all(axis=1))
         self.embedding_ = Z * lead_signs(Z[placed])
-        self.learn(rows, found)
 
     def scaled(self, found: Solution) -> np.ndarray:
         """The eigenvectors with their columns scaled as ``scaling`` asks for."""
@@ -112,13 +114,12 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
     def fit_transform(self, X, y=None, **fit_params: Any):
         """Fit and return the embedding of X, as ``transform`` would give it.
 
-        X: (n, d) array or CSR. y: labels, for methods that take them. Returns (n, k) in X's float type.
+        X: (n, d) array or CSR. y: labels, for methods that take them. Returns (n, k) in X's float type; rows that fit
+        leaves out, because their labels are unknown, are placed like new ones.
         """
-        self.fit(X, y, **fit_params)
-        X = self._input(X, reset=False)
-        return in_range(self.embedding_[self._seen.find(X)], X, left_out=True)
+        return SpectralEmbedder.transform(self.fit(X, y, **fit_params), X)
 
-    def _embed(self, X) -> np.ndarray:
+    def embed(self, X) -> np.ndarray:
         known = self._seen.find(X)
         if np.all(known >= 0):
             return self.embedding_[known]
@@ -127,7 +128,7 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
         Z[known < 0] = self.extend(X[np.flatnonzero(known < 0)])
         return Z
 
-    def _shorten(self, short: SpectralEmbedder, k: int) -> None:
+    def shorten(self, short: SpectralEmbedder, k: int) -> None:
         short.embedding_ = self.embedding_[:, :k]
         for name in self.columns:
             setattr(short, name, getattr(self, name)[..., :k])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.matrix import over, row_norms, unit_of
 from .params import shown
 from .targets.labels import LabelMatrix
 
@@ -26,9 +27,10 @@ def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndar
     """(k, c): covariance of each component with each standardised label, scaled to unit length a component."""
     share = labels.nk / labels.n
     deviation = np.sqrt(share * (1.0 - share))
+    components = over(components, unit_of(components))
     covariance = rows.tdot_under(components.T, labels.Y) - np.outer(components @ rows.column_sums(), share)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
-    length = np.linalg.norm(loadings, axis=1, keepdims=True)
+    length = row_norms(loadings)[:, None]
     return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))
 
 

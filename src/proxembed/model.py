@@ -6,41 +6,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from .features.scaling import scaling_kind as scaling_kind
 from .methods.relation import Scaling
+from .methods.table_encoder import TableEncoder
+from .tables import TableRows
 from .targets.labels import LabelMatrix
 
 CUT_FOLDS = 3
-
-
-def scaling_kind(X: Any) -> str:
-    """Which scaling suits the features: "standard" (dense), "tfidf" (sparse counts), "none" (other sparse).
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        Sparse entries that are whole, not negative and not all 0 or 1 count as counts.
-
-    Returns
-    -------
-    str
-        A kind of ``Scaling``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.model import scaling_kind
-    >>> scaling_kind(np.eye(2))
-    'standard'
-    """
-    if not sp.issparse(X):
-        return "standard"
-    counts = X.data.size > 0 and X.data.min() >= 0 and X.data.max() > 1 and bool(np.all(X.data == np.rint(X.data)))
-    return "tfidf" if counts else "none"
 
 
 def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline:
@@ -50,9 +26,9 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
     ----------
     method : transformer
         Any embedding; it is cloned, so that fitting the pipeline leaves it as it is.
-    X : array or sparse matrix of shape (n, d)
+    X : array or sparse matrix of shape (n, d), or TableRows
         The features to be fitted; only their kind matters, see ``scaling_kind``. A method that takes kernel values
-        (a pairwise one) gets them unscaled.
+        (a pairwise one) gets them unscaled. Rows of a table are encoded by a ``TableEncoder``.
     readout : bool, default=True
         Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
         predicts; the embedding itself comes from ``embedding_part``.
@@ -81,8 +57,9 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
         )
-    kind = "none" if get_tags(method).input_tags.pairwise else scaling_kind(X)
-    steps: list[tuple[str, Any]] = [("scaling", Scaling(kind)), ("embedding", clone(method))]
+    pairwise = get_tags(method).input_tags.pairwise
+    scaling = TableEncoder() if isinstance(X, TableRows) else Scaling("none" if pairwise else scaling_kind(X))
+    steps: list[tuple[str, Any]] = [("scaling", scaling), ("embedding", clone(method))]
     if readout:
         from .classify import Thresholded
 
@@ -159,7 +136,7 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     >>> unseen_scores(OPLS(n_components=3), data.X, LabelMatrix.of(data.Y)).shape
     (1797, 7)
     """
-    from .classify import MultiOutputRidge
+    from .classify.ridge import fit_readout
 
     known = np.flatnonzero(labels.rows_known)
     Y = labels.take(known).Y.toarray() > 0
@@ -168,8 +145,7 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
         rows = rows_without(known[held_out], labels.n, groups)
         model, Z = fitted_within_bound(method, X[rows], labels.take(rows))
         Z = Z[np.searchsorted(rows, known[train])]
-        ridge = MultiOutputRidge(penalty="auto").fit(Z, Y[train].astype(np.int64))
-        S[held_out] = ridge.decision_function(model.transform(X[known[held_out]])).reshape(len(held_out), -1)
+        S[held_out] = fit_readout(Z, Y[train]).scores(model.transform(X[known[held_out]]))
     return S
 
 
@@ -291,7 +267,7 @@ def embedding_part(model: Any) -> Any:
 def training_labels(dataset: Any) -> Any:
     """Labels of a data set in the form in which a model learns most from them.
 
-    One class a row becomes class names (so that exactly one is predicted), other labels stay an indicator, with NaN
+    One class per row becomes class names (so that exactly one is predicted), other labels stay an indicator, with NaN
     where a cell is unknown.
 
     Parameters

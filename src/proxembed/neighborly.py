@@ -48,16 +48,22 @@ class Neighborly(Embedder, abstract=True):
     def _search(self) -> dict[str, Any]:
         return {"metric": self.metric, "algorithm": self.algorithm}
 
+    @property
+    def searches(self) -> bool:
+        """Whether the n_neighbors of rows are searched."""
+        return True
+
+    def recall(self, rows: Rows) -> float | None:
+        """The recall of the search; None for an exact one, or none."""
+        return self._neighbors(rows).recall if self.searches else None
+
     def _neighbors(self, rows: Rows) -> Neighbors:
         """The neighbours of every row, after the one check that needs the rows."""
         check_count(self.n_neighbors, rows.n - 1, f"{type(self).__name__}: n_neighbors")
-        found = rows.neighbors(self.n_neighbors, **self._search)
-        self.recall_ = found.recall
-        return found
+        return rows.neighbors(self.n_neighbors, **self._search)
 
     def _neighbor_graph(self, rows: Rows, kind: str, eps: float | None = None) -> sparse.csr_array:
         """A graph of one of the five kinds, CSR of distances."""
-        self.recall_ = None
         if kind in OF_NEIGHBORS:
             self._neighbors(rows)
         return rows.graph(kind, self.n_neighbors, eps, **self._search)
@@ -81,6 +87,11 @@ class Linked(Neighborly, abstract=True):
         doc='Width of the weights; None: the median squared length of edges, or 1 for "alternative".',
     )
 
+    @property
+    def searches(self) -> bool:
+        """Whether the n_neighbors of rows are searched: for the graph, or for the paths of geodesic weights."""
+        return self.graph in OF_NEIGHBORS or self.weights == "geodesic"
+
     def _graphs(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array | None]:
         """The graph, and that of n_neighbors along which geodesic weights measure; None where they are one."""
         graph = self._neighbor_graph(rows, self.graph, self.eps)
@@ -92,25 +103,26 @@ class Linked(Neighborly, abstract=True):
 class Weighted(Linked, abstract=True):
     """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd]
 
-    ``_weights`` gives W and remembers its widths; the rows of training are kept as ``training_`` by the estimator.
+    ``_weights`` gives W and the attributes by which ``_links`` weighs the links of new rows; the estimator keeps them,
+    and the rows of training as ``training_``.
     """
 
     weights: str = param(default="gaussian", choices=COMPUTED, doc=WEIGHTS_DOC)
 
-    def _weights(self, rows: Rows) -> sparse.csr_array:
-        """W, symmetric, zero diagonal, edges of weight 0 left out."""
-        graph, self.paths_ = self._graphs(rows)
-        self.tau_ = self.scale_ = None
+    def _weights(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
+        """W, symmetric, zero diagonal, edges of weight 0 left out; and what was learned with it, by attribute."""
+        graph, paths = self._graphs(rows)
+        tau = scale = None
         if self.weights in ("gaussian", "geodesic", "alternative"):
-            self.tau_ = used_tau(graph, self.weights, self.tau)
+            tau = used_tau(graph, self.weights, self.tau)
         if self.weights == "local_scaling":
-            self.scale_ = local_scale(rows.X, LOCAL_NEIGHBORS, **self._search)
-        W = edge_weights(rows.X, graph, self.weights, tau=self.tau_, scale=self.scale_, paths=self.paths_)
+            scale = local_scale(rows.X, LOCAL_NEIGHBORS, **self._search)
+        W = edge_weights(rows.X, graph, self.weights, tau=tau, scale=scale, paths=paths)
         if self.graph == "directed":
             W = (W + W.T) / 2
         W = sparse.csr_array(W)
         W.eliminate_zeros()
-        return W
+        return W, {"tau_": tau, "scale_": scale, "paths_": paths, "recall_": self.recall(rows)}
 
     def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
         """The training rows that new rows are linked to, nearest first, and the weights of the links."""

@@ -4,8 +4,8 @@ space."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from inspect import cleandoc
 from numbers import Integral
 from textwrap import indent
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 NUMBERS = (int, float, np.integer, np.floating)
+LARGEST = 1e100  # of a real number without an upper end of its own: its square times a sum over rows fits float64
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,15 @@ class Param:
     integer: bool = False
     callable: bool = False
     kind: type | tuple[type, ...] | None = None
+    words: str = ""
+    test: Callable[[Any], bool] | None = None
     search: Any = None
 
     def allowed(self) -> str:
         """The permitted values in words."""
         words = [repr(c) for c in self.choices]
         if self.numeric:
-            finite = "a finite number" if self.high is None and self.below is None else "a number"
-            words.append(("an integer" if self.integer else finite) + self._range())
+            words.append(("an integer" if self.integer else "a number") + self._range())
         if self.callable:
             words.append("a callable")
         if self.kind is bool:
@@ -82,6 +84,8 @@ class Param:
         elif self.kind is not None:
             kinds = self.kind if isinstance(self.kind, tuple) else (self.kind,)
             words += [f"a {kind.__name__}" for kind in kinds]
+        if self.words:
+            words.append(self.words)
         return ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + words[-1]
 
     @property
@@ -89,8 +93,13 @@ class Param:
         """Whether numbers are among the permitted values."""
         return self.integer or any(v is not None for v in (self.low, self.high, self.above, self.below))
 
+    @property
+    def _high(self) -> float | None:
+        """The included upper end, which a real number always has."""
+        return LARGEST if self.high is None and self.below is None and not self.integer else self.high
+
     def _range(self) -> str:
-        ends = [(">=", self.low), (">", self.above), ("<=", self.high), ("<", self.below)]
+        ends = [(">=", self.low), (">", self.above), ("<=", self._high), ("<", self.below)]
         shape = ",d" if self.integer else "g"
         text = " and ".join(f"{sign} {value:{shape}}" for sign, value in ends if value is not None)
         return f" {text}" if text else ""
@@ -105,6 +114,8 @@ class Param:
             isinstance(value, self.kind) or (self.kind is bool and isinstance(value, np.bool_))
         ):
             return True
+        if self.words:
+            return self.test is None or self.test(value)
         if not self.numeric or isinstance(value, bool) or not isinstance(value, NUMBERS):
             return False
         if self.integer and not isinstance(value, Integral):
@@ -119,7 +130,7 @@ class Param:
             math.isfinite(value)
             and (self.low is None or value >= self.low)
             and (self.above is None or value > self.above)
-            and (self.high is None or value <= self.high)
+            and (self._high is None or value <= self._high)
             and (self.below is None or value < self.below)
         )
 
@@ -136,16 +147,25 @@ def param(
     integer: bool = False,
     callable: bool = False,
     kind: type | tuple[type, ...] | None = None,
+    words: str = "",
+    test: Callable[[Any], bool] | None = None,
+    like: Param | None = None,
     search: Any = None,
     kw_only: bool = True,
 ) -> Any:
-    """Declare a hyper-parameter of a method.
+    """Declare a hyper-parameter of an estimator.
 
     ``low``/``high`` are included ends, ``above``/``below`` excluded ones; ``choices`` are permitted beside numbers in
-    range;
-    ``kind`` permits instances of a class. Checked in fit, never in the constructor.
+    range; ``kind`` permits instances of a class. Values without a range, such as a splitter, are described by
+    ``words`` and permitted where ``test`` holds; without a ``test`` the estimator checks them itself, beside the data.
+    ``like`` permits what another declaration permits. Checked in fit, never in the constructor.
+
+    >>> param(default=0, like=SEED, doc="Seed of the folds.").metadata["param"].allowed()
+    'None, an integer >= 0 and <= 4,294,967,295 or a RandomState'
     """
-    spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, search)
+    spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, words, test, search)
+    if like is not None:
+        spec = replace(like, doc=doc, search=search)
     return field(default=default, kw_only=kw_only, metadata={"param": spec})
 
 
@@ -154,12 +174,9 @@ def declared(cls: type) -> dict[str, tuple[Field, Param]]:
     return {f.name: (f, f.metadata["param"]) for f in fields(cls) if "param" in f.metadata}
 
 
-def check_params(estimator: Any, specs: Mapping[str, Param] | None = None) -> None:
-    """Raise a ValueError that names the first parameter whose value is not permitted by its declaration, or by
-    ``specs`` for an estimator without declarations."""
-    if specs is None:
-        specs = {name: spec for name, (_, spec) in declared(type(estimator)).items()}
-    for name, spec in specs.items():
+def check_params(estimator: Any) -> None:
+    """Raise a ValueError that names the first parameter whose value is not permitted by its declaration."""
+    for name, (_, spec) in declared(type(estimator)).items():
         value = getattr(estimator, name)
         if not spec.permits(value):
             raise ValueError(

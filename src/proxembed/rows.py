@@ -42,7 +42,7 @@ class Rows:
 
     @cached_property
     def mass(self) -> np.ndarray:
-        """Row weights of the scatter: ones; under MESD the labels a row, or 1[m > 0] where copies are weighted."""
+        """Row weights of the scatter: ones; under MESD the labels per row, or 1[m > 0] where copies are weighted."""
         if self.weighting is None:
             return self.ones
         return self.labels.m if self.weighting == "none" else (self.labels.m > 0).astype(np.float64)
@@ -88,7 +88,7 @@ class Rows:
     def enemies(
         self, K: int, by: str = "point", link: str = "undirected", *, metric="euclidean", algorithm="exact"
     ) -> sparse.csr_array:
-        """Links between classes, collapsed over label copies: K nearest enemies a row ("point") or pairs a class."""
+        """Links between classes, collapsed over label copies: K nearest enemies per row ("point") or class pairs."""
         options = {"copies": self.copies, "enemy": self.enemy, "metric": metric, "algorithm": algorithm}
         return self._kept(
             ("enemies", K, by, link, metric),
@@ -116,6 +116,15 @@ class Rows:
         weights = self.ones if self.weighting in (None, "none") else reciprocal(self.labels.m)
         rows = (labelled.class_rows(self._known, k) for k in range(self._known.c))
         return [(index, weights[index]) for index in rows]
+
+    def copied(self, weighting: str, copies: str, enemy: str) -> Rows:
+        """The rows with each counted once per label, as MESD asks; the same object for the same arguments."""
+        work = lambda: replace(self, weighting=weighting, copies=copies, enemy=enemy)  # noqa: E731
+        return self._kept(("copied", weighting, copies, enemy), None, work)
+
+    def unlabelled(self) -> Rows:
+        """The rows without their labels, the same object every time."""
+        return self._kept(("unlabelled",), None, lambda: Rows(self.X, None))
 
     def labelled(self) -> tuple[Rows, np.ndarray]:
         """The rows whose labels are all known, as rows of their own, and their index; taken once."""
@@ -162,10 +171,11 @@ class Rows:
         """
         if self.weighting in (None, "none"):
             return W
-        if isinstance(W, Sparse):
-            return Sparse(self.weigh(W.W, same_class))
         if sparse.issparse(W):
             return self._weighed_entries(sparse.csr_array(W), same_class)
+        graph = W.graph()
+        if graph is not None:
+            return Sparse(self._weighed_entries(graph, same_class))
         scale = sparse.diags_array(reciprocal(self.labels.m))
         factor = scale @ sparse.csc_array(W.F)
         if self.weighting == "mimj" or not same_class:
@@ -174,8 +184,12 @@ class Rows:
 
 
 def reciprocal(w: np.ndarray) -> np.ndarray:
-    """1/w with 1/0 := 0."""
-    return np.divide(1.0, w, out=np.zeros_like(w, dtype=np.float64), where=w != 0)
+    """1/w with 1/0 := 0, also for a w so small that 1/w overflows.
+
+    >>> reciprocal(np.array([2.0, 0.0, 5e-324])).tolist()
+    [0.5, 0.0, 0.0]
+    """
+    return np.divide(1.0, w, out=np.zeros_like(w, dtype=np.float64), where=np.abs(w) > 1.0 / np.finfo(float).max)
 
 
 def _times_shared_labels(W: LowRank, Y: sparse.csc_array) -> LowRank:

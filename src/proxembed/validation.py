@@ -11,12 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import float_matrix, largest_entry
-from .targets.values import refuse_equal_names
+from .targets.values import MOMENTS, refuse_equal_names
 
 FILL = (
     ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "
     "X.filled(numpy.nan)."
+)
+LOST = 1e-4  # of the scatter of sparse rows, that rounding may make
+NO_FLOATS = (
+    "X holds entries that are no floating-point numbers ({}). Pass numbers: dates as days since one of them, integers "
+    "that fit float64."
 )
 
 
@@ -56,6 +62,7 @@ def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     refuse_masked(X)
     if hasattr(X, "columns"):
         refuse_equal_names("X", X.columns)
+    refuse_moments(X)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             X = validate_data(
@@ -67,13 +74,11 @@ def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
                 ensure_min_samples=2 if reset else 1,
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
-        raise ValueError(
-            f"X holds entries that are no floating-point numbers ({error}). Pass numbers: dates as days since one of "
-            "them, integers that fit float64."
-        ) from error
+        raise ValueError(NO_FLOATS.format(error)) from error
     X = float_matrix(X)
     if reset:
         refuse_extreme(X)
+        refuse_far(X)
     return X
 
 
@@ -107,6 +112,54 @@ def refuse_masked(X: Any, name: str = "X", remedy: str = FILL) -> None:
     masked = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
     if masked:
         raise ValueError(f"{name} has {masked} masked entries{remedy}")
+
+
+def refuse_far(X: Any) -> None:
+    """A ValueError for sparse X so far from the origin that the sums by which it is centred cancel.
+
+    A column that holds a zero varies as much as it is far from the origin; one without zeros may not.
+
+    >>> refuse_far(sp.csr_array([[1e9, 1e9], [1e9, 1e9 + 1]]))
+    Traceback (most recent call last):
+    ValueError: X is sparse, and its rows lie so close together, beside their distance from the origin, that ...
+    """
+    if not sp.issparse(X) or not np.any(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]):
+        return
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    if rows.noise > LOST * rows.squared_norm() and not rows.constant:
+        raise ValueError(
+            "X is sparse, and its rows lie so close together, beside their distance from the origin, that centring "
+            "without a dense copy leaves little but rounding. Pass X.toarray()."
+        )
+
+
+def refuse_moments(X: Any) -> None:
+    """A ValueError for dates and durations, of which NumPy would make their number of nanoseconds or days.
+
+    >>> refuse_moments(np.array([["2024-02-03"]], dtype="datetime64[D]"))
+    Traceback (most recent call last):
+    ValueError: X holds entries that are no floating-point numbers (datetime64[D]). Pass numbers: dates as days ...
+    """
+    for part in _parts_that_may_be_moments(X):
+        entries = np.asarray(part)
+        moment = next((dtype for dtype in (part.dtype, entries.dtype) if dtype.kind in "mM"), None)
+        if moment is None and entries.dtype.kind == "O":
+            moment = next((repr(entry) for entry in entries.flat if isinstance(entry, MOMENTS)), None)
+        if moment is not None:
+            raise ValueError(NO_FLOATS.format(moment))
+
+
+def _parts_that_may_be_moments(X: Any) -> list[Any]:
+    """X as an array, or those columns of a table whose type is no number's."""
+    if hasattr(X, "dtypes") and hasattr(X, "iloc"):
+        columns = range(X.shape[1]) if X.ndim == 2 else ()
+        return [X.iloc[:, j] for j in columns if X.dtypes.iloc[j].kind in "mMO"]
+    if not isinstance(X, np.ndarray | list | tuple) and not hasattr(X, "columns"):
+        return []
+    try:
+        return [np.asarray(X)]
+    except (ValueError, OverflowError):  # rows of different lengths, and the like, which scikit-learn's check names
+        return []
 
 
 def _coordinate_fault(X: Any) -> str:

@@ -66,6 +66,16 @@ class Case:
     null: bool = False
 
 
+class Products(Operator):
+    """A symmetric array of which the products alone are stated: the least that an operator defines."""
+
+    def __init__(self, A: np.ndarray):
+        self.n, self._product = len(A), A.__matmul__
+
+    def __matmul__(self, V):
+        return self._product(V)
+
+
 def low_rank_array(F, S, center) -> np.ndarray:
     n, q = F.shape
     S = np.eye(q) if S is None else np.diag(S) if S.ndim == 1 else S
@@ -126,6 +136,7 @@ def plain_cases(n: int) -> list[Case]:
         Case("weighted centering", Centering(w), centering_array(w), null=True),
         Case("centering with zero weights", Centering(z), centering_array(z), null=True),
         Case("guarded dense", Dense(symmetric), symmetric),
+        Case("products alone", Products(symmetric), symmetric),
     ]
 
 
@@ -150,7 +161,7 @@ def inverse_cases(n: int) -> list[Case]:
 
 
 def class_cases(n: int) -> list[Case]:
-    """Operators made of blocks of rows; the blocks overlap, as classes of several labels a row do."""
+    """Operators made of blocks of rows; the blocks overlap, as classes of several labels per row do."""
     blocks = [np.arange(0, n - 2), np.arange(n - 1, 1, -2), np.array([n // 2])]
     inner = [graph(len(index)) for index in blocks]
     tiles = [lambda rows, columns, A=A: A[rows, columns].copy() for A in inner]

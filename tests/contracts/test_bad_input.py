@@ -40,6 +40,7 @@ from proxembed import (
     Kernelized,
     RelationFeatures,
     Scaling,
+    TableEncoder,
 )
 from proxembed.algebra.arrays.guard import guard_dense
 
@@ -67,6 +68,10 @@ def test_nonfinite_x(cls, value, form):
 NO_MATRIX = {
     "complex": (X + 1j, ValueError, "[Cc]omplex"),
     "dates": (pd.DataFrame({"a": pd.date_range("2020-01-01", periods=N), "b": X[:, 0]}), ValueError, "dates as days"),
+    "dates alone": (pd.DataFrame({"a": pd.date_range("2020-01-01", periods=N)}), ValueError, "dates as days"),
+    "dates of a zone": (pd.DataFrame({"a": pd.date_range("2020", periods=N, tz="UTC")}), ValueError, "dates as days"),
+    "an array of dates": (np.arange(N)[:, None].astype("datetime64[D]"), ValueError, "dates as days"),
+    "durations in a list": ([[np.timedelta64(i, "s"), 1.0] for i in range(N)], ValueError, "dates as days"),
     "an integer of 400 digits": (np.array([[10**400, 1]] * N, dtype=object), ValueError, "fit float64"),
     "text": (np.full((N, D), "a"), ValueError, "could not convert|strings|numeric"),
     "one axis": (X[:, 0], ValueError, "2D array|Reshape"),
@@ -82,12 +87,31 @@ NO_MATRIX = {
 @every
 @pytest.mark.parametrize("name", NO_MATRIX)
 def test_what_is_no_matrix_of_numbers(cls, name):
+    if name in ("dates", "dates alone", "dates of a zone") and cls is TableEncoder:
+        assert "a: days" in cls().fit(NO_MATRIX[name][0]).get_feature_names_out()
+        return
     bad, error, message = NO_MATRIX[name]
     y = y_for(cls)
     if y is not None and name in ("no rows", "one row"):
         y = y[: len(bad)]
     with pytest.raises(error, match=message):
         build(cls).fit(bad, y)
+
+
+@every
+def test_new_rows_of_dates_are_refused(cls):
+    fitted = build(cls).fit(X[:, :1], y_for(cls))
+    with pytest.raises(ValueError, match="dates as days"):
+        output(fitted, np.arange(3)[:, None].astype("datetime64[D]"))
+
+
+@every
+def test_sparse_x_far_from_the_origin_is_refused(cls):
+    """Centring by sums would leave rounding alone; the dense form is exact, and a column of zeros and ones is none."""
+    far = X + 1e9
+    with pytest.raises(ValueError, match=r"X is sparse.*Pass X.toarray\(\)"):
+        build(cls).fit(sp.csr_array(far), y_for(cls))
+    build(cls).fit(sp.csr_array(np.where(far > 1e9, 1e9, 0.0)), y_for(cls))
 
 
 @supervised

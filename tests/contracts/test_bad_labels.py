@@ -101,7 +101,7 @@ def test_labels_that_are_none(cls, name):
 def test_several_labels_are_refused_with_the_way_out(cls):
     with pytest.raises(
         ValueError,
-        match=rf"{cls.__name__} takes one class a row, but \d+ rows have several.* Use MESD\({cls.__name__}\(\)\)",
+        match=rf"{cls.__name__} takes one class per row, but \d+ rows have several.* Use MESD\({cls.__name__}\(\)\)",
     ):
         build(cls).fit(X, Y)
     MESD(build(cls)).fit(X, Y)

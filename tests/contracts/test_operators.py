@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from contracts.operators import SOME, N, composed_cases, draw, graph, leaves, matrices, spread_cases, weights
+from contracts.operators import (
+    SOME,
+    N,
+    composed_cases,
+    draw,
+    graph,
+    laplacian_array,
+    leaves,
+    matrices,
+    spread_cases,
+    weights,
+)
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import (
@@ -70,6 +81,43 @@ def test_sandwich(case, form):
     assert found.dtype == np.float64
     assert_close(found, array.T @ case.array @ array, size.max())
     assert_close(found, found.T, size.max())
+
+
+@pytest.mark.parametrize("form", MATRICES)
+@every
+def test_trace_of_the_sandwich(case, form):
+    X, array = MATRICES[form]
+    size = np.trace(np.abs(array.T) @ np.abs(case.array) @ np.abs(array))
+    found = case.operator.trace_on(X)
+    assert isinstance(found, float)
+    assert_close(found, np.trace(array.T @ case.array @ array), size)
+
+
+@every
+def test_weights_on_both_sides(case):
+    r = np.linspace(-1.0, 2.0, N)
+    found = case.operator.weighted(r)
+    assert_close(found.todense(N), r[:, None] * case.array * r, 4 * np.abs(case.array).max())
+
+
+@sized
+def test_laplacians(case):
+    found = case.operator.laplacian()
+    assert_close(found.todense(), laplacian_array(case.array), np.abs(case.array).sum(axis=1).max())
+    assert isinstance(Laplacian(case.operator), type(found))
+
+
+@every
+def test_stated_forms_are_the_operator(case):
+    size = np.abs(case.array).max()
+    for form in (case.operator.low_rank(), case.operator.graph()):
+        if form is not None:
+            assert_close(form.todense(), case.array, size)
+    stated = case.operator.diagonal_and_factors(N)
+    if stated is not None:
+        d, factors = stated
+        total = np.diag(np.zeros(N) if d is None else d) + sum(c * factor.todense() for c, factor in factors)
+        assert_close(total, case.array, size)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.null and "spread" not in c.name], ids=lambda case: case.name)

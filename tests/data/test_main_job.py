@@ -5,7 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from proxembed.cli import app, job
+from proxembed.cli import app
+from proxembed.workflow import comparison
 
 
 def compare(out, *words):
@@ -54,10 +55,10 @@ def test_one_class_a_row_goes_through(data_folder, tmp_path):
 
 
 def test_the_demo_runs_and_says_what_it_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(job, "default_methods", lambda n_rows: ("opls", "mddm"))
+    monkeypatch.setattr(comparison, "default_methods", lambda n_rows: ("opls", "mddm"))
     done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--jobs", "1", "--json"])
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert summary["failures"] == [] and summary["dataset"]["name"] == "digits"
-    assert summary["verdict"]["decision"] in ("embed", "unclear", "do not embed")
+    assert set(summary["verdict"]["goals"]) == {"neighbours", "predict", "compress", "map"}
     assert (tmp_path / "demo" / "index.html").stat().st_size < 2_000_000

@@ -1,4 +1,4 @@
-"""Problems with one class a row for the local families, and the matrices of a template on them."""
+"""Problems with one class per row for the local families, and the matrices of a template on them."""
 
 from __future__ import annotations
 

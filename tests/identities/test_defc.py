@@ -85,7 +85,7 @@ def test_all_pairs_of_friends_and_enemies():
 
 @pytest.mark.parametrize("similarity", [1, 5])
 def test_mmc(similarity):
-    values = {"similarity_sigma": 1.0, "k_N": N - 1, "lam": 1.0}
+    values = {"similarity_sigma": 1.0, "n_neighbors": N - 1, "lam": 1.0}
     found = embed([0, 0, 0, similarity, 2, 1, 1, 0], values, lam_scale="raw")
     S_b, S_w = scatters(X)
     w, P = top(S_b - S_w)
@@ -98,18 +98,18 @@ def test_mmc(similarity):
 
 @pytest.mark.parametrize("lam", [0.0, 0.1, 30.0])
 def test_regularised_fda(lam):
-    found = embed([0, 0, 0, 1, 2, 1, 2, 0], {"k_N": N - 1, "lam": lam}, lam_scale="raw")
+    found = embed([0, 0, 0, 1, 2, 1, 2, 0], {"n_neighbors": N - 1, "lam": lam}, lam_scale="raw")
     S_b, S_w = scatters(X)
     w, P = top(S_b, S_w + lam * np.eye(D))
     assert np.allclose(found.eigenvalues[:3], w, rtol=IDENTITY)
     assert gram_distance(found.Z[:, :3], X @ P) < IDENTITY
-    orthonormal = embed([0, 0, 0, 1, 2, 1, 2, 1], {"k_N": N - 1, "lam": lam}, lam_scale="raw")
+    orthonormal = embed([0, 0, 0, 1, 2, 1, 2, 1], {"n_neighbors": N - 1, "lam": lam}, lam_scale="raw")
     assert span_distance(orthonormal.projection.P[:, :3], found.projection.P[:, :3]) < IDENTITY
     assert gram_distance(orthonormal.Z[:, :3], X @ np.linalg.qr(P)[0]) < IDENTITY
 
 
 def test_fewer_neighbours_are_not_fda():
-    found = embed([0, 0, 0, 5, 2, 1, 2, 0], {"similarity_sigma": 1.0, "k_N": 9, "lam": 0.1}, lam_scale="raw")
+    found = embed([0, 0, 0, 5, 2, 1, 2, 0], {"similarity_sigma": 1.0, "n_neighbors": 9, "lam": 0.1}, lam_scale="raw")
     S_b, S_w = scatters(X)
     assert gram_distance(found.Z[:, :3], X @ top(S_b, S_w + 0.1 * np.eye(D))[1]) > 1e-2
 
@@ -119,7 +119,7 @@ def test_kernel_fda():
     d2 = ((X[:, None] - X) ** 2).sum(axis=2)
     width = 0.1 * np.median(d2[np.triu_indices(N, 1)])
     K = np.exp(-d2 / width)
-    found = embed([0, 6, 0, 1, 2, 1, 2, 0], {"relation_sigma": 0.1, "k_N": N - 1, "lam": 0.5}, lam_scale="raw")
+    found = embed([0, 6, 0, 1, 2, 1, 2, 0], {"relation_sigma": 0.1, "n_neighbors": N - 1, "lam": 0.5}, lam_scale="raw")
     S_b, S_w = scatters(K)
     w, P = top(S_b, S_w + 0.5 * np.eye(N))
     assert np.allclose(found.eigenvalues[:3], w, rtol=IDENTITY)
@@ -130,14 +130,14 @@ def test_lam_is_in_units_of_the_traces():
     S_b, S_w = scatters(X)
     for objective, unit in ((1, np.trace(S_b) / np.trace(S_w)), (2, np.trace(S_w) / D)):
         vector = [0, 0, 0, 1, 2, 1, objective, 0]
-        scaled = embed(vector, {"k_N": None, "lam": 0.3})
-        raw = embed(vector, {"k_N": N - 1, "lam": 0.3 * unit}, lam_scale="raw")
+        scaled = embed(vector, {"n_neighbors": None, "lam": 0.3})
+        raw = embed(vector, {"n_neighbors": N - 1, "lam": 0.3 * unit}, lam_scale="raw")
         assert np.allclose(scaled.eigenvalues, raw.eigenvalues, rtol=0, atol=1e-10 * raw.eigenvalues[0])
 
 
 def test_friends_only_takes_the_small_eigenvalues_inside_the_row_space():
     rows = X @ RNG.normal(size=(D, 12))  # rank 7 of 12: five directions would give Z = 0
-    found = embed([2, 0, 0, 1, 1, 2, 4, 0], {"k_F": 6}, rows)
+    found = embed([2, 0, 0, 1, 1, 2, 4, 0], {"n_friends": 6}, rows)
     S = (rows - rows.mean(axis=0)) @ (rows - rows.mean(axis=0)).T
     W = np.maximum(S, 0.0) / np.abs(S).max() * (rank_matrices(S, LABELS).friends <= 6)
     V = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:D].T
@@ -152,7 +152,7 @@ def test_friends_only_takes_the_small_eigenvalues_inside_the_row_space():
 @pytest.mark.parametrize("criterion", [1, 2])
 def test_it_is_a_template_on_the_row_space(objective, criterion):
     """The solver of templates finds the same embedding from the pair (A, B)."""
-    values = {"similarity_sigma": 1.0, "k_F": 4, "k_E": 9, "k_N": 25, "lam": 0.3}
+    values = {"similarity_sigma": 1.0, "n_friends": 4, "n_enemies": 9, "n_neighbors": 25, "lam": 0.3}
     found = embed([2, 0, 0, 5, criterion, 2, objective, 0], values, lam_scale="raw")
     Xc = X - X.mean(axis=0)
     d2 = ((X[:, None] - X) ** 2).sum(axis=2)
@@ -178,7 +178,9 @@ def wide():
 
 def test_row_space_equals_the_full_problem():
     rows, labels = wide()
-    found = embed([0, 0, 0, 1, 2, 1, 2, 0], {"k_N": 99, "lam": 40.0}, rows, LabelMatrix.of(labels), lam_scale="raw")
+    found = embed(
+        [0, 0, 0, 1, 2, 1, 2, 0], {"n_neighbors": 99, "lam": 40.0}, rows, LabelMatrix.of(labels), lam_scale="raw"
+    )
     S_b, S_w = scatters(rows, labels)
     w, P = scipy.linalg.eigh(S_b, S_w + 40.0 * np.eye(2000), subset_by_index=(1998, 1999))
     assert np.allclose(found.eigenvalues[:2], w[::-1], rtol=1e-10)
@@ -195,7 +197,7 @@ def test_gram_route_equals_dense_rows(p, relation):
     rows, labels = wide()
     d = 40 if p == 5 else 2000
     rows, labels, new = rows[:60, :d], LabelMatrix.of(labels[:60]), rows[60:80, :d]
-    values = {"relation_sigma": 0.7, "similarity_tau": 0.5, "k_F": 5, "k_E": 12, "lam": 0.2}
+    values = {"relation_sigma": 0.7, "similarity_tau": 0.5, "n_friends": 5, "n_enemies": 12, "lam": 0.2}
     vector = [p, relation, 2, 6, 1, 1, 2, 0]
     direct, by_gram = (
         embed(vector, values, stored(rows), labels, stored(new)) for stored in (np.asarray, sp.csr_array)
@@ -230,7 +232,7 @@ def separated(found):
     return [k for k in range(1, min(6, len(w))) if gap[k - 1]]
 
 
-WELL_CONDITIONED = {"lam": 0.5, "k_E": 15, "relation_p": 2, "relation_sigma": 0.2, "relation_tau": 0.05}
+WELL_CONDITIONED = {"lam": 0.5, "n_enemies": 15, "relation_p": 2, "relation_sigma": 0.2, "relation_tau": 0.05}
 
 
 def assert_merged(chosen):
@@ -277,7 +279,7 @@ def test_all_merged_switch_vectors_are_the_same_model():
 @pytest.mark.parametrize("criterion", [1, 2])
 @pytest.mark.parametrize("objective", [1, 2, 3, 4])
 def test_one_hot_sets_are_classes(criterion, objective, monkeypatch):
-    """The rules for several labels a row give the same bits where every row has one."""
+    """The rules for several labels per row give the same bits where every row has one."""
     vector = [3, 5, 2, 5, criterion, 2, objective, 0]
     values = sample(Switches.of(vector), Limits.of(LABELS), np.random.default_rng(1))
     single = embed(vector, values, new=NEW)
@@ -287,8 +289,8 @@ def test_one_hot_sets_are_classes(criterion, objective, monkeypatch):
 
 
 def test_enemies_of_the_other_class_alone():
-    """M_A of the k_E nearest rows of every other class, which rows inside their class have as well."""
-    vector, values = [0, 0, 0, 5, 1, 1, 3, 0], {"similarity_sigma": 1.0, "k_E": 2}
+    """M_A of the n_enemies nearest rows of every other class, which rows inside their class have as well."""
+    vector, values = [0, 0, 0, 5, 1, 1, 3, 0], {"similarity_sigma": 1.0, "n_enemies": 2}
     found = embed(vector, values, enemy_pool="other")
     A = np.zeros((N, N))
     d2 = ((X[:, None] - X) ** 2).sum(axis=2)
@@ -300,7 +302,7 @@ def test_enemies_of_the_other_class_alone():
     assert np.allclose(found.eigenvalues[:3], w, rtol=IDENTITY)
     assert gram_distance(found.Z[:, :3], X @ P) < IDENTITY
     assert gram_distance(embed(vector, values).Z[:, :3], X @ P) > 1e-2
-    both = [embed(vector, values | {"k_E": None}, enemy_pool=pool).Z for pool in ("pair", "other")]
+    both = [embed(vector, values | {"n_enemies": None}, enemy_pool=pool).Z for pool in ("pair", "other")]
     assert np.array_equal(*both)
 
 
@@ -308,7 +310,7 @@ def test_enemies_of_the_other_class_alone():
 @pytest.mark.parametrize("criterion", [1, 2])
 def test_raw_weights_above_zero_are_a_unit_of_the_weights(criterion, objective):
     """Gaussian weights are shares of the largest one, 1, already; polynomial ones of even degree have another unit."""
-    values = {"similarity_sigma": 0.7, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.3}
+    values = {"similarity_sigma": 0.7, "similarity_p": 2, "n_friends": 3, "n_enemies": 9, "n_neighbors": 12, "lam": 0.3}
     gaussian, polynomial = ([3, 0, 0, s, criterion, 2, objective, 0] for s in (5, 2))
     assert np.array_equal(embed(gaussian, values, g_raw=True).Z, embed(gaussian, values).Z)
     raw, shares = embed(polynomial, values, g_raw=True), embed(polynomial, values)
@@ -323,7 +325,7 @@ def test_raw_weights_above_zero_are_a_unit_of_the_weights(criterion, objective):
 @pytest.mark.parametrize("criterion", [1, 2])
 def test_raw_weights_below_zero_are_taken_as_they_are(criterion):
     """(17) with dot products as weights, by sums over pairs."""
-    values = {"k_F": 5, "k_E": 20, "k_N": 25, "lam": 0.3}
+    values = {"n_friends": 5, "n_enemies": 20, "n_neighbors": 25, "lam": 0.3}
     found = embed([2, 0, 0, 1, criterion, 2, 1, 0], values, g_raw=True, lam_scale="raw")
     Xc = X - X.mean(axis=0)
     S = Xc @ Xc.T

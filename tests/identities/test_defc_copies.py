@@ -36,33 +36,33 @@ def first(S, s, pool, k):
     return sorted(pool, key=lambda t: (-S[ROW[s], ROW[t]], ROW[t], CLASS[t]))[:k]
 
 
-def listed(S, k_F, k_E, k_N, enemy_pool="pair"):
+def listed(S, n_friends, n_enemies, n_neighbors, enemy_pool="pair"):
     """Which copies each copy lists as friends, enemies and neighbours."""
     F, E, N_ = (np.zeros((len(ROW), len(ROW)), dtype=bool) for _ in range(3))
     every = range(len(ROW))
     for s in every:
         own = [t for t in every if CLASS[t] == CLASS[s]]
-        F[s, first(S, s, own, k_F)] = True
-        N_[s, first(S, s, every, k_N)] = True
+        F[s, first(S, s, own, n_friends)] = True
+        N_[s, first(S, s, every, n_neighbors)] = True
         for u in set(range(C)) - {CLASS[s]}:
             others = [t for t in every if CLASS[t] == u]
             pool = others + own if enemy_pool == "pair" else others
-            E[s, [t for t in first(S, s, pool, k_E) if CLASS[t] == u]] = True
+            E[s, [t for t in first(S, s, pool, n_enemies) if CLASS[t] == u]] = True
     return F, E, N_
 
 
-@pytest.mark.parametrize("undirected", ["or", "and"])
+@pytest.mark.parametrize("link", ["undirected", "mutual"])
 @pytest.mark.parametrize("pool", ["pair", "other"])
-def test_pairs_of_copies_by_their_lists(undirected, pool):
+def test_pairs_of_copies_by_their_lists(link, pool):
     copies = Copies.of(LABELS)
     assert copies.row.tolist() == ROW.tolist() and copies.labels.Y.toarray().argmax(axis=1).tolist() == CLASS.tolist()
-    ranks = copies.ranks(TIED, PairOptions(undirected=undirected, enemy_pool=pool, multilabel="mesd"))
-    join = np.logical_or if undirected == "or" else np.logical_and
-    for k_F, k_E in NUMBERS:
+    ranks = copies.ranks(TIED, PairOptions(link=link, enemy_pool=pool, multilabel="mesd"))
+    join = np.logical_or if link == "undirected" else np.logical_and
+    for n_friends, n_enemies in NUMBERS:
         for R, k, found in zip(
             (ranks.friends, ranks.enemies, ranks.neighbors),
-            (k_F, k_E, k_F),
-            listed(TIED, k_F, k_E, k_F, pool),
+            (n_friends, n_enemies, n_friends),
+            listed(TIED, n_friends, n_enemies, n_friends, pool),
             strict=True,
         ):
             expected = join(found, found.T)
@@ -81,15 +81,15 @@ def test_each_copy_takes_a_place():
     """A row of two labels fills two places of the nearest three, so that the third row has one copy among them."""
     S = -np.abs(np.subtract.outer([0.0, 1.0, 2.0], [0.0, 1.0, 2.0]))
     copies = Copies.of(LabelMatrix.of([[1, 0, 0], [1, 1, 0], [0, 1, 1]]))
-    mutual = PairOptions(undirected="and", multilabel="mesd")
+    mutual = PairOptions(link="mutual", multilabel="mesd")
     assert (copies.ranks(S, mutual).neighbors <= 3)[0].tolist() == [False, True, True, True, False]
 
 
-VALUES = {"k_F": 3, "k_E": 7, "k_N": 11, "similarity_sigma": 0.7, "similarity_p": 2, "lam": 0.3}
+VALUES = {"n_friends": 3, "n_enemies": 7, "n_neighbors": 11, "similarity_sigma": 0.7, "similarity_p": 2, "lam": 0.3}
 
 
 def duplicated(vector, values, monkeypatch, own_last=True, **options):
-    """The single-label model of rows written down once a label; copies of one row stand last in each other's lists."""
+    """The single-label model of rows written down once per label; copies of a row come last in each other's lists."""
     if own_last:
         with monkeypatch.context() as patched:
             patched.setattr(
@@ -111,7 +111,7 @@ def embed(vector, values, rows=X, labels=LABELS, k_cap=4, **options):
 @pytest.mark.parametrize("weights", [1, 2])
 @pytest.mark.parametrize("objective", [1, 2, 3, 4])
 @pytest.mark.parametrize(
-    "options", [{}, {"enemy_pool": "other"}, {"undirected": "and", "g_raw": True}], ids=["usual", "other", "and raw"]
+    "options", [{}, {"enemy_pool": "other"}, {"link": "mutual", "g_raw": True}], ids=["usual", "other", "mutual raw"]
 )
 def test_embeddings_are_those_of_explicit_duplication(criterion, weights, objective, options, monkeypatch):
     """Spec 13.11: every row once for each of its labels through the single-label model."""
@@ -166,13 +166,13 @@ def test_one_hot_labels_give_the_single_label_model(criterion, weights, objectiv
 
 
 def test_all_neighbours_are_the_scatter_of_the_copies(monkeypatch):
-    """k_N of all copies: the closed form, and the lists agree with it; as many as rows are local."""
+    """n_neighbors of all copies: the closed form, and the lists agree with it; as many as rows are local."""
     vector, every, options = [0, 0, 0, 3, 2, 1, 2, 0], len(ROW) - 1, {"multilabel": "mesd", "k_cap": C - 1}
-    closed = embed(vector, VALUES | {"k_N": None}, **options).Z
-    assert np.array_equal(embed(vector, VALUES | {"k_N": every}, **options).Z, closed)
-    assert gram_distance(embed(vector, VALUES | {"k_N": N - 1}, **options).Z, closed) > DIFFERENT
+    closed = embed(vector, VALUES | {"n_neighbors": None}, **options).Z
+    assert np.array_equal(embed(vector, VALUES | {"n_neighbors": every}, **options).Z, closed)
+    assert gram_distance(embed(vector, VALUES | {"n_neighbors": N - 1}, **options).Z, closed) > DIFFERENT
     monkeypatch.setattr(candidates.Candidate, "global_fisher", False)
-    assert gram_distance(embed(vector, VALUES | {"k_N": every}, **options).Z, closed) < IDENTITY
+    assert gram_distance(embed(vector, VALUES | {"n_neighbors": every}, **options).Z, closed) < IDENTITY
 
 
 @pytest.mark.parametrize("criterion", [1, 2])
@@ -199,7 +199,7 @@ def test_too_many_copies_are_refused_with_their_number():
 
 @pytest.mark.parametrize("search", ["reduced8", "random"])
 def test_a_search_by_copies(search):
-    """One class a row: the same leaderboard. Several: other scores, and a model that predicts."""
+    """One class per row: the same leaderboard. Several: other scores, and a model that predicts."""
 
     def boards(y, **options):
         model = DEFC(search, max_evals=16, **options).fit(X, y)

@@ -197,7 +197,7 @@ def test_a_fit_that_fails_keeps_no_paths_and_names_its_remedy():
     fit = Isomap(n_components=N)
     with pytest.raises(ValueError, match="more than the"):
         fit.fit(X)
-    assert not hasattr(fit, "_squares_") and not hasattr(fit, "graph_")
+    assert not hasattr(fit, "prepared_") and not hasattr(fit, "graph_")
     with pytest.raises(ValueError, match="n_landmarks=41 is not allowed with 40 rows.*n_landmarks <= 40, or None"):
         Isomap(n_landmarks=41).fit(X)
 

@@ -46,7 +46,7 @@ N = 24
 
 
 def labels(seed: int, density: float) -> np.ndarray:
-    """Several labels a row, a row without labels, and a class of one row."""
+    """Several labels per row, a row without labels, and a class of one row."""
     Y = strategies.labels_multi(N, 4, seed, density)
     Y[5] = 0.0
     Y[:, 3] = 0.0
@@ -146,7 +146,7 @@ def test_one_hot_labels_give_the_fit_of_the_method_under_every_rule(method):
 
 @every
 def test_each_weighting_has_matrices_of_its_own(method):
-    """Negative control: on several labels a row no weighting passes for another."""
+    """Negative control: on several labels per row no weighting passes for another."""
     X, Y = PROBLEMS["duplicate rows"]
     data = local.Copies(X, Y)
     for one, other in itertools.permutations(WEIGHTINGS, 2):

@@ -32,7 +32,7 @@ N = 24
 
 
 def labels(seed: int) -> np.ndarray:
-    """Several labels a row, a row without labels, and a class of one row."""
+    """Several labels per row, a row without labels, and a class of one row."""
     Y = strategies.labels_multi(N, 4, seed)
     Y[5] = 0.0
     Y[:, 3] = 0.0

@@ -39,6 +39,7 @@ from proxembed import (
     Kernelized,
     LaplacianEigenmaps,
 )
+from proxembed.algebra.template import Template
 from proxembed.base import SpectralEmbedder, registry
 from proxembed.methods.spectral_maps import GraphMap
 
@@ -256,12 +257,19 @@ class Case:
     def wants_smallest(self, data: Data) -> bool:
         """Whether the small eigenvalues are the good ones, whatever their sign, as the method's template says."""
         estimator = self.build()
-        estimator._resolve()
-        template = estimator.template(estimator._rows(data.X, None if self.labels is None else data.y))
+        template = stated(estimator, data.X, None if self.labels is None else data.y)
         return template.sense < 0 and not estimator.positive_only
 
     def fit(self, data: Data, **options) -> SpectralEmbedder:
         return self.build(**options).fit(data.X, None if self.labels is None else data.y)
+
+
+def stated(estimator: SpectralEmbedder, X, y) -> Template:
+    """The template of an estimator, which is made ready for these rows as in fit, and not fitted."""
+    estimator.resolve()
+    rows = estimator._rows(X, y)
+    estimator.make_ready(rows)
+    return estimator.template(rows)
 
 
 def _name(cls: type, options: dict) -> str:
@@ -296,7 +304,7 @@ def _data(single: bool) -> tuple[Data, ...]:
 
 
 def data_for(case: Case) -> tuple[Data, ...]:
-    """More rows than features, more features than rows, and sparse rows; one class a row where the method needs it."""
+    """More rows than features, more features than rows, and sparse rows; classes where the method needs them."""
     return _data(case.labels == "single")
 
 

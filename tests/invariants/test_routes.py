@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import strategies
-from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases
+from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases, stated
 from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA
-from proxembed.rows import Rows
-from proxembed.targets.labels import LabelMatrix
 
 # Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and
 # more, 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times
@@ -119,8 +118,7 @@ class Pencil:
     """The method's pencil as plain arrays: Ap, Bp and a basis V of the row space, from the estimator's own template."""
 
     def __init__(self, estimator, data: Data):
-        labels = None if estimator.label_kind is None else LabelMatrix.of(data.y).drop_empty()
-        template = estimator.template(Rows(data.X, labels))
+        template = stated(clone(estimator), data.X, None if estimator.label_kind is None else data.y)
         R = estimator.lift(data.X)
         R = np.asarray(R.toarray() if hasattr(R, "toarray") else R, dtype=np.float64)
         n, d = R.shape
@@ -227,8 +225,7 @@ def test_certificate_of_direct_methods(case, data):
     """Z'BZ = I but for the scaling, ||AZ - BZ diag(w)|| small, and no random feasible Z does better; off the null space
     where the method leaves that out."""
     estimator = fitted(case, data)
-    labels = None if case.labels is None else LabelMatrix.of(data.y).drop_empty()
-    template = case.build().template(Rows(data.X, labels))
+    template = stated(case.build(), data.X, None if case.labels is None else data.y)
     n = len(data.Y)
     A, d = template.A.todense(n), np.ones(n) if template.B is None else template.B.diagonal(n)
     Z, w = estimator.embedding_, template.sense * estimator.eigenvalues_

@@ -122,7 +122,7 @@ def mvmd(X, Y, beta=0.5, coding="pm1", balance=None) -> Pencil:
 
 
 def scatters(X, y):
-    """(Sb, Sw, St, mean) of one class a row, by loops over classes and rows; sums, never divided by n."""
+    """(Sb, Sw, St, mean) of one class per row, by loops over classes and rows; sums, never divided by n."""
     d = X.shape[1]
     mean, Sb, Sw, St = X.mean(axis=0), np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     for k in np.unique(y):

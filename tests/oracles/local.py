@@ -1,6 +1,6 @@
 """Naive definitions of the local family on label copies, by loops over pairs: read them against the formulas.
 
-Nothing here is shared with the package. A copy is a pair (row, class); with one label a row the copies are the rows.
+Nothing here is shared with the package. A copy is a pair (row, class); with one label per row the copies are the rows.
 Every function gives the nt x nt weight matrix of the copies; `collapse` brings it to the rows, `scatter` to features.
 """
 

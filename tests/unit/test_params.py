@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from proxembed.params import (
+    SEED,
     Integers,
     Log,
     Methods,
@@ -27,7 +28,7 @@ from proxembed.params import (
 
 def stable_name(value) -> str:
     """The repr without addresses, so that every worker collects the same tests."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 class Example:
@@ -50,6 +51,9 @@ class Declared:
     method: object = param(default=None, choices=(None,), kind=Example, doc="An instance.")
     rule: object = param(default="x", choices=("x",), callable=True, doc="A name or a function.")
     weights: object = param(default=None, choices=(None,), kind=(list, tuple, np.ndarray), doc="A sequence.")
+    even: object = param(default=2, words="an even number", test=lambda v: v in (2, 4), doc="A tested value.")
+    folds: object = param(default=5, words="a number of folds or a splitter", doc="Checked beside the data.")
+    seed: object = param(default=0, like=SEED, doc="Like another.")
     plain: int = 3
 
 
@@ -59,22 +63,28 @@ PERMITTED = {
     "share": [0, 1, 0.0, 1.0, 0.3, np.float32(0.5), np.int64(1)],
     "open_share": [0.001, 0.999, np.float64(0.5)],
     "count": [1, 100, np.int32(7), np.uint8(1)],
-    "width": ["auto", 1e-300, 5, 10**300, np.float16(0.5)],
+    "width": ["auto", 1e-300, 5, 10**100, np.float16(0.5)],
     "flag": [True, False, np.True_],
     "method": [None, Example()],
     "rule": ["x", len, operator.add, lambda a: a],
     "weights": [None, [1], (1, 2), np.ones(3)],
+    "even": [2, 4],
+    "folds": [5, None, "anything"],
+    "seed": [0, None, 2**32 - 1, np.random.RandomState(0)],
 }
 REFUSED = {
     "first": ["A", "", None, 0, b"a", ["a"]],
     "share": [-1e-12, 1.0000001, math.nan, math.inf, "0.5", None, True, False, 1j, [0.5], np.array([0.5]), *ODD],
     "open_share": [0, 1, 0.0, 1.0, -1, math.nan],
     "count": [0, -1, 1.0, 1.5, True, "1", None, np.float64(1.0), math.nan, *ODD],
-    "width": ["Auto", "", 0, -1.0, math.nan, math.inf, None, True, *ODD],
+    "width": ["Auto", "", 0, -1.0, 1.1e100, 10**300, math.nan, math.inf, None, True, *ODD],
     "flag": [0, 1, "True", None, np.int64(1)],
     "method": [Example, object(), "FDA", 0],
     "rule": ["y", None, 1, Example],
     "weights": [3, "123", {1: 2}],
+    "even": [3, None, "2"],
+    "folds": [],
+    "seed": [-1, 2**32, "0", True],
 }
 PAIRS = {
     True: [(name, value) for name, values in PERMITTED.items() for value in values],
@@ -113,11 +123,14 @@ ALLOWED = {
     "share": "a number >= 0 and <= 1",
     "open_share": "a number > 0 and < 1",
     "count": "an integer >= 1",
-    "width": "'auto' or a finite number > 0",
+    "width": "'auto' or a number > 0 and <= 1e+100",
     "flag": "True or False",
     "method": "None or a Example",
     "rule": "'x' or a callable",
     "weights": "None, a list, a tuple or a ndarray",
+    "even": "an even number",
+    "folds": "a number of folds or a splitter",
+    "seed": "None, an integer >= 0 and <= 4,294,967,295 or a RandomState",
 }
 
 

@@ -203,7 +203,7 @@ class Candidate:
             S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
             if self.setting.copies is not None:
                 return self.setting.copies.ranks(S, options)
-            return rank_matrices(S, self.setting.labels, options.undirected, options.enemy_pool)
+            return rank_matrices(S, self.setting.labels, options.link, options.enemy_pool)
 
         return self.setting.cached(("ranks", *self.order_key), make)
 
@@ -232,27 +232,27 @@ class Candidate:
     def keys(self) -> tuple[tuple, tuple]:
         """The keys of M_A and M_B; empty for the one that the objective does not look at."""
         if self.options["criterion"] == "fisher":
-            key = ("scatter", self.space_key) if self.global_fisher else self.pair_key("fisher", "k_N")
+            key = ("scatter", self.space_key) if self.global_fisher else self.pair_key("fisher", "n_neighbors")
             return key, key
-        apart = self.pair_key("enemies", "k_E") if "k_E" in self.values else ()
-        return apart, self.pair_key("friends", "k_F") if "k_F" in self.values else ()
+        apart = self.pair_key("enemies", "n_enemies") if "n_enemies" in self.values else ()
+        return apart, self.pair_key("friends", "n_friends") if "n_friends" in self.values else ()
 
     @cached_property
     def friends(self) -> np.ndarray:
         """M_B of friends."""
 
         def make():
-            B = pairs.friend_matrix(self.ranks, self.values["k_F"], self.weights, self.setting.pairs)
+            B = pairs.friend_matrix(self.ranks, self.values["n_friends"], self.weights, self.setting.pairs)
             return self.scatter(B)
 
         return self.setting.cached(self.keys[1], make)
 
     @cached_property
     def enemies(self) -> tuple[np.ndarray, int]:
-        """M_A of enemies, and the k_E used."""
+        """M_A of enemies, and the number used."""
 
         def make():
-            A, used = pairs.enemy_matrix(self.ranks, self.values["k_E"], self.weights)
+            A, used = pairs.enemy_matrix(self.ranks, self.values["n_enemies"], self.weights)
             return self.scatter(A), used
 
         return self.setting.cached(self.keys[0], make)
@@ -260,7 +260,7 @@ class Candidate:
     @property
     def global_fisher(self) -> bool:
         """Whether local Fisher weights are those of all pairs alike, for which no similarity is needed."""
-        k = self.values["k_N"]
+        k = self.values["n_neighbors"]
         return (k is None or k >= self.setting.pairs.labels.n - 1) and self.options["pair_weights"] == "constant"
 
     @cached_property
@@ -270,7 +270,7 @@ class Candidate:
         def make():
             if self.global_fisher:
                 return pairs.global_fisher(self.space.T, self.setting.labels)
-            A, B = pairs.fisher_matrices(self.ranks, self.values["k_N"], self.weights, self.setting.pairs)
+            A, B = pairs.fisher_matrices(self.ranks, self.values["n_neighbors"], self.weights, self.setting.pairs)
             return self.scatter(A), self.scatter(B)
 
         return self.setting.cached(self.keys[0], make)
@@ -285,8 +285,9 @@ class Candidate:
         else:
             if apart:
                 M_A, used = self.enemies
-                if used != pairs.count(self.values["k_E"]):
-                    self.repairs.append(f"no enemies for k_E = {self.values['k_E']}: k_E = {used} instead")
+                asked = self.values["n_enemies"]
+                if used != pairs.count(asked):
+                    self.repairs.append(f"no enemies for n_enemies = {asked}: n_enemies = {used} instead")
             M_B = self.friends if together else None
         if not all(M is None or np.isfinite(M).all() for M in (M_A, M_B)):
             raise ValueError("Weights of pairs times squared features overflow: scale X, or weigh with g_raw=False.")

@@ -24,7 +24,7 @@ from .ranks import NEVER, Ranks, rank_matrices
 
 @dataclass(frozen=True)
 class Copies:
-    """The copies of n rows: ``row`` of each, ascending, and ``labels``, one a copy, ascending in a row.
+    """The copies of n rows: ``row`` of each, ascending, and ``labels``, one per copy, ascending in a row.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Copies:
         """The rank matrices of all copies by the similarities S of their rows; copies of one row are never related."""
         spread, own = self.spread(S), self.row[:, None] == self.row
         spread[own] = -np.inf
-        found = rank_matrices(spread, self.labels, options.undirected, options.enemy_pool)
+        found = rank_matrices(spread, self.labels, options.link, options.enemy_pool)
         for R in (found.friends, found.enemies, found.neighbors):
             R[own] = NEVER
         return found

@@ -17,7 +17,7 @@ from .space import Projection
 from .stages import Part, Stages
 from .switches import CRITERIA, OBJECTIVES, OPTIONS, PAIR_WEIGHTS, PREPROCESSINGS, RELATIONS, SIMILARITIES, Switches
 
-COUNTS = {"k_F": "n_friends", "k_E": "n_enemies", "k_N": "n_neighbors"}
+COUNTS = ("n_friends", "n_enemies", "n_neighbors")
 ALL_DOC = " None: all."
 SIGMA_DOC = "Width of the Gaussian {}, in medians of the squared distances."
 
@@ -66,6 +66,7 @@ class EmbeddingModel(Nested, Embedder):
     (200, 2)
     """
 
+    role = "model"
     labels = "multi"
 
     n_components: int | None = param(
@@ -105,17 +106,17 @@ class EmbeddingModel(Nested, Embedder):
     similarity_sigma: float = _sigma("similarity")
     similarity_tau: float = _tau("similarity")
     n_friends: int | None = param(
-        default=5, low=1, integer=True, choices=(None,), doc="Friends k_F of a row in its class." + ALL_DOC
+        default=5, low=1, integer=True, choices=(None,), doc="Friends of a row in its class." + ALL_DOC
     )
     n_enemies: int | None = param(
         default=20,
         low=1,
         integer=True,
         choices=(None,),
-        doc="Nearest rows k_E, of its own and one other class by default, among which a row has enemies." + ALL_DOC,
+        doc="Nearest rows, of its own and one other class by default, among which a row has enemies." + ALL_DOC,
     )
     n_neighbors: int | None = param(
-        default=None, low=1, integer=True, choices=(None,), doc="Neighbours k_N for local Fisher weights." + ALL_DOC
+        default=None, low=1, integer=True, choices=(None,), doc="Neighbours for local Fisher weights." + ALL_DOC
     )
     lam: float = param(
         default=0.1,
@@ -126,8 +127,8 @@ class EmbeddingModel(Nested, Embedder):
     lam_scale: str = param(
         default="trace", choices=CHOICES["lam_scale"], doc="Unit of lam: the balance of the traces, or 1."
     )
-    undirected: str = param(
-        default="or", choices=CHOICES["undirected"], doc="Whether one row or both must be near the other."
+    link: str = param(
+        default="undirected", choices=CHOICES["link"], doc="Whether one row or both must be near the other."
     )
     enemy_pool: str = param(
         default="pair",
@@ -162,11 +163,10 @@ class EmbeddingModel(Nested, Embedder):
 
         Examples
         --------
-        >>> EmbeddingModel.from_switches([3, 5, 0, 5, 1, 2, 2, 0], {"k_F": 3}, n_components=2).n_friends
+        >>> EmbeddingModel.from_switches([3, 5, 0, 5, 1, 2, 2, 0], {"n_friends": 3}, n_components=2).n_friends
         3
         """
-        named: dict[str, Any] = {COUNTS.get(name, name): value for name, value in (params or {}).items()}
-        return cls(**Switches.of(switches).options(), **named, **options)
+        return cls(**Switches.of(switches).options(), **dict[str, Any](params or {}), **options)
 
     def switches(self) -> Switches:
         """The options as eight integers."""
@@ -180,8 +180,8 @@ class EmbeddingModel(Nested, Embedder):
         similarity; friends close together (similarity_sigma=1.0, n_friends=5)
         """
         switches = self.switches()
-        values = {COUNTS.get(name, name): value for name, value in self._values(switches).items()}
-        told = ", ".join(f"{name}={'all' if value is None else value}" for name, value in values.items())
+        values = self._values(switches).items()
+        told = ", ".join(f"{name}={'all' if value is None else value}" for name, value in values)
         return f"{switches.describe()} ({told})" if told else switches.describe()
 
     def fit(self, X, y=None):
@@ -223,9 +223,9 @@ class EmbeddingModel(Nested, Embedder):
                 f"{self._flat}, or another objective."
             )
 
-    def _shorten(self, short: Any, k: int) -> None:
+    def shorten(self, short: Any, k: int) -> None:
         self._refuse_flat(k)
         short.projection_ = Projection.restored(self.projection_).first(k).stored()
 
     def _values(self, switches: Switches) -> dict[str, Any]:
-        return {name: getattr(self, COUNTS.get(name, name)) for name in switches.numeric()}
+        return {name: getattr(self, name) for name in switches.numeric()}

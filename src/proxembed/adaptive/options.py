@@ -8,7 +8,7 @@ from typing import Any
 from ..params import shown
 
 CHOICES = {
-    "undirected": ("or", "and"),
+    "link": ("undirected", "mutual"),
     "enemy_pool": ("pair", "other"),
     "g_raw": (False, True),
     "multilabel": ("sets", "mesd"),
@@ -23,9 +23,9 @@ class PairOptions:
 
     Parameters
     ----------
-    undirected : "or" | "and", whether one row or both must list the other.
+    link : "undirected" | "mutual", whether one row or both must list the other.
     enemy_pool : "pair" | "other", whether the enemies of a row in another class are among its nearest rows of both
-        classes (so that rows inside their class have none for a small k_E), or are its nearest of the other class.
+        classes (so that rows inside their class have none for few of these), or are its nearest of the other class.
     g_raw : whether a similarity as weight of a pair is taken as it is, below 0 and of any size as well; else as
         max(s, 0) / max|s|. The ratio may then need a larger lam, which the repairs name, or have no solution.
     lam_scale : "trace" | "raw", the unit of lam.
@@ -34,7 +34,7 @@ class PairOptions:
         has friends of its label and enemies of every other, and two rows weigh as many pairs of copies as are related.
         Lists then hold copies, each in a place of its own, none of the row itself and none of rows without labels;
         equally near ones come in the order of rows, then of labels. Two rows may so be friends by one label and
-        enemies by others. With one label a row both are the same.
+        enemies by others. With one label per row both are the same.
     label_similarity : "dice" | "jaccard" | "constant", weight of friends by their label sets; of "sets" alone.
 
     Raises
@@ -44,13 +44,13 @@ class PairOptions:
 
     Examples
     --------
-    >>> PairOptions(undirected="xor")
+    >>> PairOptions(link="xor")
     Traceback (most recent call last):
         ...
-    ValueError: undirected='xor' is not known; choose one of 'or', 'and'.
+    ValueError: link='xor' is not known; choose one of 'undirected', 'mutual'.
     """
 
-    undirected: str = "or"
+    link: str = "undirected"
     enemy_pool: str = "pair"
     g_raw: bool = False
     multilabel: str = "sets"

@@ -85,18 +85,18 @@ def domain(name: str, switches: Switches, limits: Limits) -> Domain:
 
     Examples
     --------
-    >>> domain("k_F", Switches(3, 5, 0, 5, 1, 2, 2, 0), Limits(6, 3, 5))
+    >>> domain("n_friends", Switches(3, 5, 0, 5, 1, 2, 2, 0), Limits(6, 3, 5))
     Domain(kind='integer', low=1, high=2)
     """
     if name not in switches.numeric():
         raise ValueError(f"name={name!r} is no parameter of this model, which has {', '.join(switches.numeric())}.")
     if name == "lam":
         return Domain("log", *LAM[switches.eo])
-    if name == "k_F":
+    if name == "n_friends":
         return Domain("integer", 1, max(1, limits.largest - 1))
-    if name == "k_E":
+    if name == "n_enemies":
         return Domain("integer", 1, max(1, limits.largest_two - 1))
-    if name == "k_N":
+    if name == "n_neighbors":
         return Domain("integer", min(2, limits.rows - 1), limits.rows - 1)
     measure = name.rpartition("_")[2]
     if measure == "p":
@@ -110,6 +110,6 @@ def sample(switches: Switches, limits: Limits, rng: np.random.Generator) -> dict
     Examples
     --------
     >>> sorted(sample(Switches(3, 5, 0, 5, 1, 2, 2, 0), Limits(6, 3, 5), np.random.default_rng(0)))
-    ['k_E', 'k_F', 'lam', 'similarity_sigma']
+    ['lam', 'n_enemies', 'n_friends', 'similarity_sigma']
     """
     return {name: domain(name, switches, limits).sample(rng) for name in switches.numeric()}

@@ -81,9 +81,9 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair")
     return found
 
 
-def rank_matrices(S: np.ndarray, labels: LabelMatrix, undirected: str = "or", enemy_pool: str = "pair") -> Ranks:
-    """R_F, R_E, R_N: related for k neighbours where R <= k, if either row lists the other ("or") or both do ("and").
-    [mu2012defc]
+def rank_matrices(S: np.ndarray, labels: LabelMatrix, link: str = "undirected", enemy_pool: str = "pair") -> Ranks:
+    """R_F, R_E, R_N: related for k neighbours where R <= k, if either row lists the other ("undirected"), or both do
+    ("mutual").  [mu2012defc]
 
     Examples
     --------
@@ -92,8 +92,8 @@ def rank_matrices(S: np.ndarray, labels: LabelMatrix, undirected: str = "or", en
     array([[2, 3],
            [1, 2]], dtype=int32)
     """
-    check_option("undirected", undirected)
-    both = np.minimum if undirected == "or" else np.maximum
+    check_option("link", link)
+    both = np.minimum if link == "undirected" else np.maximum
     T = directed_ranks(S, labels, enemy_pool)
     return Ranks(*(both(M, M.T) for M in (T.friends, T.enemies, T.neighbors)))
 
@@ -107,7 +107,7 @@ def _nearest_first(S: np.ndarray, rows: slice) -> np.ndarray:
 
 
 def _of_classes(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks, slots: int) -> None:
-    """One class a row: the place inside each class by a stable sort of the classes along the order; ``slots`` is how
+    """One class per row: the place inside each class by a stable sort of the classes along the order; ``slots`` is how
     many places among enemies each row of the own class takes, 0 or 1."""
     small = np.uint8 if labels.c <= 256 else np.int32
     y = labels.Y.tocsr().indices.astype(small)

@@ -53,7 +53,7 @@ class Stages:
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 3.0], [5.0, 5.0]])
     >>> stages = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1]), X[:1]))
-    >>> found = stages.embed(Switches(2, 0, 0, 5, 2, 1, 2, 0), {"similarity_sigma": 1.0, "k_N": 3, "lam": 0.1})
+    >>> found = stages.embed(Switches(2, 0, 0, 5, 2, 1, 2, 0), {"similarity_sigma": 1.0, "n_neighbors": 3, "lam": 0.1})
     >>> found.Z.shape, found.Z_val.shape, found.failed
     ((4, 2), (1, 2), None)
     """
@@ -91,7 +91,8 @@ class Stages:
         ----------
         switches : the options; ``canonical()`` is up to the caller.
         params : a value for each name of ``switches.numeric()``; others are not looked at. sigma: multiple of the
-            median squared distance; k_F, k_E, k_N: an integer, None or infinity for all; lam: see ``lam_scale``.
+            median squared distance; n_friends, n_enemies, n_neighbors: an integer, None or infinity for all; lam: see
+            ``lam_scale``.
 
         Returns
         -------
@@ -124,7 +125,7 @@ def _check_part(part: Part) -> None:
     if labels.unknown is not None:
         raise ValueError("labels hold unknown cells, for which there is no rule here: take the fully known rows.")
     if labels.n != part.X.shape[0]:
-        raise ValueError(f"X has {part.X.shape[0]} rows, labels has {labels.n}: one set of labels a row is needed.")
+        raise ValueError(f"X has {part.X.shape[0]} rows, labels has {labels.n}: one set of labels per row is needed.")
     if part.X_val is not None and part.X_val.shape[1] != part.X.shape[1]:
         raise ValueError(
             f"X_val has {part.X_val.shape[1]} features, X has {part.X.shape[1]}: pass rows with the same columns."

@@ -72,7 +72,7 @@ class Switches:
     Examples
     --------
     >>> Switches(0, 6, 1, 6, 2, 1, 2, 0).numeric()
-    ('relation_sigma', 'similarity_tau', 'k_N', 'lam')
+    ('relation_sigma', 'similarity_tau', 'n_neighbors', 'lam')
     >>> Switches(1, 1, 4, 1, 1, 1, 3, 1).canonical().as_tuple()
     (1, 3, 2, 3, 1, 1, 3, 0)
     """
@@ -168,9 +168,9 @@ class Switches:
             if options[role] in MEASURE_PARAMETERS:
                 names.append(f"{role}_{MEASURE_PARAMETERS[options[role]]}")
         if self.em == 2:
-            names.append("k_N")
+            names.append("n_neighbors")
         else:
-            names += ["k_F"] * (self.eo != 3) + ["k_E"] * (self.eo != 4)
+            names += ["n_friends"] * (self.eo != 3) + ["n_enemies"] * (self.eo != 4)
         return (*names, "lam") if self.eo <= 2 else tuple(names)
 
     def describe(self) -> str:

@@ -170,7 +170,7 @@ def patch_alignment(patches: Iterable[tuple[Any, Any]], n: int) -> sparse.csr_ar
 
     Examples
     --------
-    >>> from proxembed.algebra.template import patch_alignment
+    >>> from proxembed import patch_alignment
     >>> pull = [[1.0, -1.0], [-1.0, 1.0]]
     >>> patch_alignment([([0, 1], pull), ([1, 2], pull)], 3).toarray()
     array([[ 1., -1.,  0.],

@@ -60,7 +60,7 @@ class BSSML(BSML):
         below=1,
         choices=("empirical",),
         kind=(list, tuple, np.ndarray),
-        doc="Probability that an unlabelled cell is positive: a number, one a label, or 'empirical': a label's "
+        doc="Probability that an unlabelled cell is positive: a number, one per label, or 'empirical': a label's "
         "(positive + 1) / (known + 2) known cells (rare labels may then never be predicted).",
     )
 

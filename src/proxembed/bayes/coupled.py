@@ -23,7 +23,7 @@ LARGEST_SQUARES = 1e280
 
 @dataclass(frozen=True)
 class Hyper:
-    """Gamma priors of the biases, the projection and the weights; the noise variance of z; one precision a column."""
+    """Gamma priors of the biases, the projection and the weights; the noise variance of z; one precision per column."""
 
     bias: GammaPrior
     projection: GammaPrior
@@ -72,7 +72,7 @@ class Coupled:
         check_size(self.X)
         self.route = posterior(self.X, hyper.variance, hyper.shared)
         seldom = not hyper.shared and may_keep(self.route, n_components)
-        self.refresh = refresh if seldom else 1  # one precision a column costs nothing to renew
+        self.refresh = refresh if seldom else 1  # one precision per column costs nothing to renew
 
     def sweep(self, state: State, renew: bool) -> float:
         """Replace every factor, the precisions of the projection where ``renew``; return the lower bound."""

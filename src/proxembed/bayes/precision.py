@@ -84,7 +84,7 @@ def left_singular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class FeaturePosterior:
-    """K^-1 through d x d Cholesky factors, one a column of prior precisions."""
+    """K^-1 through d x d Cholesky factors, one per column of prior precisions."""
 
     def __init__(self, X: CentredMatrix, v: float):
         self.X, self.v, self.size = X, v, X.shape[1]
@@ -156,7 +156,7 @@ class SharedPosterior:
         self.e = self.basis.s**2 / v
 
     def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool = True) -> np.ndarray:
-        """Means (d, R) for one prior precision a column, P (R,); ``diagonal`` holds the traces of K^-1."""
+        """Means (d, R) for one prior precision per column, P (R,); ``diagonal`` holds the traces of K^-1."""
         whole = self.e[:, None] + P
         null = self.d - len(self.e)
         self.shrink = 1.0 / whole
@@ -176,7 +176,7 @@ class SharedPosterior:
 def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | RowPosterior | SharedPosterior:
     """The cheapest route for these sizes.
 
-    Raises ValueError where both sides are too long: above 5,000 for a precision an entry, 10,000 for one a column.
+    Raises ValueError where both sides are too long: above 5,000 for a precision an entry, 10,000 for one per column.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, log_ndtr, softmax
@@ -25,21 +26,21 @@ def log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.n
     return odds if log_prior is None else odds + (log_prior[1] - log_prior[0])
 
 
-class ProbitClassifier(LabelClassifier):
+class ProbitClassifier(LabelClassifier, abstract=True):
     """Base of classifiers whose scores are log odds: probabilities beside predictions.
 
     A subclass also gives ``_means(X)``, the means of the probit scores, whose sign alone decides about a label unless
     the two sides weigh differently (``_prior``) or a row has exactly one class.
     """
 
-    _prior: np.ndarray | None = None  # log weights of the sides, (2, L)
-    _absent_odds: np.ndarray  # log odds of the labels that no row of fit has, 0 for the others, (c,)
+    _prior: ClassVar[np.ndarray | None] = None  # log weights of the sides, (2, L)
+    _absent_odds: ClassVar[np.ndarray]  # log odds of the labels that no row of fit has, 0 for the others, (c,)
 
     def _completed(self, odds: np.ndarray) -> np.ndarray:
         """Log odds (m, c), 0 for labels left out of fit, with those of the labels that no row has."""
         absent = self._absent_odds < 0
         scores = odds + self._absent_odds
-        if self._labels.form == "classes" and absent.any():  # of one class a row it is never the largest
+        if self._labels.form == "classes" and absent.any():  # of one class per row it is never the largest
             scores[:, absent] += np.minimum(odds[:, ~absent].max(axis=1, keepdims=True), 0.0)
         return scores
 
@@ -56,7 +57,7 @@ class ProbitClassifier(LabelClassifier):
     def decision_function(self, X):
         """Score rows by log odds: positive where the label is predicted.
 
-        Of several labels a row they end at -36.7 and 36.7, where a probability in float64 is 1, so that scores and
+        Of several labels per row they end at -36.7 and 36.7, where a probability in float64 is 1, so that scores and
         probabilities rank rows alike.
 
         Parameters
@@ -79,7 +80,7 @@ class ProbitClassifier(LabelClassifier):
 
         Returns
         -------
-        array of shape (m, c); with one class a row they are those of exactly one label, and sum to one
+        array of shape (m, c); with one class per row they are those of exactly one label, and sum to one
         """
         X = self._checked(X)
         scores = self._finite_scores(X)

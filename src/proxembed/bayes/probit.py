@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.parallel import one_pool
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import Param, check_params, shown
+from ..params import Param, check_params, param, shown
 from ..validation import checked_features, learning
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
@@ -25,12 +26,6 @@ from .targets import Targets, absent_odds, known_columns, known_rows
 
 MOST_SWEEPS = 1_000_000
 SHAPE = Param(above=0)
-SWEEPS = {
-    "max_iter": Param(low=1, high=MOST_SWEEPS, integer=True),
-    "refresh": Param(low=1, integer=True),
-    "tol": Param(low=0),
-    "accelerate": Param(kind=bool),
-}
 
 
 def with_ones(X):
@@ -102,26 +97,13 @@ class Probit:
 
 
 class VariationalProbit(ProbitClassifier):
-    """Variational Bayesian probit regression, one a label: t ~ N(w'x + b, 1), y = sign t, a precision a weight.
+    """Variational Bayesian probit regression, one per label: t ~ N(w'x + b, 1), y = sign t, a precision a weight.
     [gonen2014bsml]
 
     The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
     first). Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no
     part: its probability is 1 / (known + 2) for its number of known cells. With fewer rows than 0.55 times features the
     fitted (and the saved) model holds the training rows, otherwise their d x d product.
-
-    Parameters
-    ----------
-    hyper : tuple of 4 numbers, default=(1, 1, 1, 1)
-        Shape and scale of the gamma prior of the bias's precision, then of the weights'.
-    tol : float, default=1e-5
-        Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0
-        sweeps exactly ``max_iter`` times, and ``converged_`` stays False.
-    max_iter : int, default=500
-    refresh : int, default=10
-        Sweeps between renewals of the precisions.
-    accelerate : bool, default=True
-        Extrapolate between sweeps; the bound still never falls.  [anderson1965iterative]
 
     Attributes
     ----------
@@ -148,15 +130,28 @@ class VariationalProbit(ProbitClassifier):
 
     keeps_unknown: ClassVar[bool] = True
 
-    def __init__(self, hyper=(1.0, 1.0, 1.0, 1.0), *, tol=1e-5, max_iter=500, refresh=10, accelerate=True):
-        self.hyper = hyper
-        self.tol = tol
-        self.max_iter = max_iter
-        self.refresh = refresh
-        self.accelerate = accelerate
+    hyper: Sequence[float] = param(
+        default=(1.0, 1.0, 1.0, 1.0),
+        words="4 finite numbers above 0",
+        kw_only=False,
+        doc="Shape and scale of the gamma prior of the bias's precision, then of the weights'.",
+    )
+    tol: float = param(
+        default=1e-5,
+        low=0,
+        doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
+        "exactly max_iter sweeps, and ``converged_`` stays False.",
+    )
+    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Sweeps at most.")
+    refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the precisions.")
+    accelerate: bool = param(
+        default=True,
+        kind=bool,
+        doc="Extrapolate between sweeps; the bound still never falls.  [anderson1965iterative]",
+    )
 
     def fit(self, X, y):
-        """Fit one probit a label.
+        """Fit one probit per label.
 
         Parameters
         ----------
@@ -197,6 +192,8 @@ class VariationalProbit(ProbitClassifier):
             raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
         labels = LabelMatrix.of(y)
         check_consistent_length(X, labels.Y)
+        if len(labels.classes_) == 0:
+            raise ValueError(f"{name}: y names no label, since every set is empty; give at least one row with a label.")
         self._absent_odds, known = absent_odds(labels), known_columns(labels)
         present = known.drop_empty()
         if present.c == 0:  # no row has any label: all are learned as they are
@@ -205,7 +202,7 @@ class VariationalProbit(ProbitClassifier):
 
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
         hyper = check_hyper(type(self).__name__, self.hyper, 4)
-        check_params(self, SWEEPS)
+        check_params(self)
         return GammaPrior(hyper[0], hyper[1]), GammaPrior(hyper[2], hyper[3])
 
     def _scores(self, X) -> np.ndarray:

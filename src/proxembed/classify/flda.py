@@ -1,34 +1,25 @@
-"""Fisher linear discriminant analysis as a classifier: one discriminant a label, or nearest class mean."""
+"""Fisher linear discriminant analysis as a classifier: one discriminant per label, or nearest class mean."""
 
 import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.pencil.symmetric import SPD
-from proxembed.params import Param, check_params
+from proxembed.params import check_params, param
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit
 from .rows import known_labels
 
-PARAMETERS = {"threshold": Param(choices=("midpoint", "prior")), "ridge": Param(low=0)}
 SINGULAR = "ridge={ridge!r} leaves a singular within-class scatter; take a ridge above 0, such as 1e-6."
 
 
 class FLDAClassifier(LabelClassifier):
     """Fisher discriminants: w = (Sw + lam I)^-1 (mu1 - mu0) for each label, cut between the two means.  [fisher1936]
 
-    Labels share lam and one factorisation of the total scatter. With one class a row: the nearest class mean after
+    Labels share lam and one factorisation of the total scatter. With one class per row: the nearest class mean after
     projection on all Fisher directions, which is the Gaussian rule with a shared covariance. Rows with unknown labels
     are left out, with a warning.
-
-    Parameters
-    ----------
-    threshold : {"midpoint", "prior"}, default="midpoint"
-        Cut halfway between the projected means (equal priors), or moved by the shares of the classes in training, as
-        Gaussian discriminant analysis does.
-    ridge : float, default=1e-6
-        lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d. At least 0.
 
     Attributes
     ----------
@@ -54,12 +45,21 @@ class FLDAClassifier(LabelClassifier):
     [[1, 0], [1, 0], [0, 1], [0, 1]]
     """
 
-    def __init__(self, threshold="midpoint", *, ridge=1e-6):
-        self.threshold = threshold
-        self.ridge = ridge
+    threshold: str = param(
+        default="midpoint",
+        choices=("midpoint", "prior"),
+        kw_only=False,
+        doc="Cut halfway between the projected means (equal priors), or moved by the shares of the classes in "
+        "training, as Gaussian discriminant analysis does.",
+    )
+    ridge: float = param(
+        default=1e-6,
+        low=0,
+        doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d.",
+    )
 
     def fit(self, X, y):
-        """Fit one discriminant a label or class.
+        """Fit one discriminant per label or class.
 
         Parameters
         ----------
@@ -71,9 +71,10 @@ class FLDAClassifier(LabelClassifier):
         self
         """
         with learning(self):
-            check_params(self, PARAMETERS)
+            check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
+            X = X.astype(np.float64, copy=False)  # the default ridge lies below the rounding of float32
             ridge = float(self.ridge) * labels.n * float(feature_variances(X).mean())
             W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
             sums = labels.Y.T @ X

@@ -1,12 +1,13 @@
-"""LabelClassifier: from one real score a label to predictions in the form of y; what every classifier here shares."""
+"""LabelClassifier: from one real score per label to predictions in the form of y; what every classifier here shares."""
 
 from abc import ABC, abstractmethod
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from proxembed.base import Estimator
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, refuse_masked
 
@@ -36,18 +37,20 @@ class ExactMatch(ClassifierMixin):
         return float(np.average(hits, weights=sample_weight))
 
 
-class LabelClassifier(ExactMatch, BaseEstimator, ABC):
-    """Base of classifiers with one score a label: a positive score predicts the label, or the largest one the class.
+class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
+    """Base of classifiers with one score per label: a positive score predicts the label, or the largest one the class.
 
     A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows.
     """
+
+    role = "classifier"
 
     def _remember(self, labels: LabelMatrix) -> None:
         self.classes_, self._labels = labels.classes_, labels.take(slice(0, 0))
 
     @abstractmethod
     def _scores(self, X) -> np.ndarray:
-        """One score a label of checked rows, (m, c)."""
+        """One score per label of checked rows, (m, c)."""
 
     def _finite_scores(self, X) -> np.ndarray:
         """The scores of checked rows, or a ValueError where they overflow."""

@@ -2,30 +2,19 @@
 
 import numpy as np
 
-from proxembed.params import Param, check_params
+from proxembed.params import check_params, param
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import PENALTY, chosen_penalty, ridge_fit
 from .rows import known_labels
 
-PARAMETERS = {"penalty": PENALTY, "penalize_intercept": Param(kind=bool), "min_one": Param(kind=bool)}
-
 
 class MultiOutputRidge(LabelClassifier):
     """Multi-output ridge: min ||XW + 1b' - T||^2 + penalty ||W||^2 with T of +1 and -1.  [xu2016mvmd]
 
-    One linear score a label, all from one factorisation, cut at 0; with one class a row, the class of the largest
+    One linear score per label, all from one factorisation, cut at 0; with one class per row, the class of the largest
     score. Rows with unknown labels are left out, with a warning.
-
-    Parameters
-    ----------
-    penalty : float or "auto", default=0.1
-        Ridge penalty, at least 0; "auto" takes the least closed-form leave-one-out error on a log grid.
-    penalize_intercept : bool, default=False
-        Count b in the penalty too, as the MVMD package does.
-    min_one : bool, default=False
-        Give a row without any positive score the label of its largest one.
 
     Attributes
     ----------
@@ -49,13 +38,21 @@ class MultiOutputRidge(LabelClassifier):
     [[1, 0], [1, 0], [0, 1], [0, 1]]
     """
 
-    def __init__(self, penalty=0.1, *, penalize_intercept=False, min_one=False):
-        self.penalty = penalty
-        self.penalize_intercept = penalize_intercept
-        self.min_one = min_one
+    penalty: float | str = param(
+        default=0.1,
+        like=PENALTY,
+        kw_only=False,
+        doc="Ridge penalty; auto: the least closed-form leave-one-out error on a log grid.",
+    )
+    penalize_intercept: bool = param(
+        default=False, kind=bool, doc="Count b in the penalty too, as the MVMD package does."
+    )
+    min_one: bool = param(
+        default=False, kind=bool, doc="Give a row without any positive score the label of its largest one."
+    )
 
     def fit(self, X, y):
-        """Fit one linear score a label.
+        """Fit one linear score per label.
 
         Parameters
         ----------
@@ -67,7 +64,7 @@ class MultiOutputRidge(LabelClassifier):
         self
         """
         with learning(self):
-            check_params(self, PARAMETERS)
+            check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             T = 2.0 * labels.Y.toarray() - 1.0

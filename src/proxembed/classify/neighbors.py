@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proxembed.params import Param, check_params
+from proxembed.params import check_params, param
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
@@ -18,13 +18,11 @@ def _votes(neighbors: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return votes
 
 
-class _Neighbors(LabelClassifier):
+class _Neighbors(LabelClassifier, abstract=True):
     """What both share: the training rows, their labels, and scores that are probabilities less one half."""
 
-    _parameters = {"n_neighbors": Param(low=1, integer=True)}
-
     def _read(self, X, y):
-        check_params(self, self._parameters)
+        check_params(self)
         X = checked_features(self, X, reset=True)
         return known_labels(self, X, y)
 
@@ -42,13 +40,6 @@ class LabelKNN(_Neighbors):
     The score of a label is the share of neighbours that carry it, less one half. Equal distances go to the lowest row
     number, a vote of exactly one half to "no", and equal classes to the first. Rows with unknown labels are left out,
     with a warning.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=1
-        Neighbours; all training rows when there are fewer.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        Distance; cosine is that of the rows as they are, not centred.
 
     Attributes
     ----------
@@ -71,11 +62,18 @@ class LabelKNN(_Neighbors):
     True
     """
 
-    _parameters = {**_Neighbors._parameters, "metric": Param(choices=("euclidean", "cosine"))}
-
-    def __init__(self, n_neighbors=1, *, metric="euclidean"):
-        self.n_neighbors = n_neighbors
-        self.metric = metric
+    n_neighbors: int = param(
+        default=1,
+        low=1,
+        integer=True,
+        kw_only=False,
+        doc="Neighbours; all training rows when there are fewer.",
+    )
+    metric: str = param(
+        default="euclidean",
+        choices=("euclidean", "cosine"),
+        doc="Distance; cosine is that of the rows as they are, not centred.",
+    )
 
     def fit(self, X, y):
         """Keep the training rows and their labels.
@@ -105,14 +103,7 @@ class MLKNN(_Neighbors):
     With c(i) the number of neighbours of row i that carry label j: the prior is P = (s + n_j) / (2s + n), and
     P(c = r | j) = (s + #{i with j: c(i) = r}) / (s (K + 1) + n_j), the same for the rows without j, all counted on the
     training rows, none of which is its own neighbour. The larger of the two products wins; equal ones go by the prior.
-    Euclidean distance; rows with unknown labels are left out, with a warning.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=10
-        K; all other training rows when there are fewer.
-    smoothing : float, default=1.0
-        s, above 0; 1 is Laplace's rule.
+    Euclidean distance, equal ones to the lowest row number; rows with unknown labels are left out, with a warning.
 
     Attributes
     ----------
@@ -139,11 +130,14 @@ class MLKNN(_Neighbors):
     [[1, 0], [0, 1]]
     """
 
-    _parameters = {**_Neighbors._parameters, "smoothing": Param(low=1e-300, high=1e300)}
-
-    def __init__(self, n_neighbors=10, *, smoothing=1.0):
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
+    n_neighbors: int = param(
+        default=10,
+        low=1,
+        integer=True,
+        kw_only=False,
+        doc="K; all other training rows when there are fewer.",
+    )
+    smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 
     def fit(self, X, y):
         """Count the neighbours' labels of every training row.

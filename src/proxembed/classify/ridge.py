@@ -1,5 +1,7 @@
 """Multi-output ridge regression on label indicators, with the penalty given or chosen by leave-one-out."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -142,3 +144,43 @@ def ridge_fit(X, T, penalty: float, penalize_intercept: bool = False) -> tuple[n
     wide = sp.hstack([X, sp.csr_array(ones)], format="csr") if sp.issparse(X) else np.hstack([X, ones])
     coef, _ = ridge_solve(wide, T, penalty, center=False)
     return coef[:-1], coef[-1]
+
+
+class Readout(NamedTuple):
+    """Ridge scores of labels: coefficients (d, c), intercept (c,) and the penalty."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    penalty: float
+
+    def scores(self, Z: Any) -> np.ndarray:
+        """Scores (m, c) of rows Z (m, d); above 0 speaks for the label."""
+        return Z @ self.coef + self.intercept
+
+
+def fit_readout(Z: Any, Y: np.ndarray, folds: np.ndarray | None = None) -> Readout:
+    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error.
+
+    Parameters
+    ----------
+    Z : array or sparse array of shape (n, d)
+    Y : array of shape (n, c)
+        Labels, 0 or 1.
+    folds : int array of shape (n,), optional
+        Fold of each row, by which the penalty is chosen (``fold_penalty``); None: by leaving out single rows.
+
+    Returns
+    -------
+    Readout
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.ridge import fit_readout
+    >>> Z = np.arange(4.0)[:, None]
+    >>> (fit_readout(Z, Z > 1.5).scores(Z) > 0).ravel().tolist()
+    [False, False, True, True]
+    """
+    T = 2.0 * Y - 1.0
+    penalty = loo_penalty(Z, T) if folds is None else fold_penalty(Z, T, folds)
+    return Readout(*ridge_fit(Z, T, penalty), penalty)

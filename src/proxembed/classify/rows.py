@@ -25,7 +25,7 @@ def known_labels(estimator, X, y):
     Raises
     ------
     ValueError
-        y is missing, of another length, or no row is known.
+        y is missing, of another length, no row is known, or all label sets are empty.
 
     Examples
     --------
@@ -40,6 +40,8 @@ def known_labels(estimator, X, y):
         raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
     labels = LabelMatrix.of(y)
     check_consistent_length(X, labels.Y)
+    if labels.c == 0:
+        raise ValueError(f"{name}: no label occurs in y; give at least one row with a label.")
     known = labels.rows_known
     if known.all():
         return X, labels

@@ -1,13 +1,13 @@
 """The one shared threshold rule: where to cut label scores, the same for every method and rival."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
-from proxembed.params import Param, check_params, shown
-from proxembed.splits.splitters import FOLDS, index_pairs
+from proxembed.params import Param, check_params, param, shown
+from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
 from proxembed.targets.values import dense_labels
 from proxembed.validation import checked_features, learning
 
@@ -132,7 +132,7 @@ def apply_thresholds(S, thresholds: Thresholds) -> np.ndarray:
 
 
 def _label_scores(classifier, X, n_labels: int) -> np.ndarray:
-    """One score a label: the decision function, else probabilities."""
+    """One score per label: the decision function, else probabilities."""
     if hasattr(classifier, "decision_function"):
         scores = classifier.decision_function(X)
     elif hasattr(classifier, "predict_proba"):
@@ -148,7 +148,7 @@ def _label_scores(classifier, X, n_labels: int) -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64).reshape(X.shape[0], -1)
     if scores.shape[1] != n_labels:
         raise ValueError(
-            f"classifier={classifier!r} gives {scores.shape[1]} scores a row for {n_labels} labels; it must give one "
+            f"classifier={classifier!r} gives {scores.shape[1]} scores per row for {n_labels} labels; it must give one "
             "a label. Wrap it in sklearn.multiclass.OneVsRestClassifier."
         )
     return scores
@@ -184,7 +184,7 @@ def _folds(cv, X, Y: np.ndarray):
             raise ValueError(f"cv={shown(cv)} is not allowed; a number of folds must be {FOLDS.allowed()}.")
         return label_folds(int(cv), Y)
     if cv is None or (hasattr(cv, "split") and not isinstance(cv, str | bytes)):
-        return index_pairs(cv, check_cv(cv).split(X, Y), len(Y))
+        return index_pairs(cv, parts_of(check_cv(cv), X, Y), len(Y))
     return index_pairs(cv, cv, len(Y))
 
 
@@ -194,7 +194,7 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
     Parameters
     ----------
     classifier : estimator
-        With ``decision_function`` or ``predict_proba``, one score a label; it is cloned, not fitted.
+        With ``decision_function`` or ``predict_proba``, one score per label; it is cloned, not fitted.
     X : array or sparse array of shape (n, d)
     Y : array or sparse array of shape (n, c)
         Labels, 0 or 1.
@@ -208,7 +208,7 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
     Raises
     ------
     ValueError
-        The folds leave rows without a score, or the classifier does not give one score a label.
+        The folds leave rows without a score, or the classifier does not give one score per label.
 
     Examples
     --------
@@ -230,29 +230,23 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
     return S
 
 
+def _is_estimator(value: Any) -> bool:
+    return hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type)
+
+
 class Thresholded(MetaEstimatorMixin, LabelClassifier):
     """A classifier with its cuts tuned by the shared threshold rule on cross-fitted scores of the training rows.
 
     The classifier is fitted on all rows; the cuts come from inner folds (``tune_thresholds``). It may be a whole
     pipeline: then scaling and embedding are fitted inside the folds too, and the cuts stay honest where the embedding
-    has seen the labels. With one class a row nothing is cut: the class is that of the classifier. Rows with unknown
+    has seen the labels. With one class per row nothing is cut: the class is that of the classifier. Rows with unknown
     labels are left out, with a warning.
-
-    Parameters
-    ----------
-    classifier : estimator, optional
-        With ``decision_function`` or ``predict_proba``, one score a label; None for
-        ``MultiOutputRidge(penalty="auto")``.
-    cv : int, splitter or iterable of (train, test), default=5
-        Number of multi-label stratified folds, or scikit-learn's way to say which.
-    shrink : float, default=10
-        Weight of the global cut, in positive rows.
 
     Attributes
     ----------
     classifier_ : estimator
         Fitted on all rows.
-    cuts_ : array of shape (c,), or None with one class a row
+    cuts_ : array of shape (c,), or None with one class per row
     global_cut_ : float or None
     classes_ : array of shape (c,)
         Classes, or names of the label columns.
@@ -260,7 +254,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     Raises
     ------
     ValueError
-        A parameter out of range, or a classifier that does not give one score a label.
+        A parameter out of range, or a classifier that does not give one score per label.
 
     Examples
     --------
@@ -272,10 +266,21 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     [[0, 1], [0, 0], [1, 0]]
     """
 
-    def __init__(self, classifier=None, *, cv=5, shrink=SHRINK):
-        self.classifier = classifier
-        self.cv = cv
-        self.shrink = shrink
+    classifier: Any = param(
+        default=None,
+        choices=(None,),
+        words="a scikit-learn estimator, an instance of its class",
+        test=_is_estimator,
+        kw_only=False,
+        doc="With ``decision_function`` or ``predict_proba``, one score per label; None: "
+        '``MultiOutputRidge(penalty="auto")``.',
+    )
+    cv: Any = param(
+        default=5,
+        words="a number of folds, a splitter or an iterable of (train, test)",
+        doc="Number of multi-label stratified folds, or scikit-learn's way to say which.",
+    )
+    shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
     def fit(self, X, y):
         """Fit the classifier on all rows, and tune the cuts.
@@ -290,13 +295,14 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         self
         """
         with learning(self):
-            check_params(self, {"shrink": WEIGHT})
-            self._check_classifier()
+            check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
             if labels.form == "classes":
                 cuts, global_cut = None, None
+                if not hasattr(classifier, "predict"):
+                    raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
                 classifier.fit(X, labels.decode(labels.Y))
             else:
                 cuts, global_cut = tune_thresholds(
@@ -306,15 +312,6 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
         return self
-
-    def _check_classifier(self) -> None:
-        used = self.classifier
-        if used is None or (hasattr(used, "fit") and hasattr(used, "get_params") and not isinstance(used, type)):
-            return
-        raise ValueError(
-            f"Thresholded: classifier={shown(used)} is not allowed; classifier must be None or a scikit-learn "
-            "estimator, an instance of its class."
-        )
 
     def recut(self, S, Y):
         """Tune the cuts anew, on scores of rows that neither the classifier nor what comes before it has seen.
@@ -345,10 +342,13 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
 
         Returns
         -------
-        array of shape (m, c); with one class a row, what the classifier gives
+        array of shape (m, c); with one class per row, what the classifier gives
         """
         X = self._checked(X)
-        return self.classifier_.decision_function(X) if self.cuts_ is None else self._finite_scores(X)
+        if self.cuts_ is not None:
+            return self._finite_scores(X)
+        scored = hasattr(self.classifier_, "decision_function")
+        return self.classifier_.decision_function(X) if scored else self.classifier_.predict_proba(X)
 
     def _predicted(self, X):
         return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)

@@ -76,11 +76,28 @@ def printed(run: Callable[[], Any]) -> Any:
 
 app = typer.Typer(
     cls=Program,
-    help="Find, fit and explain low-dimensional embeddings of rows with one label, several labels, or some missing.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def print_version(asked: bool) -> None:
+    """Print the version and leave."""
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"proxembed {version('proxembed')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def program(
+    version: bool = typer.Option(False, "--version", is_eager=True, callback=print_version, help="Print the version."),
+) -> None:
+    """Find, fit and explain low-dimensional embeddings of rows with one label, several labels, or some missing."""
+
+
 for verb in (search, fit, transform, predict, compare, report, data, methods, demo):
     app.command()(verb)
 

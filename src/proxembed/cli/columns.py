@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from .interruption import say
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
 
-OPENML = "openml:"
 COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # outside double quotes
 QUOTED = re.compile(r'^"(.*)"$', re.DOTALL)
 LABELS = typer.Option(
@@ -22,26 +23,53 @@ LABELS = typer.Option(
     "comma stands in double quotes. One column may hold classes or, with --separator, several labels. ARFF: its XML "
     "file. npy: the file of the labels.",
 )
-TEXT = typer.Option(None, "--text", metavar="COLUMN", help="Column of texts; their words become the features.")
+TEXT = typer.Option(None, "--text", metavar="COLUMNS", help="Columns of texts, where they are not seen to be texts.")
 ID = typer.Option(None, "--id", metavar="COLUMN", help="Column that names the rows.")
 GROUPS = typer.Option(None, "--groups", metavar="COLUMN", help="Column whose equal values no split may part.")
 TIME = typer.Option(None, "--time", metavar="COLUMN", help="Column of numbers or ISO dates that orders the rows.")
 DROP = typer.Option(None, "--drop", metavar="COLUMNS", help="Columns to leave out: names or globs, like --labels.")
+KEEP = typer.Option(
+    None, "--keep", metavar="COLUMNS", help="The columns that are features, and no others: names or globs."
+)
+MISSING = typer.Option(
+    None, "--missing", metavar="TEXT", help="What else stands for an empty cell, such as -999; 'none' for nothing."
+)
+UNKNOWN = typer.Option(
+    None, "--unknown", metavar="empty", help="Empty cells of joined labels are unknown, and no rows without labels."
+)
 SEPARATOR = typer.Option(
     None, "--separator", metavar="TEXT", help="What joins the labels in the cells of the one label column, such as ';'."
 )
 
 
+OF_TABLES = ("labels", "text", "id", "groups", "time", "drop", "keep", "missing", "unknown", "separator")
+
+
+def table_options(given: dict[str, Any]) -> dict[str, Any]:
+    """The options of a table among the arguments of a verb.
+
+    Examples
+    --------
+    >>> from proxembed.cli.columns import OF_TABLES, table_options
+    >>> table_options({**dict.fromkeys(OF_TABLES), "seed": 0}) == dict.fromkeys(OF_TABLES)
+    True
+    """
+    return {name: given[name] for name in OF_TABLES}
+
+
 def dataset_from(
     file: str | Path,
     labels: list[str] | None = None,
-    text: str | None = None,
+    text: list[str] | None = None,
     id: str | None = None,
     groups: str | None = None,
     time: str | None = None,
     drop: list[str] | None = None,
     separator: str | None = None,
     test: str | Path | None = None,
+    keep: list[str] | None = None,
+    missing: list[str] | None = None,
+    unknown: str | None = None,
 ) -> Dataset:
     """Read DATA, a file or ``openml:NAME``, with the column options as they were given.
 
@@ -56,41 +84,39 @@ def dataset_from(
     >>> dataset_from(file, ["t_*"], id="row").label_names
     ('t_red', 't_blue')
     """
-    from proxembed.data import Columns, DataError, fetch_openml_dataset, read
+    from proxembed.workflow.labelled_data import read_labelled
 
-    names = one_by_one(labels)
-    given = {"text": text, "id": id, "groups": groups, "time": time, "separator": separator}
-    if str(file).startswith(OPENML):
-        refused = [f"--{option}" for option, value in {**given, "test": test}.items() if value is not None]
-        if refused:
-            raise DataError(
-                f"{file}: {', '.join(refused)} was given, but an OpenML set takes --labels and --drop only."
-            )
-        return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=one_by_one(drop))
-    path = Path(file)
-    source, names = label_file(path, names)
-    columns = Columns(labels=tuple(names), drop=tuple(one_by_one(drop)), **given)
-    return read(path, labels=source, test=test, columns=columns)
+    codes = None if missing is None else [code for code in one_by_one(missing) if code != "none"]
+    lists = {"labels": one_by_one(labels), "text": one_by_one(text), "drop": one_by_one(drop), "keep": one_by_one(keep)}
+    more = {"id": id, "groups": groups, "time": time, "separator": separator, "test": test}
+    dataset = read_labelled(file, **lists, **more, missing=codes, unknown=unknown)
+    for note in dataset.notes:
+        say(f"note: {note}")
+    return dataset
 
 
-def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, list[str]]:
-    """What --labels holds for a file without named columns (a file, or ARFF attributes), and the columns that it names.
+def training_data(file: str | Path, **columns: Any) -> Dataset:
+    """The data set of DATA, with labels that an embedding can serve.
+
+    Raises ValueError (DataError where the file or an option does not fit), each of one line.
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from proxembed.cli.columns import label_file
-    >>> label_file(Path("toy.arff"), ["a", "b"]), label_file(Path("toy.csv"), ["a", "b"])
-    ((['a', 'b'], []), (None, ['a', 'b']))
+    >>> import pathlib, tempfile
+    >>> from proxembed.cli.columns import training_data
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
+    >>> size = file.write_text("hue,red,blue\\n0.1,1,0\\n0.9,0,1\\n0.8,0,0\\n0.2,1,1\\n")
+    >>> training_data(file, labels=["red", "blue"])
+    Dataset(name='toy', n=4, d=1, labels=2)
     """
-    files = [name for name in names if Path(name).is_file()]
-    if path.suffix.lower() == ".npy":
-        if not files:
-            return (names[0] if names else None), []
-        return files[0], [name for name in names if name != files[0]]
-    if Path(path.name.lower().removesuffix(".gz")).suffix == ".arff":
-        return (names[0] if names == files[:1] and names else names or None), []
-    return None, names
+    from proxembed.workflow.labelled_data import check_labels
+    from proxembed.workflow.leaks import leaks
+
+    dataset = dataset_from(file, **columns)
+    check_labels(dataset, file)
+    for leak in leaks(dataset):
+        say(f"note: {leak}")
+    return dataset
 
 
 def one_by_one(options: list[str] | None) -> list[str]:

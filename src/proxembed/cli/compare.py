@@ -1,22 +1,43 @@
 """`proxembed compare`: methods and honest rivals on one labelled file."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from .checks import check_labels, check_limits
-from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from proxembed.workflow.options import CompareOptions
+
+from .columns import (
+    DROP,
+    GROUPS,
+    ID,
+    KEEP,
+    LABELS,
+    MISSING,
+    SEPARATOR,
+    TEXT,
+    TIME,
+    UNKNOWN,
+    table_options,
+    training_data,
+)
+from .interruption import leave_interrupted
+from .options import MEASURE, TOLERANCE, parse_contrasts, parse_sizes
 from .refusal import refusals
+from .terminal import head, print_json, print_summary, progress_bar
 
 
 def compare(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME; see `proxembed data`."),
     labels: list[str] = LABELS,
-    text: str = TEXT,
+    text: list[str] = TEXT,
     id: str = ID,
     groups: str = GROUPS,
     time: str = TIME,
     drop: list[str] = DROP,
+    keep: list[str] = KEEP,
+    missing: list[str] = MISSING,
+    unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
     standard: bool = typer.Option(False, "--standard-split", help="Also score the test rows that the file names."),
@@ -29,20 +50,48 @@ def compare(
     pairs: list[str] = typer.Option(
         None, "--contrast", metavar="A:B", help="Arms to test, such as opls:raw; repeat it."
     ),
+    measure: str = MEASURE,
+    tolerance: float = TOLERANCE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
-    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one a core."),
+    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-compare."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Compare embeddings of labelled rows by cross-validation, beside the rivals that they must beat."""
     with refusals():
-        check_limits(jobs, max_seconds)
-        dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, test)
-        check_labels(dataset, file)
-        from .job import Job, run_job
+        options = CompareOptions(
+            methods=methods,
+            n_components=parse_sizes(sizes),
+            folds=folds,
+            repeats=repeats,
+            standard_split=standard or test is not None,
+            min_positives=least,
+            max_seconds=max_seconds,
+            contrasts=parse_contrasts(pairs or ()),
+            seed=seed,
+            n_jobs=jobs,
+            measure=measure,
+            tolerance=tolerance,
+        )
+        dataset = training_data(file, **table_options(locals()), test=test)
+        compare_and_show(dataset, options, "compare", Path(file), out or Path(f"{dataset.name}-compare"), json_output)
 
-        folder = out or Path(f"{dataset.name}-compare")
-        options = {"methods": methods, "sizes": sizes, "folds": folds, "repeats": repeats, "min_positives": least}
-        options |= {"max_seconds": max_seconds, "pairs": tuple(pairs or ()), "seed": seed, "jobs": jobs}
-        job = Job("compare", folder, Path(file), standard=standard or test is not None, quiet=json_output, **options)
-        run_job(job, dataset)
+
+def compare_and_show(dataset: Any, options: Any, kind: str, file: Path | None, folder: Path, json_output: bool) -> None:
+    """Run a comparison and print its table, or its summary as JSON; after an interruption leave with its exit code."""
+    from proxembed.workflow.comparison import run_comparison
+    from proxembed.workflow.run_folder import note_written
+
+    with progress_bar(quiet=json_output) as progress:
+        found = run_comparison(dataset, options, head(kind, options.seed, file), folder, progress)
+    summary, tested = found.record["summary"], found.record["contrasts"]
+    try:
+        with note_written(found.folder):
+            if json_output:
+                print_json(summary | {"contrasts": tested})
+            else:
+                print_summary(summary, found.folder.paths, tested)
+    finally:
+        if summary["interrupted"]:
+            done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), options.folds * options.repeats
+            leave_interrupted(f"kept {done} complete folds of {of} in {found.folder.listing}.")

@@ -1,11 +1,26 @@
 """`proxembed data`: describe a labelled data file."""
 
+import shlex
 from pathlib import Path
 
 import typer
 
-from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
+from .columns import (
+    DROP,
+    GROUPS,
+    ID,
+    KEEP,
+    LABELS,
+    MISSING,
+    SEPARATOR,
+    TEXT,
+    TIME,
+    UNKNOWN,
+    dataset_from,
+    table_options,
+)
 from .refusal import refusals
+from .terminal import command, print_json
 
 
 def data(
@@ -13,22 +28,25 @@ def data(
         metavar="DATA", help="A labelled file: CSV, Parquet, .npz, .npy, svmlight, ARFF; or openml:NAME."
     ),
     labels: list[str] = LABELS,
-    text: str = TEXT,
+    text: list[str] = TEXT,
     id: str = ID,
     groups: str = GROUPS,
     time: str = TIME,
     drop: list[str] = DROP,
+    keep: list[str] = KEEP,
+    missing: list[str] = MISSING,
+    unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file of the same columns."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """Describe a labelled data file: sizes, labels, and rows and columns to be wary of."""
     with refusals():
-        facts = dataset_from(file, labels, text, id, groups, time, drop, separator, test).describe()
+        given = table_options(locals())
+        dataset = dataset_from(file, **given, test=test)
+        facts = dataset.describe()
         if json_output:
-            import json
-
-            typer.echo(json.dumps(facts, indent=2))
+            print_json(facts | {"columns": dataset.columns})
             return
         from rich.console import Console
         from rich.table import Table
@@ -36,7 +54,27 @@ def data(
 
         from proxembed.report import data_card
 
+        console = Console()
+        if dataset.columns is not None:
+            table = Table("column", "read as", "for example")
+            for column in dataset.columns:
+                table.add_row(*map(Text, column))
+            console.print(table)
         table = Table(show_header=False)
         for what, value in data_card(facts):
             table.add_row(what, Text(value))
-        Console().print(table)
+        console.print(table)
+        typer.echo(f"next: {proposed(command())}")
+
+
+def proposed(described: str) -> str:
+    """The search with the options of a description.
+
+    Examples
+    --------
+    >>> from proxembed.cli.data import proposed
+    >>> proposed("proxembed data t.csv --labels tags --json")
+    'proxembed search t.csv --labels tags'
+    """
+    words = shlex.split(described)
+    return shlex.join([words[0], "search", *(word for word in words[2:] if word != "--json")])

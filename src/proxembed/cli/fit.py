@@ -1,34 +1,25 @@
 """`proxembed fit`: one method on one labelled file, saved as a model."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
-from .checks import check_labels
-from .columns import DROP, GROUPS, ID, LABELS, SEPARATOR, TEXT, TIME, dataset_from
-from .interruption import say
+from .columns import (
+    DROP,
+    GROUPS,
+    ID,
+    KEEP,
+    LABELS,
+    MISSING,
+    SEPARATOR,
+    TEXT,
+    TIME,
+    UNKNOWN,
+    dataset_from,
+    table_options,
+)
 from .refusal import refusals
-
-
-@contextmanager
-def notes() -> Iterator[None]:
-    """Show each warning once, as one line on standard error, when the work is done.
-
-    Examples
-    --------
-    >>> from proxembed.cli.fit import notes
-    >>> with notes():
-    ...     pass
-    """
-    import warnings
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for line in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        say(f"note: {line}")
+from .terminal import command, notes, print_json
 
 
 def setting(text: str) -> tuple[str, object]:
@@ -127,15 +118,18 @@ def training_rows(dataset):
 
 def fit(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
-    method: str = typer.Option("opls", "--method", "-m", help="A name that `proxembed methods` lists."),
+    method: str = typer.Option("opls", "--method", "-m", help="A method or model that `proxembed methods` lists."),
     size: int = typer.Option(None, "-k", help="Number of components; without it the method's own.", min=1),
     settings: list[str] = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
     labels: list[str] = LABELS,
-    text: str = TEXT,
+    text: list[str] = TEXT,
     id: str = ID,
     groups: str = GROUPS,
     time: str = TIME,
     drop: list[str] = DROP,
+    keep: list[str] = KEEP,
+    missing: list[str] = MISSING,
+    unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     standard: bool = typer.Option(False, "--standard-split", help="Fit the file's standard training rows only."),
     seed: int = typer.Option(0, "--seed", help="Seed of a method that draws.", min=0),
@@ -145,10 +139,11 @@ def fit(
     """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
     with refusals():
         from proxembed.persist import check_model_path
+        from proxembed.workflow.labelled_data import check_labels
 
         if out is not None:
             check_model_path(check_suffix(out))
-        dataset = dataset_from(file, labels, text, id, groups, time, drop, separator, None)
+        dataset = dataset_from(file, **table_options(locals()))
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file, least=2)
@@ -165,8 +160,6 @@ def check_suffix(path: Path) -> Path:
 
 def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
     """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
-    import shlex
-    import sys
     from time import perf_counter
 
     from rich.console import Console
@@ -180,12 +173,11 @@ def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
     with notes(), Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
         fit_model(model, dataset.X, training_labels(dataset), dataset.groups)
     seconds = perf_counter() - started
-    command = shlex.join(["proxembed", *sys.argv[1:]])
-    save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))
+    save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command()))
     rows, features = dataset.X.shape
     return {
         "method": title,
-        "scaling": model["scaling"].kind,
+        "scaling": model["scaling"].state_.kind,
         "rows": rows,
         "features": features,
         "labels": len(dataset.label_names),
@@ -198,9 +190,7 @@ def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
 def show(done: dict, json_output: bool) -> None:
     """Say what was fitted and written."""
     if json_output:
-        import json
-
-        typer.echo(json.dumps(done, indent=2))
+        print_json(done)
         return
     size = f"{done['rows']:,} rows, {done['features']:,} features, {done['labels']} labels"
     typer.echo(f"{done['method']}: {done['components']} components of {size} in {done['seconds']:.1f} s")

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
@@ -75,22 +75,3 @@ def say(line: str) -> None:
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(line.split()))
     with suppress(OSError):  # the terminal may be gone
         typer.echo(f"proxembed: {shown}", err=True)
-
-
-def written_up(results: Any, step: Callable[[], Any]) -> Any:
-    """What a short step gives that writes up finished work: interrupted once, it is begun again.
-
-    The results are marked as interrupted then; a second interruption ends the run.
-
-    Examples
-    --------
-    >>> from proxembed.cli.interruption import written_up
-    >>> from proxembed.evaluate.results import Results
-    >>> written_up(Results({}, {}), lambda: "the summary")
-    'the summary'
-    """
-    try:
-        return step()
-    except KeyboardInterrupt:
-        results.interrupted = True
-        return step()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import typer
 
-from .fit import notes
 from .refusal import refusals
+from .terminal import notes
 from .transform import model_and_rows, plain_stem, report, table_path, write_table
 
 

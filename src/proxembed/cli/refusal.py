@@ -2,13 +2,15 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 
 import typer
 
 from .interruption import interruptible, leave_interrupted, say
+from .options import option_text
+from .terminal import command
 
 PERMISSION = "change its permissions, or name another place"
 REMEDIES = {
@@ -51,7 +53,11 @@ def refusals() -> Iterator[None]:
         except BrokenExecutor as error:
             refuse(f"a worker process was ended from outside, for want of memory perhaps; {FEWER}.", error)
         except ValueError as error:
-            refuse(" ".join(str(error).split()), error)
+            from proxembed.workflow.options import OptionError
+
+            text = option_text(error) if isinstance(error, OptionError) else str(error)
+            lines = faults_text(error)
+            refuse(lines[0] if lines else " ".join(text.split()), error, lines[1:])
         except KeyboardInterrupt as error:
             leave_interrupted(f"{notes_of(error) or 'nothing was written'}.")
 
@@ -83,8 +89,31 @@ def system_error_text(error: OSError) -> str:
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."
 
 
-def refuse(line: str, cause: Exception) -> None:
-    """Print one line on standard error and leave with exit code 2."""
+def faults_text(error: ValueError) -> list[str]:
+    """What has to be settled about a table: one line a problem, and the command that settles all; else no line.
+
+    Examples
+    --------
+    >>> from proxembed.cli.refusal import faults_text
+    >>> faults_text(ValueError("a"))
+    []
+    """
+    from proxembed.data.errors import TableFaults
+
+    problems = error.problems if isinstance(error, TableFaults) else [(str(error), getattr(error, "option", ""))]
+    options = " ".join(dict.fromkeys(option for _, option in problems if option))
+    if not options:
+        return []
+    found = [f"- {text}" for text, _ in problems] if isinstance(error, TableFaults) else []
+    head = f"{error.path}: to be settled first:" if isinstance(error, TableFaults) else str(error)
+    remedy = "this settles them" if all(option for _, option in problems) else "this settles those that have an option"
+    return [head, *found, f"{remedy if len(problems) > 1 else 'this settles it'}: {command()} {options}"]
+
+
+def refuse(line: str, cause: Exception, more: Sequence[str] = ()) -> None:
+    """Print one line on standard error, or one for each of several faults, and leave with exit code 2."""
     kept = notes_of(cause)
     say(f"{line}{f' Before that: {kept}.' if kept else ''}")
+    for each in more:
+        say(each)
     raise typer.Exit(2) from cause

@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from .refusal import refusals
+from .terminal import print_json, print_verdict
 
 
 def report(
@@ -22,12 +23,10 @@ def report(
         written = list(files)
         verdict = record["summary"]["verdict"]
         if json_output:
-            import json
-
-            typer.echo(json.dumps({"written": [str(path) for path in written], "verdict": verdict}, indent=2))
+            print_json({"written": [str(path) for path in written], "verdict": verdict})
             return
         typer.echo(f"written: {', '.join(str(path) for path in written)}")
-        typer.echo(f"{verdict['headline']}: {verdict['text']}")
+        print_verdict(verdict)
 
 
 def pages(record: dict, folder: Path) -> dict[str, str]:

@@ -1,15 +1,54 @@
-"""What the terminal shows of a job: progress on standard error, the table, and last the verdict."""
+"""What the terminal shows of a run: progress and notes on standard error, the table, and last the verdict."""
 
-from collections.abc import Iterator, Sequence
+import json
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from proxembed.evaluate.protocol import Progress
-from proxembed.report import score_text
+import typer
+
+from .interruption import say
+
+
+def command() -> str:
+    """The command that repeats the run."""
+    return shlex.join(["proxembed", *sys.argv[1:]])
+
+
+def head(kind: str, seed: int, file: Path | None = None) -> dict:
+    """Kind, command, seed and data hash of a run, as its record holds them."""
+    from proxembed.workflow.record import run_head
+
+    return run_head(kind, command(), seed, file)
+
+
+def print_json(facts: object) -> None:
+    """Print JSON for machines."""
+    typer.echo(json.dumps(facts, indent=2))
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Progress]:
+def notes() -> Iterator[None]:
+    """Show each warning once, as one line on standard error, when the work is done.
+
+    Examples
+    --------
+    >>> from proxembed.cli.terminal import notes
+    >>> with notes():
+    ...     pass
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for line in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        say(f"note: {line}")
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar on standard error, as the function that ``run`` calls.
 
     Examples
@@ -45,9 +84,12 @@ def leaderboard_table(summary: dict):
     from rich.table import Table
     from rich.text import Text
 
+    from proxembed.evaluate.summary import rows_of_folds
+    from proxembed.report import score_text
+
     facts, names = summary["dataset"], summary["measures"]
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} labels"
-    title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds ± s.e."
+    title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds of {rows_of_folds(summary):,} rows ± s.e."
     table = Table(
         title=Text(title),
         title_justify="left",
@@ -106,5 +148,15 @@ def print_summary(summary: dict, written: list[Path], tested: Sequence[dict] = (
     if summary["notes"]:
         console.print(Text(f"{len(summary['notes'])} warnings of the methods are listed on the page."))
     console.print(Text("written: " + ", ".join(str(path) for path in written)))
-    verdict = summary["verdict"]
-    console.print(Text.assemble((verdict["headline"] + ": ", "bold"), verdict["text"]))
+    print_verdict(summary["verdict"])
+
+
+def print_verdict(verdict: dict) -> None:
+    """Print a line per goal, and what the lines rest on."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for goal in verdict["goals"].values():
+        console.print(Text.assemble((f"{goal['title']}: {goal['word']}. ", "bold"), goal["sentence"]))
+    console.print(Text(verdict["note"] or verdict["text"]))

@@ -1,12 +1,11 @@
 """`proxembed transform`: new rows through a saved model; also the table files that `predict` writes."""
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from .fit import notes
 from .refusal import refusals
+from .terminal import notes, print_json
 
 SUFFIXES = (".npz", ".csv", ".parquet")
 
@@ -87,6 +86,7 @@ def write_table(path: Path, columns: dict, ids, arrays: dict) -> None:
     """Write named columns as .csv or .parquet, with the ids first, or whole arrays as .npz."""
     from proxembed.data.parquet import parquet_bytes
     from proxembed.persist import write_whole
+    from proxembed.workflow.run_folder import npz_bytes
 
     suffix = path.suffix.lower()
     if suffix == ".npz":
@@ -96,27 +96,6 @@ def write_table(path: Path, columns: dict, ids, arrays: dict) -> None:
             columns = {("id" if "id" not in columns else "row id"): list(ids), **columns}
         content = csv_bytes(columns) if suffix == ".csv" else parquet_bytes(columns)
     write_whole({path: content})
-
-
-def npz_bytes(arrays: dict) -> bytes:
-    """Arrays as a compressed .npz file; text is stored as fixed-width text, never as objects.
-
-    Examples
-    --------
-    >>> import io
-    >>> import numpy as np
-    >>> from proxembed.cli.transform import npz_bytes
-    >>> np.load(io.BytesIO(npz_bytes({"Z": [[1.0]]})))["Z"].tolist()
-    [[1.0]]
-    """
-    import io
-
-    import numpy as np
-
-    buffer = io.BytesIO()
-    stored: Any = {name: np.asarray(values) for name, values in arrays.items()}
-    np.savez_compressed(buffer, **stored)
-    return buffer.getvalue()
 
 
 def csv_bytes(columns: dict) -> bytes:
@@ -141,9 +120,7 @@ def csv_bytes(columns: dict) -> bytes:
 def report(done: dict, json_output: bool) -> None:
     """Say how many rows went where."""
     if json_output:
-        import json
-
-        typer.echo(json.dumps(done, indent=2))
+        print_json(done)
         return
     sizes = ", ".join(f"{value:,} {name}" for name, value in done.items() if name != "written")
     typer.echo(f"{sizes}; written: {done['written']}")

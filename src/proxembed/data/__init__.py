@@ -5,9 +5,8 @@ from proxembed.data.builtin import digits
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError
 from proxembed.data.openml import fetch_openml_dataset
-from proxembed.data.readers import read
+from proxembed.data.readers import read, read_rows
 from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.new_rows import read_rows
 from proxembed.data.synthetic import banana, swiss_roll, zipf_counts
 from proxembed.data.text import text_counts
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
+from proxembed.tables import TableRows
 from proxembed.targets.values import classes_of, missing_entries
 
 Matrix = NDArray[np.floating] | sparse.csr_array
@@ -22,16 +23,17 @@ class Dataset:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
+    X : array or sparse matrix of shape (n, d), or TableRows of d columns
         Finite features. float32 and float64 are kept, other number types become float64; sparse input becomes
-        a `csr_array` and is never made dense.
+        a `csr_array` and is never made dense. Rows of a table with more than numbers stay as they are: what they
+        become is learned from training rows alone, by a `TableEncoder`.
     Y : array or sparse matrix of shape (n, c)
-        Label indicator of 0 and 1, kept as a uint8 `csc_array`. One label a row is the one-hot special case:
+        Label indicator of 0 and 1, kept as a uint8 `csc_array`. One label per row is the one-hot special case:
         see `Dataset.from_classes`.
     feature_names : sequence of str, optional
         Names of the d columns of X; None gives x0, x1, ...
     label_names : sequence of str, optional
-        Distinct names of the c columns of Y (class names for one label a row); None gives label0, label1, ...
+        Distinct names of the c columns of Y (class names for one label per row); None gives label0, label1, ...
     name : str
         Name of the data set.
     train_idx, test_idx : sequence of int, optional
@@ -48,6 +50,10 @@ class Dataset:
         Time of each row: numbers, or for dates seconds since 1970.
     source : dict, optional
         How the columns of the file were read, as plain JSON-able data: `read_rows` reads new rows by it.
+    notes : sequence of str
+        What a person must be told of how the file was read, a line each.
+    columns : sequence of (name, reading, example), optional
+        Every column of a table with more than numbers.
 
     Raises
     ------
@@ -77,6 +83,8 @@ class Dataset:
     groups: NDArray[np.intp] | None = None
     times: NDArray[np.float64] | None = None
     source: dict[str, Any] | None = None
+    notes: Sequence[str] = ()
+    columns: Sequence[tuple[str, str, str]] | None = None
 
     def __post_init__(self) -> None:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
@@ -106,6 +114,8 @@ class Dataset:
             "unknown": _mask(self.unknown, Y),
             "ids": None if self.ids is None else _names("ids", self.ids, n, "", "row"),
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
+            "notes": tuple(self.notes),
+            "columns": None if self.columns is None else tuple(tuple(column) for column in self.columns),
             "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
             object.__setattr__(self, field, value)
@@ -118,7 +128,7 @@ class Dataset:
     def from_classes(
         cls, X: ArrayLike, y: ArrayLike, label_names: Sequence[str] | None = None, **kwargs: Any
     ) -> Dataset:
-        """Data set of one class a row; Y is one-hot over the sorted distinct classes of y.
+        """Data set of one class per row; Y is one-hot over the sorted distinct classes of y.
 
         Parameters
         ----------
@@ -200,6 +210,8 @@ class Dataset:
             None if self.groups is None else self.groups[rows],
             None if self.times is None else self.times[rows],
             self.source,
+            self.notes,
+            self.columns,
         )
 
     def describe(self) -> dict[str, Any]:
@@ -208,11 +220,13 @@ class Dataset:
         Returns
         -------
         dict
-            `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `cardinality` (labels a row), `density`
+            `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `cardinality` (labels per row), `density`
             (cardinality / labels), `label_sets` (distinct), `rows_without_label` (no label and no unknown cell),
             `unknown_cells`, `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an
             earlier row's), `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`,
-            `groups` (distinct ones, or None), `time_order` (whether the rows have times).
+            `groups` (distinct ones, or None), `time_order` (whether the rows have times), `negative` (what a row
+            without the one label is called, or None), `notes` (what was told of
+            the reading). Of the columns of a table, an empty cell counts as zero.
 
         Examples
         --------
@@ -222,7 +236,8 @@ class Dataset:
         (1797, 64, 7, 10)
         """
         (n, d), c, Y = self.X.shape, self.Y.shape[1], self.Y.tocsr()
-        X = _without_stored_zeros(self.X) if sparse.issparse(self.X) else self.X + 0.0  # -0.0 becomes 0.0
+        X = _as_numbers(self.X) if isinstance(self.X, TableRows) else self.X
+        X = _without_stored_zeros(X) if sparse.issparse(X) else X + 0.0  # -0.0 becomes 0.0
         nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
         empty = Y.sum(axis=1, dtype=np.int64) == 0
         if self.unknown is not None:
@@ -243,12 +258,14 @@ class Dataset:
             "zero_rows": int((nonzero == 0).sum()),
             "duplicate_rows": n - len(set(_row_keys(X))),
             "constant_features": _constant(X),
-            "nonzero_share": float(nonzero.sum()) / (n * d),
+            "nonzero_share": float(nonzero.sum()) / (n * X.shape[1]),
             "train": None if self.train_idx is None else len(self.train_idx),
             "test": None if self.test_idx is None else len(self.test_idx),
             "licence": self.licence,
             "groups": None if self.groups is None else len(np.unique(self.groups)),
             "time_order": self.times is not None,
+            "negative": (self.source or {}).get("negative"),
+            "notes": list(self.notes),
         }
 
 
@@ -259,7 +276,7 @@ def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[spa
     except ValueError as error:
         raise DataError(str(error)) from error
     if y.ndim != 1 or y.dtype.kind not in "biufUSO":
-        raise DataError(f"y has shape {y.shape} and type {y.dtype}; classes must be one number or text a row.")
+        raise DataError(f"y has shape {y.shape} and type {y.dtype}; classes must be one number or text per row.")
     if (missing := missing_entries(y)).any():
         raise DataError(f"y is NaN in row {missing.argmax()}; drop rows without a class or give an indicator Y.")
     if label_names is None:
@@ -281,7 +298,22 @@ def class_name(value: Any) -> str:
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)
 
 
-def _features(X: ArrayLike) -> Matrix:
+def _as_numbers(rows: TableRows) -> NDArray[np.float64]:
+    """The cells of a table as numbers, equal where the cells are equal, and 0 where they are empty."""
+    blocks = []
+    for array in rows.arrays:
+        if array.dtype == object:
+            code = {"": 0, (): 0}
+            array = np.array([code.setdefault(cell, len(code)) for cell in array], dtype=np.float64)
+        blocks.append(np.nan_to_num(array.reshape(len(rows), -1)))
+    return np.hstack(blocks)
+
+
+def _features(X: ArrayLike) -> Matrix | TableRows:
+    if isinstance(X, TableRows):
+        if 0 in X.shape:
+            raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
+        return X
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise DataError(f"X has shape {X.shape} and type {X.dtype}; it must be a 2-D array of real numbers.")
@@ -311,7 +343,7 @@ def _indicator(Y: ArrayLike) -> sparse.csc_array:
     if Y.ndim != 2 or Y.dtype.kind not in "biuf":
         raise DataError(
             f"Y has shape {Y.shape} and type {Y.dtype}; it must be an n x c indicator of 0 and 1 "
-            "(one class a row: Dataset.from_classes)."
+            "(one class per row: Dataset.from_classes)."
         )
     if Y.shape[1] == 0:
         raise DataError("Y has no columns; at least one label is needed.")

@@ -15,11 +15,47 @@ class DataError(ValueError):
     'cal500.arff, line 12: the row has 3 values, not 4; add the missing value.'
     """
 
+    option: str = ""  # an option of the program that settles it
+
     @classmethod
     def at(cls, path: str | Path, line: int | None, reason: str, remedy: str) -> DataError:
         """Error for a place in a file; `line` counts from 1 and is None where no line is at fault."""
         place = str(path) if line is None else f"{path}, line {line}"
         return cls(f"{place}: {reason}; {remedy}.")
+
+
+class TableFaults(DataError):
+    """All that has to be settled before a table can be used, with the options that settle it.
+
+    Parameters
+    ----------
+    path : str or Path
+    problems : list of (text, option)
+        What is wrong, and the option of the program that settles it, "" where there is none.
+
+    Examples
+    --------
+    >>> from proxembed.data.errors import TableFaults
+    >>> problems = [("column 'x' holds -999", "--missing=-999"), ("column 'v' holds lists", "--drop v")]
+    >>> print(TableFaults("a.csv", problems))
+    a.csv: 2 problems: column 'x' holds -999; column 'v' holds lists; add --missing=-999 --drop v.
+    """
+
+    def __init__(self, path: str | Path, problems: list[tuple[str, str]]) -> None:
+        self.path, self.problems = str(path), problems
+        self.options = " ".join(dict.fromkeys(option for _, option in problems if option))
+        texts = "; ".join(text for text, _ in problems)
+        count = f"{len(problems)} problems: " if len(problems) > 1 else ""
+        super().__init__(f"{path}: {count}{texts}; {self.remedy}.")
+
+    @property
+    def remedy(self) -> str:
+        """What to do, where one of the problems has no option."""
+        unsettled = [text for text, option in self.problems if not option]
+        return f"add {self.options}" if self.options else "correct " + ("it" if len(unsettled) == 1 else "them")
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.path, self.problems)
 
 
 def shorten(text: object, width: int = 40) -> str:

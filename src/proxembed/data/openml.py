@@ -30,8 +30,8 @@ def fetch_openml_dataset(
 ) -> Dataset:
     """Data set of OpenML by its name, fetched once and then read from scikit-learn's cache.
 
-    A lone label column with other values than 0 and 1 (or FALSE and TRUE) is read as one class a row; an empty cell of
-    a label column is unknown. A feature column of text values becomes one 0/1 column a value, named ``column=value``.
+    A lone label column with other values than 0 and 1 (or FALSE and TRUE) is read as one class per row; an empty cell
+    of a label column is unknown. A text column becomes one 0/1 column per value, named ``column=value``.
     Licence and citation stand in `Dataset.licence`, as OpenML tells them.
 
     Parameters
@@ -149,7 +149,7 @@ def _licence(details: Mapping[str, Any]) -> str:
 
 
 def _features(bunch: Any, features: Sequence[str], table: Table) -> tuple[Matrix, list[str]]:
-    """Feature columns as numbers; a nominal column of text as one 0/1 column a value, as the ARFF reader has it."""
+    """Feature columns as numbers; a nominal column of text as one 0/1 column per value, as the ARFF reader has it."""
     place_of = {name: j for j, name in enumerate(bunch.feature_names)}
     X = sparse.csc_array(bunch.data) if sparse.issparse(bunch.data) else bunch.data
     parts, names = [], []

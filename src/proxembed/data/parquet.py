@@ -1,4 +1,4 @@
-"""Parquet out: named columns as the bytes of a file; reading stands with the other formats in `readers`."""
+"""Parquet out: named columns or a DataFrame as the bytes of a file; the reader stands in `readers`."""
 
 from __future__ import annotations
 
@@ -35,11 +35,58 @@ def parquet_bytes(columns: Mapping[str, NDArray | Sequence[Any]]) -> bytes:
     >>> read(file, labels=["red"]).X.tolist()
     [[0.5], [0.25]]
     """
+    pyarrow, parquet = _pyarrow("a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv.")
+    return _bytes(parquet, pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()}))
+
+
+def frame_bytes(frame: Any) -> bytes:
+    """A DataFrame as the content of a Parquet file, without the index of a pandas DataFrame.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        pyarrow is not installed, or a column holds cells of several kinds.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.data.parquet import frame_bytes
+    >>> frame_bytes(DataFrame({"age": [30, 50], "left": ["yes", "no"]}))[:4]
+    b'PAR1'
+    """
+    pyarrow, parquet = _pyarrow("a DataFrame that holds its labels needs pyarrow: pip install 'proxembed[data]'.")
+    try:
+        table = (
+            frame.to_arrow() if hasattr(frame, "to_arrow") else pyarrow.Table.from_pandas(frame, preserve_index=False)
+        )
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"X holds a column whose cells are of several kinds ({reason}); make them one kind."
+        ) from error
+    return _bytes(parquet, table)
+
+
+def _pyarrow(remedy: str) -> tuple[Any, Any]:
+    """The modules of pyarrow, or an error with this remedy."""
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise ValueError("a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv.") from error
+        raise ValueError(remedy) from error
+    return pyarrow, parquet
+
+
+def _bytes(parquet: Any, table: Any) -> bytes:
+    """A table of Arrow as a file in memory."""
     buffer = io.BytesIO()
-    parquet.write_table(pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()}), buffer)
+    parquet.write_table(table, buffer)
     return buffer.getvalue()

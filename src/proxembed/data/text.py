@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
-
-TOKEN = re.compile("[a-z0-9]+")
-CACHED_STEMS = 1 << 18
+from proxembed.tables.words import stems
 
 
 def text_counts(
     texts: Iterable[str], vocabulary: Sequence[str] | None = None, min_df: int = 2
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """Counts of stemmed words: lower case, tokens ``[a-z0-9]+``, Porter's stemmer, no stop list.
+    """Counts of stemmed words: lower case, tokens of letters and digits, Porter's stemmer, no stop list.
 
     Counts are raw: a scaling such as tf-idf is fitted on training rows alone, so that nothing leaks from held-out ones.
 
     Parameters
     ----------
     texts : iterable of str
-        One text a row; an empty text gives a row of zeros.
+        One text per row; an empty text gives a row of zeros.
     vocabulary : sequence of str, optional
         Stems of the columns, as an earlier call returned them; words outside are left out. None takes every stem
         that occurs in at least `min_df` texts, in alphabetical order.
@@ -59,7 +55,11 @@ def text_counts(
         vocabulary = _distinct(vocabulary)
     elif isinstance(min_df, bool) or not isinstance(min_df, (int, np.integer)) or min_df < 1:
         raise DataError(f"min_df={min_df!r} must be a whole number of texts from 1 up; 2 drops stems seen once.")
-    counter = CountVectorizer(analyzer=_stems(), vocabulary=vocabulary, min_df=min_df if vocabulary is None else 1)
+    try:
+        analyzer = stems()
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    counter = CountVectorizer(analyzer=analyzer, vocabulary=vocabulary, min_df=min_df if vocabulary is None else 1)
     try:
         counts = counter.fit_transform(_checked(texts))
     except DataError:
@@ -72,21 +72,9 @@ def text_counts(
     return sparse.csr_array(counts, dtype=np.float64), tuple(map(str, counter.get_feature_names_out()))
 
 
-def _stems() -> Callable[[str], list[str]]:
-    """From a text to its stems, each distinct word stemmed once."""
-    try:
-        from snowballstemmer import stemmer
-    except ImportError as error:
-        raise DataError(
-            "text columns need the stemmer snowballstemmer, which is not installed; install proxembed[text]."
-        ) from error
-    stem = lru_cache(CACHED_STEMS)(stemmer("porter").stemWord)
-    return lambda text: [stem(token) for token in TOKEN.findall(text.lower())]
-
-
 def _checked(texts: Iterable[str]) -> Iterator[str]:
     if isinstance(texts, (str, bytes)):
-        raise DataError(f"texts is the single text {shorten(texts)}; give a list with one text a row.")
+        raise DataError(f"texts is the single text {shorten(texts)}; give a list with one text per row.")
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise DataError(

@@ -1,12 +1,15 @@
-"""What packed data take in memory, checked before they are unpacked."""
+"""Bytes of data files, plain or packed; what packed ones take in memory is checked before they are unpacked."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import math
 import os
 import zipfile
-from collections.abc import Collection
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,6 +17,7 @@ from numpy.lib import format as npy
 
 from proxembed.data.errors import DataError, shorten
 
+GZIP_MAGIC = b"\x1f\x8b"
 SHARE = 2  # of the memory: the program holds the rows and at least one copy
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -74,7 +78,7 @@ class Unpacked(io.BufferedReader):
         line = super().readline(LINE_BYTES if size is None or size < 0 else size)
         if len(line) == LINE_BYTES:
             reason = f"it unpacks to a line of more than {size_text(LINE_BYTES)}"
-            raise DataError.at(self._path, None, reason, "write one row a line")
+            raise DataError.at(self._path, None, reason, "write one row per line")
         return line
 
 
@@ -103,6 +107,26 @@ class _Counted(io.RawIOBase):
             reason = f"it unpacks to more than {size_text(self._most)}, the most that may be unpacked here"
             raise DataError.at(self._path, None, reason, "give fewer rows, or unpack it if it is meant to be so large")
         return place
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Binary stream of a file; gzip is recognised by its first bytes, whatever the name, and unpacked up to a limit."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        remedy = "write what it gives to a file first"
+        raise DataError.at(path, None, "it is a pipe or a device, which cannot be read twice", remedy)
+    try:
+        with open(path, "rb") as raw:
+            if raw.peek(2)[:2] == GZIP_MAGIC:
+                with gzip.open(raw) as packed:
+                    yield Unpacked(packed, path, most_unpacked())
+            else:
+                yield raw
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError.at(path, None, "the gzip data are cut short or damaged", "fetch the file again") from error
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read ({error.strerror})"
+        raise DataError.at(path, None, reason, "check the path and the right to read it") from error
 
 
 def check_array(stream: BinaryIO, size: int, path: Path, name: str, most: int, remedy: str = SMALLER) -> int:

@@ -5,7 +5,7 @@ In: rows, labels, and which rows are held out. Out: an ``Evaluation`` of switche
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from time import perf_counter
@@ -17,10 +17,12 @@ from scipy import sparse
 from proxembed.adaptive import Embedded, Limits, PairOptions, Part, Stages, Switches, limits_of
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.evaluate.measures import Measure
+from proxembed.study.study import Evaluator
 from proxembed.targets.labels import LabelMatrix
 
 from .prefix_classifier import check_classifier
-from .prefix_scores import RANKING, check_scoring, default_scoring, prefix_scores, searched_sizes
+from .prefix_scores import default_measure, predicted_measure, prefix_scores, searched_sizes
 from .stage_cache import MAX_BYTES, StageCache
 
 EQUAL = 1e-12
@@ -58,7 +60,7 @@ class _Fold:
     held_out: LabelMatrix
 
 
-class Objective:
+class Objective(Evaluator):
     """The score of candidates on held-out rows.  [mu2012defc]
 
     Every stage that candidates share is made once, for each held-out part, up to ``cache_bytes`` in all. A copy sent to
@@ -70,7 +72,7 @@ class Objective:
     labels : their labels, all known.
     splits : list of (rows trained on, rows held out), or one pair (X_val, labels_val) of further rows.
     classifier : "1nn" | "flda"
-    scoring : a measure of ``prefix_scores``; None for accuracy with one class a row, else macro-F1.
+    measure : a measure of ``prefix_scores``; None: subset accuracy with one class per row, else macro F1.
     k_cap : most components.
     all_k : whether every number of components is scored, not only those of ``searched_sizes``.
     cache_bytes : limit of the stages kept; 0 keeps none.
@@ -78,7 +80,7 @@ class Objective:
 
     Attributes
     ----------
-    one_label : whether exactly one label a row is predicted, in every held-out part alike: rows are of one class each,
+    one_label : whether exactly one label per row is predicted, in every held-out part alike: rows are of one class,
         or every row has exactly one label.
 
     Raises
@@ -92,7 +94,8 @@ class Objective:
     >>> data = banana(60)
     >>> labels = LabelMatrix.of(data.Y.toarray().argmax(axis=1))
     >>> objective = Objective(data.X, labels, [(np.arange(40), np.arange(40, 60))])
-    >>> found = objective.evaluate(Switches(3, 5, 0, 5, 2, 2, 2, 0), {"similarity_sigma": 0.1, "k_N": 39, "lam": 1.0})
+    >>> params = {"similarity_sigma": 0.1, "n_neighbors": 39, "lam": 1.0}
+    >>> found = objective.evaluate(Switches(3, 5, 0, 5, 2, 2, 2, 0), params)
     >>> found.k, found.score > 0.8
     (2, True)
     """
@@ -104,15 +107,14 @@ class Objective:
         splits: Sequence[tuple[np.ndarray, np.ndarray]] | tuple[Matrix, LabelMatrix],
         *,
         classifier: str = "1nn",
-        scoring: str | None = None,
+        measure: str | Measure | Callable | None = None,
         k_cap: int = K_CAP,
         all_k: bool = False,
         cache_bytes: int = MAX_BYTES,
         **options: Any,
     ):
         check_classifier(classifier)
-        self.scoring = default_scoring(labels) if scoring is None else scoring
-        check_scoring(self.scoring)
+        self.measure = predicted_measure(default_measure(labels) if measure is None else measure)
         self.X, self.labels, self.classifier, self.k_cap = X, labels, classifier, k_cap
         self.all_k, self.options = all_k, options
         self.further = tuple(splits) if _is_further(splits) else None
@@ -121,6 +123,7 @@ class Objective:
         self.one_label = labels.form == "classes" or all(each.one_hot for each in told)
         if self.further is None and not self.splits:
             raise ValueError("splits is empty; give at least one pair of rows trained on and rows held out.")
+        self.perfect = self.measure.score(self.measure.best)
         self.cache = StageCache(cache_bytes)
         _ = self._folds
 
@@ -130,11 +133,7 @@ class Objective:
     @property
     def limits(self) -> Limits:
         """How far numbers of neighbours go, on all rows that are not further ones."""
-        return self.limits_of(self.labels)
-
-    def limits_of(self, labels: LabelMatrix) -> Limits:
-        """How far numbers of neighbours go, on rows of these labels."""
-        return limits_of(labels, PairOptions(**self.options))
+        return limits_of(self.labels, PairOptions(**self.options))
 
     @property
     def cache_stats(self) -> dict[str, int]:
@@ -152,8 +151,8 @@ class Objective:
         ]
 
     def _fold(self, name: tuple, X: Matrix, labels: LabelMatrix, X_val: Matrix, labels_val: LabelMatrix) -> _Fold:
-        if self.scoring == RANKING and not labels_val.nk.any():
-            raise ValueError(f"scoring={RANKING!r} needs a held-out row with a label in every held-out part.")
+        if np.isnan(self.measure.failed(labels_val.Y)):
+            raise ValueError(f"measure={self.measure.name!r} is not defined on the labels of a held-out part.")
         cache = self.cache if self.cache.max_bytes else None
         stages = Stages(Part(X, labels, X_val), cache, name=name, k_cap=self.k_cap, **self.options)
         return _Fold(stages, labels, labels_val)
@@ -190,6 +189,14 @@ class Objective:
         seconds = perf_counter() - start
         return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
 
+    def order(self, steps: Sequence[Mapping[str, float]]) -> list[int]:
+        """Parameters of like stages one after another."""
+        return sorted(range(len(steps)), key=lambda place: tuple(steps[place].values()))
+
+    def enough(self, outcome: Evaluation) -> bool:
+        """Whether the score is the best that the measure can have."""
+        return outcome.score >= self.perfect
+
     def _best(self, placed: list[Embedded]) -> tuple[int, float, tuple[float, ...]]:
         k_max = min(found.Z.shape[1] for found in placed)
         sizes = list(range(1, k_max + 1)) if self.all_k else searched_sizes(self.classifier, k_max)
@@ -198,9 +205,19 @@ class Objective:
     def _curve(self, fold: _Fold, found: Embedded, sizes: list[int]) -> np.ndarray:
         """The score of a held-out part for each number of components; none where all rows coincide."""
         parts = found.Z, fold.labels, found.Z_val, fold.held_out
-        scores = prefix_scores(self.classifier, *parts, self.scoring, sizes, self.one_label)
+        scores = prefix_scores(self.classifier, *parts, self.measure, sizes, self.one_label)
         scores[np.array(sizes) <= found.flat] = -np.inf
         return scores
+
+
+def ranked(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """Best first; equal scores by fewer components, then as they come.
+
+    >>> first, second = (Evaluation((), {}, 0.5, k, (0.5,), 0.0) for k in (3, 2))
+    >>> [found.k for found in ranked([first, second])]
+    [2, 3]
+    """
+    return sorted(evaluations, key=lambda found: (-found.score, found.k or np.inf))
 
 
 def best_size(sizes: Sequence[int], scores: np.ndarray) -> tuple[int, float, tuple[float, ...]]:

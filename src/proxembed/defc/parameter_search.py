@@ -46,7 +46,7 @@ class ParameterSearch:
     >>> search = ParameterSearch(switches, Limits(40, 20, 40), np.random.default_rng(0))
     >>> asked = search.ask(25)
     >>> len(asked), list(asked[0])
-    (25, ['similarity_sigma', 'k_N', 'lam'])
+    (25, ['similarity_sigma', 'n_neighbors', 'lam'])
     >>> for params in asked:
     ...     search.tell(params, -abs(math.log10(params["lam"])))
     >>> len(search.ask(25)) > 10
@@ -64,7 +64,7 @@ class ParameterSearch:
         self.finished = False
 
     def ask(self, number: int) -> list[dict[str, float]]:
-        """At most so many settings that were never asked for; none when the search has ended.
+        """Up to ``number`` settings that were never asked for; none when the search has ended.
 
         A generation is bred only when the scores of the one before it are told.
         """

@@ -42,11 +42,11 @@ def cross_fitted(Z: np.ndarray, labels: LabelMatrix, sizes: Sequence[int]) -> It
         yield np.concatenate(scores)[order]
 
 
-class PrefixClassifier(LabelClassifier):
+class PrefixClassifier(LabelClassifier, abstract=True):
     """The classifier of an embedding search: the nearest row, or Fisher discriminants with a shared covariance.
     [mu2012defc]
 
-    One label a row: the class of the nearest row, or the class of the largest discriminant. Several: the label set of
+    One label per row: the class of the nearest row, or the class of the largest discriminant. Several: the label set of
     the nearest row, or the labels whose discriminant exceeds its cut, by the shared rule on cross-fitted scores.
 
     Parameters

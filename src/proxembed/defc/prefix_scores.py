@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from proxembed.classify import apply_thresholds, tune_thresholds
-from proxembed.evaluate.decisions import hamming_loss, macro_f1, micro_f1, subset_accuracy
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.measures import MACRO_F1, MEASURES, Measure, measure_of
 from proxembed.targets.labels import LabelMatrix
 
 from .prefix_classifier import check_classifier, cross_fitted
 from .prefixes import Discriminants, nearest_prefixes
 
-RANKING = "macro average precision"
-DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    "accuracy": subset_accuracy,
-    "macro-F1": lambda Y, found: macro_f1(Y, found).value,
-    "micro-F1": micro_f1,
-    "hamming": lambda Y, found: 1.0 - hamming_loss(Y, found),
-}
-SCORINGS = (*DECISIONS, RANKING)
+ACCURACY = "subset accuracy"
 EVERY_TO, PER_OCTAVE = 16, 4
 
 
-def default_scoring(labels: LabelMatrix) -> str:
-    """ "accuracy" with one class a row, else "macro-F1".
+def default_measure(labels: LabelMatrix) -> str:
+    """ "subset accuracy" with one class per row, else "macro F1".
 
-    >>> default_scoring(LabelMatrix.of([0, 1])), default_scoring(LabelMatrix.of([[1, 1], [0, 1]]))
-    ('accuracy', 'macro-F1')
+    >>> default_measure(LabelMatrix.of([0, 1])), default_measure(LabelMatrix.of([[1, 1], [0, 1]]))
+    ('subset accuracy', 'macro F1')
     """
-    return "accuracy" if labels.form == "classes" else "macro-F1"
+    return ACCURACY if labels.form == "classes" else MACRO_F1
+
+
+def predicted_measure(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
+    """The measure of a name; ValueError for one that reads neither predicted labels nor scores.
+
+    >>> predicted_measure("macro F1").reads
+    'labels'
+    """
+    found = measure_of(measure)
+    if found.reads not in ("labels", "scores"):
+        names = ", ".join(name for name, each in MEASURES.items() if each.reads in ("labels", "scores"))
+        raise ValueError(f"measure={found.name!r} reads {found.reads}; choose one of {names}, or a function of (Y, S).")
+    return found
 
 
 def searched_sizes(classifier: str, k_max: int) -> list[int]:
@@ -105,7 +111,7 @@ def prefix_scores(
     labels: LabelMatrix,
     Z_val: np.ndarray,
     labels_val: LabelMatrix,
-    scoring: str,
+    measure: str | Measure | Callable[[Any, Any], float],
     sizes: Sequence[int] | None = None,
     one_label: bool | None = None,
 ) -> np.ndarray:
@@ -118,8 +124,8 @@ def prefix_scores(
     labels : their labels, all known
     Z_val : (m, k_max) array
     labels_val : labels of these rows, with the columns of ``labels``
-    scoring : "accuracy" (rows whose label set is predicted exactly), "macro-F1", "micro-F1", "hamming" (1 - the loss),
-        "macro average precision" (of scores; 1-NN scores a label by the nearest row's)
+    measure : a measure of predicted labels ("subset accuracy", "macro F1", ...) or of scores ("macro average
+        precision", ...; 1-NN scores a label by the nearest row's); a loss has its sign changed
     sizes : numbers of columns, ascending; None for 1 to k_max
     one_label : as in ``prefix_predictions``
 
@@ -135,27 +141,20 @@ def prefix_scores(
     Examples
     --------
     >>> Z, labels = np.array([[0.0, 9.0], [1.0, 0.0]]), LabelMatrix.of([0, 1])
-    >>> prefix_scores("1nn", Z, labels, np.array([[0.9, 8.0], [1.0, 1.0]]), labels, "accuracy").tolist()
+    >>> prefix_scores("1nn", Z, labels, np.array([[0.9, 8.0], [1.0, 1.0]]), labels, "subset accuracy").tolist()
     [0.5, 1.0]
     """
-    check_scoring(scoring)
+    chosen = predicted_measure(measure)
     Y = labels_val.Y.toarray() > 0
-    if scoring == RANKING:
-        ranked = _scores(classifier, Z, labels, Z_val, _sizes(Z, sizes), one_label)
-        return np.array([macro_average_precision(Y, part).value for part in ranked])
-    if scoring == "accuracy" and classifier == "1nn" and labels.one_hot and labels_val.m.max() <= 1:
+    if chosen.reads == "scores":
+        readings = _scores(classifier, Z, labels, Z_val, _sizes(Z, sizes), one_label)
+    elif chosen.name == ACCURACY and classifier == "1nn" and labels.one_hot and labels_val.m.max() <= 1:
         true = np.where(labels_val.m > 0, Y.argmax(axis=1), -1)
         found = labels.Y.toarray().argmax(axis=1)[nearest_prefixes(Z, Z_val, _sizes(Z, sizes))]
         return (found == true).mean(axis=1)
-    measure = DECISIONS[scoring]
-    predicted = prefix_predictions(classifier, Z, labels, Z_val, sizes, one_label)
-    return np.array([measure(Y, found) for found in predicted])
-
-
-def check_scoring(scoring) -> None:
-    """Raise a ValueError for a name that is no measure of predictions."""
-    if scoring not in SCORINGS:
-        raise ValueError(f"scoring={scoring!r} is not known; choose one of {', '.join(SCORINGS)}.")
+    else:
+        readings = prefix_predictions(classifier, Z, labels, Z_val, sizes, one_label)
+    return np.array([chosen.score(chosen.value(Y, reading)[0]) for reading in readings])
 
 
 def _scores(

@@ -18,7 +18,7 @@ from proxembed.targets.labels import LabelMatrix
 
 NOISE = 1e-12
 BLOCK_ENTRIES = 2**16
-SMALL_ENTRIES = 2**15  # up to here one pass over all columns is faster than one a column
+SMALL_ENTRIES = 2**15  # up to here one pass over all columns is faster than one per column
 RIDGE = 1e-6
 
 
@@ -97,7 +97,7 @@ def _first_of_least(half: np.ndarray, squares: np.ndarray) -> np.ndarray:
 class Discriminants:
     """Fisher's linear discriminants with a shared covariance, for every number of leading columns.  [fisher1936]
 
-    With one label a row: Gaussian classes with the pooled covariance. With several: two such classes a label, with it
+    With one label per row: Gaussian classes with the pooled covariance. With several: two such classes a label, with it
     and without it. The covariance gets a ridge of 1e-6 of the mean variance of the columns so far, so that
     discriminants of k columns are the same whether more follow or not.
 
@@ -150,7 +150,7 @@ class Discriminants:
             yield (total - self.middle[:, k - 1]) / self.spread[:, k - 1] + self.prior
 
     def _odds(self, score: np.ndarray) -> np.ndarray:
-        """Log odds of one class against all others, from log probabilities less a constant a row."""
+        """Log odds of one class against all others, from log probabilities less a constant per row."""
         score = np.where(self.fixed, -np.inf, score)
         best = score.argmax(axis=1)[:, None]
         top = np.take_along_axis(score, best, axis=1)
@@ -164,7 +164,7 @@ class Discriminants:
 
 
 def single_label(labels: LabelMatrix, one_label: bool | None) -> bool:
-    """Whether exactly one label a row is to be predicted; None: where each of these rows has exactly one.
+    """Whether exactly one label per row is to be predicted; None: where each of these rows has exactly one.
 
     Raises a ValueError where one is asked for and rows have several or none.
 

@@ -23,9 +23,9 @@ def grown(
 
     Examples
     --------
-    >>> params = {"similarity_sigma": 1.0, "k_F": 4, "k_E": 39, "lam": 0.1}
+    >>> params = {"similarity_sigma": 1.0, "n_friends": 4, "n_enemies": 39, "lam": 0.1}
     >>> grown(params, Switches(3, 5, 0, 5, 1, 1, 2, 0), Limits(40, 20, 40), Limits(80, 40, 80), 2)
-    {'similarity_sigma': 1.0, 'k_F': 8, 'k_E': None, 'lam': 0.1}
+    {'similarity_sigma': 1.0, 'n_friends': 8, 'n_enemies': None, 'lam': 0.1}
     """
     found: dict[str, float | None] = dict(params)
     for name in params.keys() & COUNTS:
@@ -43,9 +43,9 @@ def carried_over(
 
     Examples
     --------
-    >>> searched, params = LabelMatrix.of([0, 1] * 20), {"k_F": 4, "lam": 0.1}
+    >>> searched, params = LabelMatrix.of([0, 1] * 20), {"n_friends": 4, "lam": 0.1}
     >>> carried_over(params, (3, 5, 0, 5, 1, 1, 2, 0), searched, 32, searched)
-    {'k_F': 5, 'lam': 0.1}
+    {'n_friends': 5, 'lam': 0.1}
     """
     if labels.n == rows:
         return dict(params)

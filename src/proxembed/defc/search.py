@@ -3,97 +3,47 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from proxembed.adaptive import PairOptions, Switches
+from proxembed.adaptive import EmbeddingModel, PairOptions, Switches
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import float_matrix
 from proxembed.classify.rows import known_labels
-from proxembed.params import Param, check_params, shown
-from proxembed.splits.splitters import StratifiedFolds, as_splits
-from proxembed.study.limits import check_limits
+from proxembed.params import SEED, declared, param
+from proxembed.study.search_estimator import COUNT, JOBS, PROGRESS, SECONDS, SearchEstimator
+from proxembed.study.study import Study
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, learning
 
-from .model_search import ModelSearch, random_models, reduced8
-from .nested_ga import nested_ga
-from .objective import Evaluation, Objective, aligned
+from .model_strategies import ModelStrategy
+from .objective import Evaluation, Objective, aligned, ranked
 from .prefix_classifier import CLASSIFIERS, PrefixClassifier
-from .prefix_scores import SCORINGS, prefix_scores
+from .prefix_scores import predicted_measure, prefix_scores
 from .refit import carried_over, joined, refitted, trained_on
 from .stage_cache import MAX_BYTES
 
-SEARCHES = {"reduced8": reduced8, "ga": nested_ga, "random": random_models}
 REFITS = ("all", "train")
-PARAMETERS = {
-    "search": Param(choices=tuple(SEARCHES)),
-    "refit": Param(choices=REFITS),
-    "classifier": Param(choices=CLASSIFIERS),
-    "scoring": Param(choices=(None, *SCORINGS)),
-    "n_components": Param(low=1, high=K_CAP, integer=True, choices=(None,)),
-    "cache_bytes": Param(low=0, choices=(math.inf,)),
-    "all_k": Param(kind=bool),
-}
 
 
-class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+def _pair_option(name: str) -> Any:
+    """Declare an option of every candidate as ``EmbeddingModel`` does."""
+    option, spec = declared(EmbeddingModel)[name]
+    return param(default=option.default, like=spec, doc=f"Of every candidate: {spec.doc[0].lower()}{spec.doc[1:]}")
+
+
+class DEFC(SearchEstimator):
     """Adaptive data embedding for classification: search the six stages of ``EmbeddingModel`` for those that serve a
     classifier best.  [mu2012defc]
 
     Each candidate is fitted on training rows and judged on held-out ones, for many numbers of components at once. The
     best one is fitted again, on all rows. Its score in the search is that of a winner among many: judge it on rows that
     the search has not seen.
-
-    Parameters
-    ----------
-    search : {"reduced8", "ga", "random"}, default="reduced8"
-        Eight models, whose parameters share the budget; a nested genetic algorithm over all models and their
-        parameters; or models and parameters at random. The genetic algorithm needs some thousands of evaluations to
-        search both levels: with 3,750 or more each of 150 models has 25 settings. With fewer there are fewer models
-        (never under 50); below 1,250 a model has fewer settings than one generation of parameters, 4 of them with
-        the default of 200, which are then mere draws.
-    classifier : {"1nn", "flda"}, default="1nn"
-        Nearest row, or Fisher discriminants.
-    scoring : str or None, default=None
-        "accuracy", "macro-F1", "micro-F1", "hamming" (1 - the loss) or "macro average precision"; None: accuracy with
-        one class a row, macro-F1 with several labels.
-    cv : int or splitter, default=5
-        Stratified folds, or a scikit-learn splitter, where fit gets no validation rows.
-    max_evals : int or None, default=200
-        Most candidates; the result is then the same in every run whose seconds suffice. A score of 1 ends the search
-        before.
-    max_seconds : float or None, default=None
-        No candidate but the first is begun after so many seconds; the last fit is not counted. Infinity is None.
-    patience : int or None, default=None
-        So many candidates in a row without a better score end the search; looked at after every four of each model at
-        hand (eight models, or a generation of up to 25), or after 25 random ones.
-    n_components : int or None, default=None
-        Most components; None: 100.
-    all_k : bool, default=False
-        Whether "1nn" is scored for every number of components; else for each up to 16, four an octave beyond, and the
-        largest that all folds have. "flda" is scored for every one.
-    refit : {"all", "train"}, default="all"
-        Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow with
-        the number of rows), or on the training rows alone, unchanged. Without validation rows it is always fitted on
-        all rows.
-    undirected, enemy_pool, g_raw, multilabel, lam_scale, label_similarity : str or bool
-        Of every candidate, as in ``EmbeddingModel``.
-    cache_bytes : int, default=2**30
-        Memory for stages that candidates share, in each process; 0 keeps none.
-    n_jobs : int or None, default=1
-        Worker processes; the result does not depend on them.
-    random_state : int, RandomState instance or None, default=0
-        Seed of folds, models and parameters.
-    progress : callable, optional
-        Called as ``progress(done, total, text)``.
 
     Attributes
     ----------
@@ -115,7 +65,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     n_models_, n_evaluations_ : int
     interrupted_ : bool
         Whether Ctrl-C ended the search; the best so far is kept.
-    scoring_ : str
+    measure_ : str
     classes_ : array of classes, or names of the label columns.
 
     Raises
@@ -137,46 +87,80 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
     True
     """
 
-    def __init__(
-        self,
-        search="reduced8",
-        classifier="1nn",
-        *,
-        scoring=None,
-        cv=5,
-        max_evals=200,
-        max_seconds=None,
-        patience=None,
-        n_components=None,
-        all_k=False,
-        refit="all",
-        undirected="or",
-        enemy_pool="pair",
-        g_raw=False,
-        multilabel="sets",
-        lam_scale="trace",
-        label_similarity="dice",
-        cache_bytes=MAX_BYTES,
-        n_jobs=1,
-        random_state=0,
-        progress=None,
-    ):
-        self.search = search
-        self.classifier = classifier
-        self.scoring = scoring
-        self.cv = cv
-        self.max_evals = max_evals
-        self.max_seconds = max_seconds
-        self.patience = patience
-        self.n_components = n_components
-        self.all_k = all_k
-        self.refit = refit
-        self.undirected, self.enemy_pool, self.g_raw = undirected, enemy_pool, g_raw
-        self.multilabel, self.label_similarity, self.lam_scale = multilabel, label_similarity, lam_scale
-        self.cache_bytes = cache_bytes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
+    search: str = param(
+        default="reduced8",
+        words="the name of a strategy",
+        kw_only=False,
+        doc='"reduced8": eight models, whose parameters share the budget; "ga": a nested genetic algorithm over all '
+        'models and their parameters; or "random": models and parameters at random. The genetic algorithm needs some '
+        "thousands of evaluations to search both levels: with 3,750 or more each of 150 models has 25 settings. With "
+        "fewer there are fewer models (never under 50); below 1,250 a model has fewer settings than one generation of "
+        "parameters, 4 of them with the default of 200, which are then mere draws.",
+    )
+    classifier: str = param(
+        default="1nn", choices=CLASSIFIERS, kw_only=False, doc="Nearest row, or Fisher discriminants."
+    )
+    measure: Any = param(
+        default=None,
+        choices=(None,),
+        words="a measure of predicted labels or of scores",
+        doc='A name, such as "subset accuracy", "macro F1" or "macro average precision", or a function (Y, S) of '
+        "held-out labels and scores; None: subset accuracy with one class per row, macro F1 with several labels. A "
+        "loss has its sign changed.",
+    )
+    cv: Any = param(
+        default=5,
+        words="a number of folds or a splitter",
+        doc="Stratified folds, or a scikit-learn splitter, where fit gets no validation rows.",
+    )
+    max_evals: int | None = param(
+        default=200,
+        like=COUNT,
+        doc="Most candidates; the result is then the same in every run whose seconds suffice. A perfect score ends "
+        "the search before.",
+    )
+    max_seconds: float | None = param(
+        default=None,
+        like=SECONDS,
+        doc="Seconds after which no candidate but the first is begun; the last fit is not counted. Infinity is None.",
+    )
+    patience: int | None = param(
+        default=None,
+        like=COUNT,
+        doc="Number of candidates in a row without a better score that ends the search; checked after every four of "
+        "each model at hand (eight models, or a generation of up to 25), or after 25 random ones.",
+    )
+    n_components: int | None = param(
+        default=None, low=1, high=K_CAP, integer=True, choices=(None,), doc=f"Most components; None: {K_CAP}."
+    )
+    all_k: bool = param(
+        default=False,
+        kind=bool,
+        doc='Whether "1nn" is scored for every number of components; else for each up to 16, four an octave beyond, '
+        'and the largest that all folds have. "flda" is scored for every one.',
+    )
+    refit: str = param(
+        default="all",
+        choices=REFITS,
+        doc="Whether the best candidate is fitted again on training and validation rows (numbers of neighbours grow "
+        "with the number of rows), or on the training rows alone, unchanged. Without validation rows it is always "
+        "fitted on all rows.",
+    )
+    link: str = _pair_option("link")
+    enemy_pool: str = _pair_option("enemy_pool")
+    g_raw: bool = _pair_option("g_raw")
+    multilabel: str = _pair_option("multilabel")
+    lam_scale: str = _pair_option("lam_scale")
+    label_similarity: str = _pair_option("label_similarity")
+    cache_bytes: int = param(
+        default=MAX_BYTES,
+        low=0,
+        choices=(math.inf,),
+        doc="Memory for stages that candidates share, in each process; 0 keeps none.",
+    )
+    n_jobs: int | None = param(default=1, like=JOBS, doc="Worker processes; the result does not depend on them.")
+    random_state: Any = param(default=0, like=SEED, doc="Seed of folds, models and parameters.")
+    progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)``.")
 
     def fit(self, X, y, X_val=None, y_val=None):
         """Search, then fit the best candidate again.
@@ -196,22 +180,24 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             self._check(X_val, y_val)
             rows, labels = self._rows(X, y)
             further = None if X_val is None else self._further(X_val, y_val, rows, labels)
-            found = self._searched(rows, labels, further)
-            best = found.ranked()[0]
+            study = self._searched(rows, labels, further)
+            best = ranked(study.outcomes)[0]
             if best.failed is not None:
                 raise ValueError(
-                    f"no candidate can embed these rows; the first of {len(found.evaluations)}: {best.failed}"
+                    f"no candidate can embed these rows; the first of {len(study.outcomes)}: {best.failed}"
                 )
-            self._keep(found, best)
-            self._refit(best, found.objective, further)  # last, so that a KeyboardInterrupt leaves what was searched
+            self._keep(study, best)
+            self._refit(best, study.evaluator, further)  # last, so that a KeyboardInterrupt leaves what was searched
             self.classes_ = labels.classes_
         return self
 
     def _check(self, X_val, y_val) -> None:
-        check_params(self, PARAMETERS)
         PairOptions(**PairOptions.taken_from(self))
-        check_limits(self, "max_evals", "patience")
-        if self.max_evals is None and self.patience is None and self._seconds is None and self.search != "ga":
+        if self.measure is not None:
+            predicted_measure(self.measure)
+        self._check_limits()
+        endless = not self._strategy(ModelStrategy, "search").ends and self.max_seconds in (None, math.inf)
+        if endless and self.max_evals is None and self.patience is None:
             raise ValueError(
                 f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one, or patience."
             )
@@ -219,14 +205,9 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
             raise ValueError(f"{given} is given without {missing}; validation needs both rows and labels, or neither.")
 
-    @property
-    def _seconds(self) -> float | None:
-        return None if self.max_seconds == math.inf else self.max_seconds
-
     def _rows(self, X, y) -> tuple[Any, LabelMatrix]:
         """Checked rows with known labels that differ."""
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        self._check_y(y)
         X = checked_features(self, X, reset=True)
         X, labels = known_labels(self, float_matrix(X), y)
         if not labels.differ:
@@ -249,40 +230,28 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
             )
         return X_val, labels_val
 
-    def _searched(self, X, labels: LabelMatrix, further) -> ModelSearch:
-        given = isinstance(self.random_state, Integral)
-        seed = int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _searched(self, X, labels: LabelMatrix, further) -> Study:
+        seed = self._seed()
         objective = Objective(
             X,
             labels,
             self._folds(X, labels, seed) if further is None else further,
             classifier=self.classifier,
-            scoring=self.scoring,
+            measure=self.measure,
             k_cap=K_CAP if self.n_components is None else int(self.n_components),
             all_k=self.all_k,
             cache_bytes=self.cache_bytes,
             **PairOptions.taken_from(self),
         )
-        found = ModelSearch(
-            objective,
-            seed=seed,
-            max_evals=self.max_evals,
-            max_seconds=self._seconds,
-            patience=self.patience,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-        ).carry_out(SEARCHES[self.search])
-        if found.interrupted and all(evaluation.failed for evaluation in found.evaluations):
+        study = self._study(objective, seed, max_evals=self.max_evals, patience=self.patience)
+        with threadpool_limits(1, "blas"):
+            study.run(self._strategy(ModelStrategy, "search")())
+        if study.interrupted and all(evaluation.failed for evaluation in study.outcomes):
             raise KeyboardInterrupt
-        return found
+        return study
 
     def _folds(self, X, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        cv = self.cv
-        if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
-            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
-        if isinstance(cv, Integral):
-            cv = StratifiedFolds(int(cv), random_state=seed)
-        splits = [(split.train, split.held_out) for split in as_splits(cv, X, labels)]
+        splits = [(split.train, split.held_out) for split in self._splits(X, labels, seed)]
         for train, _ in splits:
             if not labels.take(train).differ:
                 smallest = int(labels.nk[labels.nk > 0].min())
@@ -304,14 +273,14 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         self.classifier_ = PrefixClassifier(self.classifier, one_label=objective.one_label).fit(*self._trained)
         self.best_estimator_ = model
 
-    def _keep(self, found: ModelSearch, best: Evaluation) -> None:
+    def _keep(self, study: Study, best: Evaluation) -> None:
         self.best_switches_ = Switches.of(best.switches)
         self.best_params_ = {**best.params, "k": best.k}
         self.best_score_ = best.score
-        self.leaderboard_ = [evaluation.entry() for evaluation in found.ranked()]
-        self.history_, self.cache_stats_ = found.history, found.cache_stats
-        self.n_models_, self.n_evaluations_ = found.n_models, len(found.evaluations)
-        self.scoring_, self.interrupted_ = found.objective.scoring, found.interrupted
+        self.leaderboard_ = [evaluation.entry() for evaluation in ranked(study.outcomes)]
+        self.history_, self.cache_stats_ = study.history, study.cache_stats
+        self.n_models_, self.n_evaluations_ = len(study.trials), len(study.outcomes)
+        self.measure_, self.interrupted_ = study.evaluator.measure.name, study.interrupted
 
     def describe(self) -> str:
         """The best candidate in words, with its classifier and its score in the search."""
@@ -319,7 +288,7 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         name = {"1nn": "nearest row", "flda": "Fisher discriminants"}[self.classifier_.classifier]
         return (
             f"{self.best_estimator_.describe()}; {self.best_estimator_.n_components_} components; {name} "
-            f"({self.scoring_} {self.best_score_:.3f} in the search, the best of {self.n_evaluations_} candidates of "
+            f"({self.measure_} {self.best_score_:.3f} in the search, the best of {self.n_evaluations_} candidates of "
             f"{self.n_models_} models)"
         )
 
@@ -340,13 +309,13 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
         return self.classifier_.decision_function(Z)
 
     def score(self, X, y):
-        """The measure of the search, ``scoring_``, on further rows, (m, d), and their labels."""
+        """The measure of the search, ``measure_``, on further rows, (m, d), and their labels."""
         X, labels = known_labels(self, self._new_rows(X), y)
         Z, labels_trained = self._trained
         truth = aligned(labels, labels_trained)
         rows = Z, labels_trained, self._embedded(X), truth
-        found = self.classifier_
-        return float(prefix_scores(found.classifier, *rows, self.scoring_, [Z.shape[1]], one_label=found.one_label)[0])
+        found, measure = self.classifier_, self.measure_ if self.measure is None else self.measure
+        return float(prefix_scores(found.classifier, *rows, measure, [Z.shape[1]], one_label=found.one_label)[0])
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
@@ -362,8 +331,5 @@ class DEFC(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, B
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

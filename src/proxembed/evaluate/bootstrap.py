@@ -1,23 +1,14 @@
-"""The gain of one arm over another on the test rows, and its standard error by resampling these rows.
-
-The folds of a comparison say little of arms whose parameters were chosen on the same rows; the test rows, looked at
-once, do. Rows are drawn again with replacement (whole groups where rows come in groups), which shows how far the gain
-would move with other test rows of the same kind; models fitted on other training rows are not in it.
-"""
+"""Measures of rows drawn again with replacement: how far a gain would move with other test rows of the same kind."""
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from proxembed.targets.values import dense_labels
-
+from .measures import Measure
 from .metrics import average_precision
-from .results import TEST, Results
 
 N_DRAWS = 400
 TWO_SIDED = 1.959964  # the 97.5 % point of the normal distribution
-Key = tuple[str, int | None]
 
 
 def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
@@ -67,51 +58,93 @@ def weighted_average_precision(y: np.ndarray, s: np.ndarray, weights: np.ndarray
     return np.where(total > 0, value / np.maximum(total, 1), np.nan)
 
 
-def held_out_gain(results: Results, Y: Any, ours: Key, theirs: Key, groups: Any = None) -> dict | None:
-    """Macro average precision (ridge) of one arm less that of another on the test rows, with its 95 % interval.
+def redrawn_gain(
+    measure: Measure,
+    truth: np.ndarray,
+    ours: np.ndarray | None,
+    theirs: np.ndarray | None,
+    weights: np.ndarray,
+    gain: float,
+    least: int = 1,
+) -> list[float] | None:
+    """The 95 % interval of a gain in any measure of scores, by measuring rows drawn again.
 
     Parameters
     ----------
-    results : Results
-        With predictions of the test rows; one that is missing is a failed arm, whose average precision is 0.
-    Y : array or sparse array of shape (n, c)
-        Labels of all rows.
-    ours, theirs : (arm, k)
-    groups : array of shape (n,), optional
-        Group of each row.
+    measure : Measure
+    truth : bool array of shape (m, c)
+    ours, theirs : arrays of shape (m, c)
+        Scores of the two sides; None where they were not kept.
+    weights : array of shape (b, m)
+        From ``drawn_weights``.
+    gain : float
+        The gain on the rows as they are, in the middle of the interval.
+    least : int, default=1
+        Positive rows that a label needs.
 
     Returns
     -------
-    dict with ``gain``, ``interval`` (low, high) and ``rows``; None without test rows or without a positive one.
+    [low, high], or None where the measure does not read scores or these are missing
 
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate.bootstrap import held_out_gain
-    >>> from proxembed.evaluate.results import Results
-    >>> Y = np.array([[1], [0], [1], [0]])
-    >>> scores = {("a", 1, "test"): Y * 1.0, ("b", 1, "test"): 1.0 - Y}
-    >>> results = Results({}, {}, folds={"test": {}}, predictions=scores, held_out={"test": np.arange(4)})
-    >>> round(held_out_gain(results, Y, ("a", 1), ("b", 1))["gain"], 3)
+    >>> from proxembed.evaluate.bootstrap import drawn_weights, redrawn_gain
+    >>> from proxembed.evaluate.measures import MEASURES
+    >>> Y = np.array([[1], [0], [1], [0]], dtype=bool)
+    >>> redrawn_gain(MEASURES["macro AUC"], Y, Y * 1.0, Y * 1.0, drawn_weights(4), 0.0)
+    [0.0, 0.0]
+    """
+    if measure.reads != "scores" or ours is None or theirs is None:
+        return None
+    moved = []
+    for weight in weights:
+        index = np.repeat(np.arange(len(truth)), weight)
+        drawn = [measure.score(measure.value(truth[index], S[index], least)[0]) for S in (ours, theirs)]
+        moved.append(drawn[0] - drawn[1])
+    error = float(np.nanstd(moved, ddof=1))
+    return [gain - TWO_SIDED * error, gain + TWO_SIDED * error]
+
+
+def precision_gain(
+    truth: np.ndarray, ours: np.ndarray | None, theirs: np.ndarray | None, weights: np.ndarray, least: int = 1
+) -> dict | None:
+    """The gain in macro average precision with its 95 % interval, all draws at once.
+
+    Labels are fixed beforehand: those with enough positive rows. A label that a draw leaves without a positive row is
+    left out of that draw on both sides.
+
+    Parameters
+    ----------
+    truth : bool array of shape (m, c)
+    ours, theirs : arrays of shape (m, c)
+        Scores of the two sides; None is a failed arm, of precision 0.
+    weights : array of shape (b, m)
+        From ``drawn_weights``.
+    least : int, default=1
+        Positive rows that a label needs.
+
+    Returns
+    -------
+    dict with ``gain`` and ``interval`` (low, high); None where no label has the positive rows
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.bootstrap import drawn_weights, precision_gain
+    >>> Y = np.array([[1], [0], [1], [0]], dtype=bool)
+    >>> round(precision_gain(Y, Y * 1.0, 1.0 - Y, drawn_weights(4))["gain"], 3)
     0.5
     """
-    if TEST not in results.folds:
-        return None
-    rows = results.held_out[TEST]
-    truth = dense_labels(sp.csr_array(Y)[rows])
-    least = results.protocol.get("min_positives", 1)
     truth = np.where(truth.sum(axis=0) >= least, truth, False)
     if not truth.any():
         return None
-    weights = drawn_weights(len(rows), None if groups is None else np.asarray(groups)[rows])
-    (ours_once, ours_drawn), (theirs_once, theirs_drawn) = (
-        _precisions(results.predictions.get((*key, TEST)), truth, weights) for key in (ours, theirs)
-    )
+    (ours_once, ours_drawn), (theirs_once, theirs_drawn) = (_precisions(S, truth, weights) for S in (ours, theirs))
     moved = ours_drawn - theirs_drawn
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
     error = float(np.nanmean(moved, axis=1).std(ddof=1)) if len(moved) > 1 else np.inf
     gain = float(np.mean(ours_once - theirs_once))
-    return {"gain": gain, "interval": [gain - TWO_SIDED * error, gain + TWO_SIDED * error], "rows": len(rows)}
+    return {"gain": gain, "interval": [gain - TWO_SIDED * error, gain + TWO_SIDED * error]}
 
 
 def _precisions(S: np.ndarray | None, truth: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ STEP = 1e-7  # of standardised scores; Newton's next step would be its square
 
 
 class Platt(NamedTuple):
-    """A sigmoid a label: P = 1 / (1 + exp(-(slope S + offset)))."""
+    """A sigmoid per label: P = 1 / (1 + exp(-(slope S + offset)))."""
 
     slope: np.ndarray
     offset: np.ndarray

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arms import ALL_FEATURES
-from .results import LOSSES, TEST, measure_name
+from .results import TEST, measure_name, sign_of
 from .statistics import (
     ROPE,
     bayesian_correlated_t,
@@ -196,7 +196,7 @@ class _FoldScores:
         table = [values for (arm, _), values in sorted(self.values.items(), key=_by_size) if arm in arms]
         if not table:
             return None
-        sign = -1.0 if self.measure.rpartition(" (")[0] in LOSSES else 1.0
+        sign = sign_of(self.measure)
         return sign * chosen_elsewhere(sign * np.array(table))
 
 

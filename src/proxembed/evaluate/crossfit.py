@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
 from proxembed.model import embedding_part
 from proxembed.splits.splitters import as_splits
+from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -119,7 +120,8 @@ def crossfit_embedding(estimator, X, y, cv=5, *, groups=None) -> np.ndarray:
 
 def checked_rows(X, y) -> tuple[Any, np.ndarray]:
     """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length."""
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    if not isinstance(X, TableRows):
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     if y is None:
         raise ValueError("y is None; pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)

@@ -119,6 +119,26 @@ def micro_f1(Y, Yh) -> float:
     return float(_ratio(2 * (Y & Yh).sum(), Y.sum() + Yh.sum(), 0.0))
 
 
+def balanced_accuracy(Y, Yh) -> LabelMean:
+    """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows.
+
+    Chance has 1/2 whatever the share of positive rows. Labels without a positive or a negative row are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.decisions import balanced_accuracy
+    >>> balanced_accuracy(np.array([[1], [0], [0], [0]]), np.array([[1], [1], [0], [0]]))
+    LabelMean(value=0.8333333333333333, n_labels=1)
+    """
+    Y, Yh = _checked(Y, Yh)
+    positive, negative = Y.sum(axis=0), (~Y).sum(axis=0)
+    both = (positive > 0) & (negative > 0)
+    recalls = (Y & Yh).sum(axis=0) / np.maximum(positive, 1), (~Y & ~Yh).sum(axis=0) / np.maximum(negative, 1)
+    n_labels = int(both.sum())
+    return LabelMean(float(np.mean(recalls, axis=0)[both].mean()) if n_labels else float("nan"), n_labels)
+
+
 def instance_accuracy(Y, Yh) -> float:
     """Instance accuracy: the mean over rows of |true and predicted| / |true or predicted|; both empty count 1.
 
@@ -189,7 +209,7 @@ def subset_accuracy(Y, Yh) -> float:
 
 
 def accuracy(y, yh) -> float:
-    """Accuracy with one class a row: the share of rows whose class is predicted.
+    """Accuracy with one class per row: the share of rows whose class is predicted.
 
     Parameters
     ----------

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
-from proxembed.classify import MultiOutputRidge
+from proxembed.classify.ridge import fit_readout
+from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.model import embedding_part, scaling_kind
 from proxembed.splits.folds import Split
@@ -18,12 +18,11 @@ from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
 
 from .crossfit import checked_rows, crossfit_embedding, take_labels
-from .metrics import average_precision, macro_average_precision
+from .measures import AVERAGE_PRECISION, Measure, measure_of
+from .metrics import average_precision
 
-AVERAGE_PRECISION = "macro average precision"
 LEVEL = 0.05  # of the test against shuffled labels
 WORSE_BY = 0.01  # a label's average precision has to fall by more to be called worse
-Measure = Callable[[Any, np.ndarray], float]
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def diagnose(
     y,
     n_shuffles: int = 20,
     *,
-    measure: str | Measure | None = None,
+    measure: str | Measure | Callable | None = None,
     n_folds: int = 3,
     n_resamples: int = 10,
     seed: int = 0,
@@ -133,8 +132,8 @@ def diagnose(
         Rows with unknown labels are trained on, never shuffled and never scored.
     n_shuffles : int, default=20
         With fewer than 19 p cannot come down to 0.05, and nothing passes.
-    measure : callable(Y, S) -> float, optional
-        Larger is better; None for the macro average precision.
+    measure : str, Measure or callable(Y, S) -> float, optional
+        One that reads scores, larger being better; None for the macro average precision.
     n_folds : int, default=3
     n_resamples : int, default=10
     seed : int, default=0
@@ -165,7 +164,7 @@ def diagnose(
     (True, True, True)
     """
     _check(n_shuffles, n_resamples, seed)
-    name, measure = _measure(measure)
+    measure = _scores_measure(measure)
     X, known = checked_rows(X, y)
     method, labels = embedding_part(estimator), LabelMatrix.of(y)
     splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
@@ -174,14 +173,14 @@ def diagnose(
     random = np.random.default_rng(seed)
     orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
     parts = [np.sort(random.permutation(len(known))[: (len(known) + 1) // 2]) for _ in range(n_resamples)]
-    parallel = Parallel(n_jobs=n_jobs)
-    null = parallel(delayed(_null)(method, X, y, labels, known, splits, order, measure) for order in orders)
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
-    cosines = parallel(delayed(_found_again)(method, X, y, whole, part) for part in parts)
+    with Executor(n_jobs, _Asked(method, X, y, labels, known, splits, measure, whole)) as executor:
+        null = list(executor.map(_null, orders))
+        cosines = list(executor.map(_cosines, parts))
     held_out = _mean([fold.held_out for fold in true])
     p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
     return Diagnosis(
-        measure=name,
+        measure=measure.name,
         held_out=held_out,
         raw=_mean([fold.held_out for fold in raw]),
         own_rows=_mean([fold.own_rows for fold in true]),
@@ -203,16 +202,14 @@ def _check(n_shuffles, n_resamples, seed) -> None:
             raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
-def _macro_average_precision(Y, S) -> float:
-    return macro_average_precision(Y, S).value
-
-
-def _measure(measure) -> tuple[str, Measure]:
-    if measure is None or measure == AVERAGE_PRECISION:
-        return AVERAGE_PRECISION, _macro_average_precision
-    if not callable(measure):
-        raise ValueError(f"measure={measure!r} is unknown; use {AVERAGE_PRECISION!r}, or a function of Y and scores.")
-    return getattr(measure, "__name__", type(measure).__name__), measure
+def _scores_measure(measure: str | Measure | Callable | None) -> Measure:
+    """The measure, which must read scores and grow with them."""
+    chosen = measure_of(AVERAGE_PRECISION if measure is None else measure)
+    if chosen.reads != "scores" or chosen.loss:
+        raise ValueError(
+            f"measure={measure!r} does not read scores; use {AVERAGE_PRECISION!r}, or a function of (Y, S)."
+        )
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -237,11 +234,11 @@ def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
 def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Measure) -> _Fold:
     Z, Z_held_out = _embedded(method, X, y, split)
     own, Y = np.flatnonzero(known[split.train]), sp.csr_array(labels.Y)
-    Y_own, Y_held_out = Y[split.train[own]], Y[split.held_out]
-    ridge = MultiOutputRidge(penalty="auto").fit(Z[own], Y_own)
-    scores, scores_own = ridge.decision_function(Z_held_out), ridge.decision_function(Z[own])
+    Y_own, Y_held_out = (Y[rows].toarray() > 0 for rows in (split.train[own], split.held_out))
+    readout = fit_readout(Z[own], Y_own)
+    scores, scores_own = readout.scores(Z_held_out), readout.scores(Z[own])
     return _Fold(
-        float(measure(Y_held_out, scores)), float(measure(Y_own, scores_own)), average_precision(Y_held_out, scores)
+        measure.value(Y_held_out, scores)[0], measure.value(Y_own, scores_own)[0], average_precision(Y_held_out, scores)
     )
 
 
@@ -258,10 +255,25 @@ def _shuffled(known, splits: list[Split], random) -> np.ndarray:
     return order
 
 
-def _null(method, X, y, labels: LabelMatrix, known, splits, order, measure: Measure) -> float:
+@dataclass(frozen=True)
+class _Asked:
+    """What every shuffle and every half of the rows is made of."""
+
+    method: Any
+    X: Any
+    y: Any
+    labels: LabelMatrix
+    known: np.ndarray
+    splits: list[Split]
+    measure: Measure
+    whole: np.ndarray
+
+
+def _null(asked: _Asked, order: np.ndarray) -> float:
     """The held-out value of one shuffle of the labels."""
-    y, labels = take_labels(y, order), labels.take(order)
-    return _mean([_score(method, X, y, labels, known, split, measure).held_out for split in splits])
+    y, labels = take_labels(asked.y, order), asked.labels.take(order)
+    scored = (_score(asked.method, asked.X, y, labels, asked.known, split, asked.measure) for split in asked.splits)
+    return _mean([fold.held_out for fold in scored])
 
 
 def _mean(values) -> float:
@@ -284,11 +296,12 @@ def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[di
     )
 
 
-def _found_again(method, X, y, whole, part) -> tuple[np.ndarray, np.ndarray] | None:
+def _cosines(asked: _Asked, part: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Squared cosines of each component with the subspace that one half finds, and of the principal angles.
 
     Compared on the rows left out of the half; None where the half cannot be fitted.
     """
+    method, X, y, whole = asked.method, asked.X, asked.y, asked.whole
     others = np.setdiff1d(np.arange(len(whole)), part)
     try:
         Z = clone(method).fit(X[part], take_labels(y, part)).transform(X[others])

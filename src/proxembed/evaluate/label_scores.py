@@ -6,18 +6,11 @@ from sklearn.utils import check_random_state
 
 from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
 from proxembed.classify.rows import known_labels
-from proxembed.params import SEED, Param, check_params
+from proxembed.params import SEED, check_params, param
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, in_range, learning
 
-from .rivals import Rival
-
-PARAMETERS = {
-    "n_components": Param(low=1, integer=True, choices=(None,)),
-    "penalty": PENALTY,
-    "n_folds": Param(low=2, integer=True),
-    "random_state": SEED,
-}
+from .rivals import SIZE, Rival
 
 
 class LabelScores(Rival):
@@ -26,18 +19,6 @@ class LabelScores(Rival):
     Training rows get the scores of a model fitted on the other folds, so that they look like those of new rows; new
     rows get the scores of the model fitted on all training rows. A row identical to a training row counts as that
     row, so that ``fit_transform`` equals ``transform``; identical rows share a fold.  [wolpert1992stacking]
-
-    Parameters
-    ----------
-    n_components : int, optional
-        None keeps one column for each of the c labels that some row has; a number (at most c) reduces the scores to
-        that many principal components.
-    penalty : float or "auto", default="auto"
-        Ridge penalty, or the least leave-one-out error of all training rows.
-    n_folds : int, default=5
-        Folds of the cross-fitting; at most the number of distinct rows is used.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the folds.
 
     Attributes
     ----------
@@ -63,11 +44,25 @@ class LabelScores(Rival):
     (40, 2)
     """
 
-    def __init__(self, n_components=None, *, penalty="auto", n_folds=5, random_state=0):
-        self.n_components = n_components
-        self.penalty = penalty
-        self.n_folds = n_folds
-        self.random_state = random_state
+    n_components: int | None = param(
+        default=None,
+        like=SIZE,
+        kw_only=False,
+        doc="None keeps one column for each of the c labels that some row has; a number (at most c) reduces the scores "
+        "to that many principal components.",
+    )
+    penalty: float | str = param(
+        default="auto",
+        like=PENALTY,
+        doc="Ridge penalty; auto: the least leave-one-out error of all training rows.",
+    )
+    n_folds: int = param(
+        default=5,
+        low=2,
+        integer=True,
+        doc="Folds of the cross-fitting; at most the number of distinct rows is used.",
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds.")
 
     def fit(self, X, y):
         """Fit the models of the folds and of all rows.
@@ -82,7 +77,7 @@ class LabelScores(Rival):
         self
         """
         with learning(self):
-            check_params(self, PARAMETERS)
+            check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             labels = labels.drop_empty()

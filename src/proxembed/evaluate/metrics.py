@@ -113,8 +113,39 @@ def macro_average_precision(Y, S, *, min_positives: int = 1, absent: str = "skip
     return LabelMean(float(each[present].mean()) if n_labels else float("nan"), n_labels)
 
 
-def jaccard_at_k(Y, Y_train, neighbors, *, block: int = 2048) -> float:
-    """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
+def rarest_average_precision(Y, S, *, min_positives: int = 1) -> LabelMean:
+    """Average precision of the label with the fewest positive rows; the mean over labels that have equally few.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n, c)
+    S : array of shape (n, c)
+        Scores.
+    min_positives : int, default=1
+        Labels with fewer positive rows are left out.
+
+    Returns
+    -------
+    LabelMean
+        NaN where no label has the positive rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.metrics import rarest_average_precision
+    >>> rarest_average_precision(np.array([[1, 1], [0, 1]]), np.array([[0.1, 0.5], [0.2, 0.5]]))
+    LabelMean(value=0.5, n_labels=1)
+    """
+    counts = dense_labels(Y).sum(axis=0)
+    present = counts >= min_positives
+    if not present.any():
+        return LabelMean(float("nan"), 0)
+    rarest = present & (counts == counts[present].min())
+    return LabelMean(float(average_precision(Y, S)[rarest].mean()), int(rarest.sum()))
+
+
+def row_jaccard(Y, Y_train, weights, *, block: int = 2**20) -> np.ndarray:
+    """For each row the mean similarity between its label set and the label sets of its nearest training rows.
 
     The similarity of two sets is |intersection| / |union|; two empty sets count as 1.
 
@@ -124,14 +155,15 @@ def jaccard_at_k(Y, Y_train, neighbors, *, block: int = 2048) -> float:
         True labels of the held-out rows.
     Y_train : array or sparse array of shape (n, c)
         Labels of the training rows.
-    neighbors : int array of shape (m, k)
-        Training row numbers of each held-out row's neighbours.
-    block : int, default=2048
-        Held-out rows taken at a time.
+    weights : sparse array of shape (m, n)
+        Weights of each row's neighbours, summing to 1 per row, as ``neighbors.neighbor_weights`` returns them.
+    block : int, default=2**20
+        Pairs of rows taken at a time.
 
     Returns
     -------
-    float
+    array of shape (m,)
+        From 0 to 1.
 
     Raises
     ------
@@ -141,23 +173,82 @@ def jaccard_at_k(Y, Y_train, neighbors, *, block: int = 2048) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate.metrics import jaccard_at_k
-    >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), np.array([[0, 1]]))
-    0.75
+    >>> import scipy.sparse as sp
+    >>> from proxembed.evaluate.metrics import row_jaccard
+    >>> row_jaccard(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]])).tolist()
+    [0.75]
     """
-    Y, Y_train, neighbors = dense_labels(Y), dense_labels(Y_train), np.asarray(neighbors)
-    if neighbors.ndim != 2 or len(neighbors) != len(Y) or neighbors.size == 0:
+    Y, Y_train, weights = dense_labels(Y), dense_labels(Y_train), sp.csr_array(weights)
+    if weights.shape != (len(Y), len(Y_train)) or weights.nnz == 0:
         raise ValueError(
-            f"neighbors must have one row for each of the {len(Y)} rows of Y and at least one column; "
-            f"got shape {neighbors.shape}. Search the neighbours of exactly these rows."
+            f"weights must have one row for each of the {len(Y)} rows of Y and one column for each of the "
+            f"{len(Y_train)} training rows, and hold neighbours; got shape {weights.shape} with {weights.nnz} entries."
         )
     if Y.shape[1] != Y_train.shape[1]:
         raise ValueError(f"Y has {Y.shape[1]} labels and Y_train {Y_train.shape[1]}; give both the same label columns.")
+    row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
     sizes, train_sizes = Y.sum(axis=1), Y_train.sum(axis=1)
-    total = 0.0
-    for start in range(0, len(Y), block):
-        part, near = slice(start, start + block), neighbors[start : start + block]
-        common = np.stack([(Y[part] & Y_train[column]).sum(axis=1) for column in near.T], axis=1)
-        union = sizes[part, None] + train_sizes[near] - common
-        total += np.where(union == 0, 1.0, common / np.maximum(union, 1)).sum()
-    return float(total / neighbors.size)
+    similarity = np.empty(len(row))
+    for start in range(0, len(row), block):
+        part = slice(start, start + block)
+        common = (Y[row[part]] & Y_train[near[part]]).sum(axis=1)
+        union = sizes[row[part]] + train_sizes[near[part]] - common
+        similarity[part] = np.where(union == 0, 1.0, common / np.maximum(union, 1))
+    return np.bincount(row, weights.data * similarity, minlength=len(Y))
+
+
+def jaccard_at_k(Y, Y_train, weights) -> float:
+    """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
+
+    Parameters, returns and errors as of ``row_jaccard``, whose mean it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from proxembed.evaluate.metrics import jaccard_at_k
+    >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]]))
+    0.75
+    """
+    return float(row_jaccard(Y, Y_train, weights).mean())
+
+
+def same_rows(Y_train, k: int = 10, *, most: int = 5000) -> np.ndarray:
+    """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
+
+    The baseline of a neighbour measure that looks at no feature.
+
+    Parameters
+    ----------
+    Y_train : array or sparse array of shape (n, c)
+        Labels of the training rows.
+    k : int, default=10
+        Rows; all of them when there are fewer.
+    most : int, default=5000
+        Training rows, evenly spaced, that the mean is taken over at most.
+
+    Returns
+    -------
+    int array of shape (min(k, n),)
+        Largest mean first, equal ones in the order of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.metrics import same_rows
+    >>> same_rows(np.array([[1, 0], [1, 1], [0, 1], [1, 1]]), 2).tolist()
+    [1, 3]
+    """
+    Y = sp.csr_array(Y_train).astype(np.float32)
+    sets, first, own = np.unique(dense_labels(Y_train), axis=0, return_index=True, return_inverse=True)
+    reference = np.unique(np.linspace(0, Y.shape[0] - 1, min(most, Y.shape[0])).astype(int))
+    counts = np.bincount(own.ravel()[reference], minlength=len(sets))
+    used = np.flatnonzero(counts)
+    G, sizes = Y[first], sets.sum(axis=1)
+    mean = np.empty(len(sets))
+    for start in range(0, len(sets), 1024):
+        part = slice(start, start + 1024)
+        common = (G[part] @ G[used].T).toarray()
+        union = sizes[part, None] + sizes[used] - common
+        mean[part] = np.where(union == 0, 1.0, common / np.maximum(union, 1)) @ counts[used] / counts.sum()
+    return np.argsort(-np.round(mean, 12)[own.ravel()], kind="stable")[:k]

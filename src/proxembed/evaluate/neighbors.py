@@ -1,51 +1,74 @@
-"""The neighbour read-out: the nearest training rows by cosine, and the label scores that they vote."""
+"""The neighbour read-out: the nearest training rows by one metric for any number of components, and what they vote.
+
+Coordinates are centred by the training mean, one constant coordinate s (the root mean square of all centred training
+entries) is appended, and rows are compared by cosine. With many coordinates this is nearly the centred cosine; with
+one it orders rows by the angle atan(z / s), where a plain cosine knows nothing but a sign.
+"""
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from proxembed.targets.values import dense_labels
 
+MOST_TIED = 1000
+DECIMALS = 12
 
-class _Directions:
-    """Rows as unit vectors about a mean: dense rows are centred, sparse rows keep a rank-one correction."""
 
-    def __init__(self, Z, mean: np.ndarray):
+class _Rows:
+    """Rows about the training mean with the constant coordinate; sparse rows keep a rank-one correction."""
+
+    def __init__(self, Z: Any, mean: np.ndarray, constant: float | None = None):
         self.mean, self.sparse = mean, sp.issparse(Z)
         if self.sparse:
             self.Z, self.along = sp.csr_array(Z, dtype=np.float64), Z @ mean
             squares = self.Z.power(2).sum(axis=1)
-            norms = np.sqrt(np.maximum(squares - 2 * self.along + mean @ mean, 0.0))
-            size = np.sqrt(squares + mean @ mean)
+            size, squares = squares + mean @ mean, np.maximum(squares - 2 * self.along + mean @ mean, 0.0)
         else:
             self.Z = np.asarray(Z, dtype=np.float64) - mean
-            norms = np.linalg.norm(self.Z, axis=1)
-            size = np.linalg.norm(self.Z + mean, axis=1)
-        self.norms = np.where(norms > (1e-7 if self.sparse else 1e-12) * size, norms, np.inf)
+            squares = (self.Z**2).sum(axis=1)
+            size = squares + mean @ mean
+        squares[squares <= (1e-14 if self.sparse else 1e-24) * size] = 0.0  # at the mean up to rounding
+        self.constant = float(np.sqrt(squares.mean() / len(mean))) if constant is None else constant
+        norms = np.sqrt(squares + self.constant**2)
+        self.norms = np.where(norms > 0, norms, np.inf)
 
-    def cosine(self, other: "_Directions") -> np.ndarray:
+    def cosine(self, other: "_Rows") -> np.ndarray:
+        """Cosines between the rows and others, (m, n)."""
         products = self.Z @ other.Z.T
         if self.sparse:
             products = products.toarray() - self.along[:, None] - other.along + self.mean @ self.mean
-        return products / self.norms[:, None] / other.norms
+        return (products + self.constant**2) / self.norms[:, None] / other.norms
+
+    def nearness(self, other: "_Rows") -> np.ndarray:
+        """A decreasing function of the angles between the rows and others; one coordinate has them exactly."""
+        if self.sparse or self.Z.shape[1] > 1 or self.constant == 0:
+            return self.cosine(other)
+        return -np.abs(np.arctan(self.Z / self.constant) - np.arctan(other.Z / other.constant).T)
 
 
-def _largest(similarity: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest entries of each row, largest first, ties by column number."""
-    cut = np.partition(similarity, similarity.shape[1] - k, axis=1)[:, -k]
-    above = similarity > cut[:, None]
-    level = similarity == cut[:, None]
-    room = k - above.sum(axis=1)
-    keep = above | (level & (np.cumsum(level, axis=1) <= room[:, None]))
-    columns = np.nonzero(keep)[1].reshape(len(similarity), k)
-    order = np.argsort(-np.take_along_axis(similarity, columns, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1)
+def _shared(nearness: np.ndarray, k: int) -> sp.csr_array:
+    """Weights of the k largest entries of each row, 1 / k each; those equal to the last one share its places."""
+    cut = np.partition(nearness, nearness.shape[1] - k, axis=1)[:, -k, None]
+    above, level = nearness > cut, nearness == cut
+    places, tied = k - above.sum(axis=1), level.sum(axis=1)
+    for row in np.flatnonzero(tied > MOST_TIED):
+        among = np.flatnonzero(level[row])
+        level[row] = False
+        level[row, among[np.linspace(0, len(among) - 1, MOST_TIED).astype(int)]] = True
+        tied[row] = MOST_TIED
+    row, column = np.nonzero(above | level)
+    weights = np.where(level[row, column], (places / tied)[row], 1.0) / k
+    return sp.csr_array((weights, (row, column)), shape=nearness.shape)
 
 
-def cosine_neighbors(Z, Z_train, n_neighbors: int = 10, *, block_bytes: int = 2**26) -> np.ndarray:
-    """Nearest training rows by cosine after subtracting the training mean; exact, ties by row number.
+def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26) -> sp.csr_array:
+    """Weights of the nearest training rows by the cosine of the centred rows with one constant coordinate.
 
-    Similarities are rounded to 12 decimals, so that rows equal up to rounding tie. A row at the mean has similarity 0
-    to every row. Sparse input is centred by a rank-one correction and never densified.
+    Exact. Nearness is rounded to 12 decimals; training rows that tie at the last place share it, so that the result
+    does not depend on the order of the rows (of more than 1,000 that tie, 1,000 evenly spaced ones do). Sparse input
+    is centred by a rank-one correction and never densified.
 
     Parameters
     ----------
@@ -54,14 +77,14 @@ def cosine_neighbors(Z, Z_train, n_neighbors: int = 10, *, block_bytes: int = 2*
     Z_train : array or sparse array of shape (n, k)
         Training rows.
     n_neighbors : int, default=10
-        Neighbours a row; all training rows when there are fewer.
+        Neighbours per row; all training rows when there are fewer.
     block_bytes : int, default=64 MiB
-        Memory of one block of similarities.
+        Memory of one block of nearness.
 
     Returns
     -------
-    int array of shape (m, min(n_neighbors, n))
-        Training row numbers, nearest first.
+    sparse array of shape (m, n)
+        Each row sums to 1.
 
     Raises
     ------
@@ -71,50 +94,74 @@ def cosine_neighbors(Z, Z_train, n_neighbors: int = 10, *, block_bytes: int = 2*
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate.neighbors import cosine_neighbors
-    >>> train = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    >>> cosine_neighbors(np.array([[2.0, 0.1]]), train, 2).tolist()
-    [[0, 1]]
+    >>> from proxembed.evaluate.neighbors import neighbor_weights
+    >>> train = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [-1.0, -2.0]])
+    >>> neighbor_weights(np.array([[2.0, 0.1]]), train, 2).toarray().tolist()
+    [[0.5, 0.25, 0.25, 0.0]]
     """
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} must be at least 1.")
     if Z.shape[1] != Z_train.shape[1]:
         raise ValueError(f"Z has {Z.shape[1]} columns and Z_train {Z_train.shape[1]}; embed both with the same model.")
     n, k = Z_train.shape[0], min(n_neighbors, Z_train.shape[0])
-    mean = np.asarray(Z_train.mean(axis=0)).ravel()
-    train = _Directions(Z_train, mean)
+    if sp.issparse(Z) and Z.shape[1] == 1:
+        Z, Z_train = Z.toarray(), Z_train.toarray()
+    mean = np.asarray(Z_train.mean(axis=0), dtype=np.float64).ravel()
+    train = _Rows(Z_train, mean)
     step = max(1, block_bytes // (8 * n))
-    found = np.empty((Z.shape[0], k), dtype=np.intp)
-    for start in range(0, Z.shape[0], step):
-        cosine = _Directions(Z[start : start + step], mean).cosine(train)
-        found[start : start + step] = _largest(np.round(cosine, 12), k)
-    return found
+    blocks = [
+        _shared(np.round(_Rows(Z[start : start + step], mean, train.constant).nearness(train), DECIMALS), k)
+        for start in range(0, Z.shape[0], step)
+    ]
+    return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, n))
 
 
-def neighbor_scores(neighbors, Y_train) -> np.ndarray:
+def neighbor_scores(weights: Any, Y_train: Any) -> np.ndarray:
     """Score each label by the share of a row's neighbours that carry it.
 
     Parameters
     ----------
-    neighbors : int array of shape (m, k)
-        Training row numbers.
+    weights : sparse array of shape (m, n)
+        As ``neighbor_weights`` returns them.
     Y_train : array or sparse array of shape (n, c)
         Labels of the training rows, 0 or 1.
 
     Returns
     -------
     array of shape (m, c)
-        Values in 0, 1/k, ..., 1.
+        From 0 to 1, rounded to 12 decimals.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import scipy.sparse as sp
     >>> from proxembed.evaluate.neighbors import neighbor_scores
-    >>> neighbor_scores(np.array([[0, 2]]), np.array([[1, 0], [0, 1], [1, 1]])).tolist()
+    >>> neighbor_scores(sp.csr_array([[0.5, 0.0, 0.5]]), np.array([[1, 0], [0, 1], [1, 1]])).tolist()
     [[1.0, 0.5]]
     """
-    Y_train, neighbors = dense_labels(Y_train), np.asarray(neighbors)
-    counts = np.zeros((len(neighbors), Y_train.shape[1]))
-    for column in neighbors.T:
-        counts += Y_train[column]
-    return counts / neighbors.shape[1]
+    return np.round(weights @ dense_labels(Y_train).astype(np.float64), DECIMALS)
+
+
+def hub_share(weights: Any, n_neighbors: int) -> float:
+    """The largest share of rows that list one and the same training row among their neighbours.
+
+    Parameters
+    ----------
+    weights : sparse array of shape (m, n)
+        As ``neighbor_weights`` returns them; a training row that shares the last place is listed for its part of it.
+    n_neighbors : int
+        Neighbours per row.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from proxembed.evaluate.neighbors import hub_share
+    >>> hub_share(sp.csr_array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]]), 2)
+    0.75
+    """
+    return float(weights.sum(axis=0).max() * min(n_neighbors, weights.shape[1]) / weights.shape[0])

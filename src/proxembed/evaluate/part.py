@@ -1,6 +1,7 @@
 """One split made ready: features scaled by the training part, rows with known labels set apart, inner folds."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,41 +10,106 @@ import scipy.sparse as sp
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.model import scaling_kind
 from proxembed.splits.splits import Split
-
-from .results import AVERAGE_PRECISION, worst_value
+from proxembed.targets.labels import LabelMatrix
 
 INNER_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class Part:
-    """One split with its features scaled by the training rows; what all arms share.
+    """One split with its features scaled by the training rows: what a comparison and a search score embeddings on.
 
-    ``X``, ``y`` and ``groups`` (or None) are of all training rows, ``Y`` and ``inner`` of those whose labels are
-    ``known``; ``rows`` are the held-out ones.
+    Parameters
+    ----------
+    X, X_held_out : arrays or sparse arrays of shapes (n, d) and (m, d)
+        Scaled training and held-out rows.
+    labels : LabelMatrix
+        Of the training rows; some may be unknown.
+    Y_held_out : bool array of shape (m, c)
+    name, scaling : str
+        Name of the split, kind of the scaling.
+    groups : array of shape (n,), optional
+        Of the training rows.
+    rows : int array of shape (m,), optional
+        Numbers of the held-out rows in the data.
+    seed : int, default=0
+        Seed of the inner folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.part import Part
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> part = Part(np.eye(3), LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1]]), np.eye(3), np.ones((3, 2), bool))
+    >>> part.known_rows.tolist(), part.Y.toarray().tolist()
+    ([0, 2], [[1, 0], [0, 1]])
     """
 
-    name: str
-    scaling: str
     X: Any
-    y: Any
-    known: np.ndarray
-    Y: Any
-    inner: np.ndarray
-    groups: Any
+    labels: LabelMatrix
     X_held_out: Any
-    Y_held_out: Any
-    rows: np.ndarray
+    Y_held_out: np.ndarray
+    name: str = ""
+    scaling: str = "none"
+    groups: Any = None
+    rows: np.ndarray | None = None
+    seed: int = 0
+
+    @cached_property
+    def known_rows(self) -> np.ndarray:
+        """Numbers of the training rows whose labels are all known."""
+        return np.flatnonzero(self.labels.rows_known)
+
+    @cached_property
+    def Y(self) -> sp.csr_array:
+        """Labels of these rows, 0 or 1."""
+        return sp.csr_array(self.labels.Y)[self.known_rows].astype(np.uint8)
+
+    @cached_property
+    def y(self) -> Any:
+        """Labels of all training rows as estimators take them: 0 or 1, and NaN where unknown."""
+        if self.labels.unknown is None:
+            return sp.csr_array(self.labels.Y).astype(np.uint8)
+        y = self.labels.Y.toarray().astype(np.float64)
+        y[self.labels.unknown.toarray()] = np.nan
+        return y
+
+    @cached_property
+    def inner(self) -> np.ndarray:
+        """Inner fold of each row with known labels, on which cuts and probabilities are tuned."""
+        groups = None if self.groups is None else np.asarray(self.groups)[self.known_rows]
+        return _inner_folds(len(self.known_rows), groups, self.seed)
 
     @property
     def sizes(self) -> dict:
         """Numbers of rows, as plain data."""
         return {"train": self.X.shape[0], "held_out": len(self.rows)}
 
-    def worst(self, measure: str, least: int) -> float:
-        """What a failure counts as; NaN where no held-out label has enough positive rows for an average precision."""
-        positives = np.asarray(self.Y_held_out.sum(axis=0)).ravel()
-        return np.nan if measure == AVERAGE_PRECISION and not (positives >= least).any() else worst_value(measure)
+
+def make_part(
+    X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
+) -> Part:
+    """Take the rows of a split and scale them, with figures of the training rows alone.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d)
+    labels : LabelMatrix of n rows
+    train, held_out : int arrays
+    kind : str, optional
+        Kind of the scaling; None: what suits the training rows.
+    **facts : ``name``, ``groups`` (of the training rows), ``rows``, ``seed`` of ``Part``
+
+    Returns
+    -------
+    Part
+    """
+    own = X[train]
+    kind = scaling_kind(own) if kind is None else kind
+    state = scaling_fit(kind, own)
+    truth = labels.take(held_out).Y.toarray() > 0
+    scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
+    return Part(scaled[0], labels.take(train), scaled[1], truth, scaling=kind, **facts)
 
 
 def rows_known(dataset) -> np.ndarray:
@@ -54,7 +120,7 @@ def rows_known(dataset) -> np.ndarray:
 
 
 def prepare(dataset, split: Split, seed: int = 0) -> Part:
-    """Scale the features by the training rows alone, and set apart the rows whose labels are known.
+    """The part of a data set and a split.
 
     Parameters
     ----------
@@ -82,33 +148,17 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
     {'train': 1206, 'held_out': 591}
     """
-    known, Y = rows_known(dataset), sp.csr_array(dataset.Y)
+    known = rows_known(dataset)
     train, held_out = split.train, split.held_out[known[split.held_out]]
-    index = np.flatnonzero(known[train])
-    if len(index) < 2 or len(held_out) == 0:
+    count = int(known[train].sum())
+    if count < 2 or len(held_out) == 0:
         raise ValueError(
-            f"fold {split.name} has {len(index)} training and {len(held_out)} held-out rows with known labels; "
+            f"fold {split.name} has {count} training and {len(held_out)} held-out rows with known labels; "
             "it needs 2 and 1. Take fewer folds, or label more rows."
         )
-    X = dataset.X[train]
-    kind = scaling_kind(X)
-    state = scaling_fit(kind, X)
     groups = None if dataset.groups is None else np.asarray(dataset.groups)[train]
-    inner = _inner_folds(len(index), None if groups is None else groups[index], seed)
-    labels = Y[train]
-    return Part(
-        split.name,
-        kind,
-        scaling_apply(state, X),
-        labels if dataset.unknown is None else _with_unknown(labels, sp.csr_array(dataset.unknown)[train]),
-        index,
-        labels[index],
-        inner,
-        groups,
-        scaling_apply(state, dataset.X[held_out]),
-        Y[held_out],
-        held_out,
-    )
+    facts = {"name": split.name, "groups": groups, "rows": held_out, "seed": seed}
+    return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)
 
 
 def _inner_folds(n: int, groups, seed: int) -> np.ndarray:
@@ -117,9 +167,3 @@ def _inner_folds(n: int, groups, seed: int) -> np.ndarray:
     unit = np.arange(n) if unit.max() == 0 else unit
     count = unit.max() + 1
     return (np.random.default_rng(seed).permutation(count) % min(INNER_FOLDS, count))[unit]
-
-
-def _with_unknown(Y, unknown) -> np.ndarray:
-    y = Y.toarray().astype(np.float64)
-    y[unknown.toarray().astype(bool)] = np.nan
-    return y

@@ -6,31 +6,32 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 
+from proxembed.execute.executor import Progress, silent
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 
 from .arms import Arm
 from .compare import SIDES
-from .parallel import in_parallel, one_by_one
-from .part import rows_known
-from .results import (
+from .measures import (
     AVERAGE_PRECISION,
     CALIBRATION,
     HAMMING,
     JACCARD,
     LOG_LOSS,
-    LOGISTIC,
     MACRO_F1,
     MICRO_F1,
-    NEIGHBORS,
-    RIDGE,
-    Results,
+    Measure,
+    is_jaccard,
+    measure_of,
 )
+from .metrics import row_jaccard, same_rows
+from .parallel import in_parallel, one_by_one
+from .part import rows_known
+from .results import LOGISTIC, NEIGHBORS, RIDGE, SAME_ROWS, Results
 
-__all__ = ["Progress", "Protocol", "Results", "run"]
-
-Progress = Callable[[int, int, str], None]
+__all__ = ["Protocol", "Results", "run"]
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,15 @@ class Protocol:
     seed : int, default=0
         Seed of the inner folds on which thresholds and probabilities are tuned.
     n_jobs : int, default=1
-        Worker processes, each with one BLAS thread; -1 is one a core, and 1 runs in this process.
+        Worker processes, each with one BLAS thread; -1 is one per core, and 1 runs in this process.
     max_seconds : float, optional
         Budget of each arm on each split, fit and read-outs together; what is not scored by then is a loss.
     contrasts : tuple of (a, b), default=(("best method", "all features"),)
         Pairs to be tested, declared beforehand; see ``compare.contrasts``.
     keep_predictions : bool, default=True
         Keep the ridge scores of the held-out rows.
+    measure : str, Measure or callable, default="macro average precision"
+        The primary measure, which orders the leaderboard and decides; see ``measures.measure_of``.
 
     Raises
     ------
@@ -86,8 +89,10 @@ class Protocol:
     max_seconds: float | None = None
     contrasts: tuple[tuple[str, str], ...] = (("best method", "all features"),)
     keep_predictions: bool = True
+    measure: str | Measure | Callable = AVERAGE_PRECISION
 
     def __post_init__(self):
+        measure_of(self.measure)
         names = [arm.name for arm in self.arms]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"arms must be at least one, with different names; got {names}.")
@@ -107,14 +112,28 @@ class Protocol:
 
     @property
     def measures(self) -> tuple[tuple[str, str], ...]:
-        """Pairs (measure, read-out) that need no threshold; the first is the primary one."""
-        jaccard = JACCARD.format(self.n_neighbors)
-        return (AVERAGE_PRECISION, RIDGE), (AVERAGE_PRECISION, NEIGHBORS), (jaccard, NEIGHBORS)
+        """Pairs (measure, read-out): the primary one, then those that need no threshold."""
+        primary = measure_of(self.measure)
+        first = primary.name, NEIGHBORS if primary.reads == "neighbors" else RIDGE
+        others = (AVERAGE_PRECISION, RIDGE), (AVERAGE_PRECISION, NEIGHBORS), (self.neighbor_measure.name, NEIGHBORS)
+        return tuple(dict.fromkeys((first, *others)))
+
+    @property
+    def neighbor_measure(self) -> Measure:
+        """The Jaccard measure of neighbours: the primary one, or that of ``n_neighbors``."""
+        primary = measure_of(self.measure)
+        return primary if is_jaccard(primary.name) else measure_of(JACCARD.format(self.n_neighbors))
+
+    def measure_named(self, name: str) -> Measure:
+        """The measure of a pair: the primary one may be a function of the user's."""
+        primary = measure_of(self.measure)
+        return primary if primary.name == name else measure_of(name)
 
     @property
     def further_measures(self) -> tuple[tuple[str, str], ...]:
         """Pairs (measure, read-out) beside them: decisions by the one shared threshold rule, and probabilities."""
-        return tuple((measure, RIDGE) for measure in (MACRO_F1, MICRO_F1, HAMMING, LOG_LOSS, CALIBRATION))
+        pairs = ((measure, RIDGE) for measure in (MACRO_F1, MICRO_F1, HAMMING, LOG_LOSS, CALIBRATION))
+        return tuple(pair for pair in pairs if pair not in self.measures)
 
     @property
     def logistic_measures(self) -> tuple[tuple[str, str], ...]:
@@ -127,7 +146,7 @@ class Protocol:
 
     def describe(self) -> dict:
         """The protocol as plain data."""
-        plain = {key: value for key, value in vars(self).items() if key not in ("arms", "splitting")}
+        plain = {key: value for key, value in vars(self).items() if key not in ("arms", "splitting", "measure")}
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in _PAIRS}
         arms, sizes = [arm.name for arm in self.arms], list(self.sizes)
         return {
@@ -161,7 +180,7 @@ def _check(dataset) -> None:
 
 
 def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Results:
-    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once a split for all k.
+    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k.
 
     Features are standardised (dense), turned to sublinear tf-idf (sparse counts) or left as they are, with figures of
     the training part alone. The read-outs are multi-output ridge, its penalty chosen on the training part by
@@ -206,8 +225,9 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     counts = [[str(name), int(count)] for name, count in zip(dataset.label_names, dataset.Y.sum(axis=0), strict=True)]
     described = protocol.describe()
     described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
-    results = Results(dataset={**dataset.describe(), "label_counts": counts}, protocol=described)
-    _collect(protocol, dataset, splits, results, progress or (lambda done, total, text: None))
+    facts = {**dataset.describe(), "label_counts": counts}
+    results = Results(dataset=facts, protocol=described, measure=measure_of(protocol.measure))
+    _collect(protocol, dataset, splits, results, progress or silent)
     results.seconds = time.perf_counter() - started
     return results
 
@@ -223,8 +243,13 @@ def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results,
             name, outcome = splits[finished.split].name, finished.outcome
             results.rows += outcome.rows
             results.predictions |= outcome.predictions
+            results.similarity |= outcome.similarity
+            results.hubs |= outcome.hubs
             results.preprocessing = finished.scaling
             notes[finished.split, finished.arm] = outcome.notes
+            if name not in results.held_out:
+                same = same_rows_similarity(protocol, dataset, splits[finished.split].train, finished.rows)
+                results.similarity[SAME_ROWS, None, name] = same
             done[name] += 1
             if done[name] == len(protocol.arms):
                 results.folds[name] = finished.sizes
@@ -236,6 +261,32 @@ def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results,
     progress(complete, total, "interrupted" if results.interrupted else "done")
 
 
+def same_rows_similarity(protocol: Protocol, dataset, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Similarity of each held-out row to the same training rows for every query, which no feature has a part in.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Says how many they are.
+    dataset : proxembed.data.Dataset
+    train, rows : int arrays of shapes (n,) and (m,)
+        Training rows and held-out rows; training rows with an unknown label are left out.
+
+    Returns
+    -------
+    array of shape (m,)
+    """
+    Y = dataset.Y.tocsr()
+    Y_train = Y[train[rows_known(dataset)[train]]]
+    same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors)
+    every = np.broadcast_to(same, (len(rows), len(same)))
+    weights = sp.csr_array(
+        (np.full(every.size, 1 / len(same)), every.ravel(), np.arange(0, every.size + 1, len(same))),
+        shape=(len(rows), Y_train.shape[0]),
+    )
+    return row_jaccard(Y[rows], Y_train, weights)
+
+
 def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: dict) -> None:
     """Put everything in the order of splits and arms, whichever process was first."""
     fold = {split.name: number for number, split in enumerate(splits)}
@@ -243,6 +294,9 @@ def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: 
     results.rows.sort(key=lambda row: (fold[row["fold"]], arm[row["arm"]]))
     results.folds = {name: results.folds[name] for name in fold if name in results.folds}
     results.held_out = {name: results.held_out[name] for name in fold if name in results.held_out}
-    order = sorted(results.predictions, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
-    results.predictions = {key: results.predictions[key] for key in order}
+    arm[SAME_ROWS] = len(arm)
+    for name in ("predictions", "similarity", "hubs"):
+        kept = getattr(results, name)
+        order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
+        setattr(results, name, {key: kept[key] for key in order})
     results.notes = list(dict.fromkeys(note for key in sorted(notes) for note in notes[key]))

@@ -1,16 +1,15 @@
-"""What a comparison found, as plain data: measures, their worst values, rows, and the scores of held-out rows."""
+"""What a comparison found, as plain data: a row for each measure, and the scores of held-out rows."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
-MACRO_F1, MICRO_F1, HAMMING = "macro F1", "micro F1", "Hamming loss"
-LOG_LOSS, CALIBRATION = "log-loss", "calibration error"
-LOSSES = frozenset({HAMMING, LOG_LOSS, CALIBRATION})
+from .measures import is_loss
+
 RIDGE, LOGISTIC, NEIGHBORS = "ridge", "logistic", "cosine kNN"
 TEST = "test"
-WORST = {HAMMING: 1.0, CALIBRATION: 1.0, LOG_LOSS: -float(np.log(np.finfo(float).eps))}
+SAME_ROWS = "the same rows for every query"
 
 
 def measure_name(measure: str, readout: str) -> str:
@@ -25,16 +24,16 @@ def measure_name(measure: str, readout: str) -> str:
     return f"{measure} ({readout})"
 
 
-def worst_value(measure: str) -> float:
-    """Value that a failure counts as: 0, or for a loss the largest it can be (log-loss: of a probability of 2e-16).
+def sign_of(name: str) -> float:
+    """1, or -1 where less is better, of a measure with its read-out.
 
     Examples
     --------
-    >>> from proxembed.evaluate.results import worst_value
-    >>> worst_value("macro F1"), worst_value("Hamming loss"), round(worst_value("log-loss"), 1)
-    (0.0, 1.0, 36.0)
+    >>> from proxembed.evaluate.results import sign_of
+    >>> sign_of("Hamming loss (ridge)"), sign_of("macro F1 (ridge)")
+    (-1.0, 1.0)
     """
-    return WORST.get(measure, 0.0)
+    return -1.0 if is_loss(name.rpartition(" (")[0]) else 1.0
 
 
 def reason_of(error: Exception) -> str:
@@ -56,7 +55,9 @@ class Results:
     ``rows`` holds one dict for each arm, k, fold and measure: ``arm, rival, k, components, fold, readout, measure,
     value, labels, seconds, failure``. A failed arm has the worst value of each measure and the reason in ``failure``.
     ``seconds`` counts fitting (once for all k) and the read-outs of this k. ``predictions`` holds the ridge scores of
-    the held-out rows under (arm, k, fold), float32, and ``held_out`` the numbers of these rows under the fold.
+    the held-out rows under (arm, k, fold), float32, ``similarity`` under the same keys each row's mean similarity to
+    its neighbours (also for "the same rows for every query"), ``hubs`` the share of rows that list the training row
+    listed most, ``held_out`` the numbers of the held-out rows under the fold, and ``measure`` the primary measure.
 
     Examples
     --------
@@ -74,4 +75,7 @@ class Results:
     seconds: float = 0.0
     interrupted: bool = False
     predictions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
+    similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
+    hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
+    measure: Any = None

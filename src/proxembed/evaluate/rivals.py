@@ -5,36 +5,28 @@ from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.base import Estimator
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
-from proxembed.params import SEED, Param, check_params
+from proxembed.params import SEED, Param, check_params, param
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, learning
 
 FOREST_ROWS = 5000
-FOREST = {
-    "n_components": Param(low=1, integer=True, choices=(None,)),
-    "n_estimators": Param(low=1, high=100_000, integer=True),
-    "min_samples_leaf": Param(low=1, integer=True),
-    "max_rows": Param(low=2, integer=True),
-    "random_state": SEED,
-}
-UMAP = {
-    "n_components": Param(low=1, integer=True, choices=(None,)),
-    "n_neighbors": Param(low=2, integer=True),
-    "random_state": SEED,
-}
+SIZE = Param(low=1, integer=True, choices=(None,))
 
 
-class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstract=True):
     """Base of a transformer of dense or sparse rows that learns from labels of any form.
 
     A subclass sets ``n_components_`` in fit.
     """
+
+    role = "rival"
 
     def _new_rows(self, X):
         check_is_fitted(self, "n_components_")
@@ -60,18 +52,6 @@ class ForestProximity(Rival):
     row, and equal rows are one row to the forest. The n x n proximity matrix is never made.
     [breiman2001forests]
 
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        Components kept; None for 2.
-    n_estimators : int, default=100
-        Trees.
-    min_samples_leaf : int, default=5
-        Rows a leaf holds at least.
-    max_rows : int, default=5000
-        Largest number of distinct rows that the forest is grown on, drawn at random; the others are new rows to it.
-    random_state : int, RandomState instance or None, default=0
-
     Attributes
     ----------
     forest_ : RandomForestRegressor
@@ -96,14 +76,17 @@ class ForestProximity(Rival):
     (80, 2)
     """
 
-    def __init__(
-        self, n_components=None, *, n_estimators=100, min_samples_leaf=5, max_rows=FOREST_ROWS, random_state=0
-    ):
-        self.n_components = n_components
-        self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
-        self.max_rows = max_rows
-        self.random_state = random_state
+    n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
+    n_estimators: int = param(default=100, low=1, high=100_000, integer=True, doc="Trees.")
+    min_samples_leaf: int = param(default=5, low=1, integer=True, doc="Rows that a leaf holds at least.")
+    max_rows: int = param(
+        default=FOREST_ROWS,
+        low=2,
+        integer=True,
+        doc="Largest number of distinct rows that the forest is grown on, drawn at random; the others are new rows to "
+        "it.",
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
     def fit(self, X, y):
         """Grow the forest and project its leaves.
@@ -120,7 +103,7 @@ class ForestProximity(Rival):
         from sklearn.ensemble import RandomForestRegressor
 
         with learning(self):
-            check_params(self, FOREST)
+            check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             random = check_random_state(self.random_state)
@@ -212,13 +195,6 @@ class SupervisedUMAP(Rival):
     Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP
     gave them knowing their labels: only held-out rows show what it is worth.  [mcinnes2018umap]
 
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        None for 2.
-    n_neighbors : int, default=15
-    random_state : int or None, default=0
-
     Attributes
     ----------
     umap_ : umap.UMAP
@@ -236,10 +212,9 @@ class SupervisedUMAP(Rival):
     15
     """
 
-    def __init__(self, n_components=None, *, n_neighbors=15, random_state=0):
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
+    n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
+    n_neighbors: int = param(default=15, low=2, integer=True, doc="Neighbours; all other rows when there are fewer.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
 
     def fit(self, X, y):
         """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form. Returns self."""
@@ -248,7 +223,7 @@ class SupervisedUMAP(Rival):
 
     def fit_transform(self, X, y):
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
-        check_params(self, UMAP)
+        check_params(self)
         if not umap_installed():
             raise ImportError("SupervisedUMAP needs umap-learn; install it (pip install umap-learn).")
         with learning(self):

@@ -8,38 +8,27 @@ that has learnt from labels, one fitted again on each inner fold.
 import time
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import get_tags
 
-from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
+from proxembed.classify.ridge import Readout, fit_readout, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.model import embedded, rows_without
 
 from .arms import Arm
-from .calibration import calibration_error, log_loss, platt_apply, platt_fit
-from .decisions import hamming_loss, macro_f1, micro_f1
+from .calibration import platt_apply, platt_fit
 from .label_scores import LabelScores
 from .logistic import logistic_probabilities
-from .metrics import jaccard_at_k, macro_average_precision
-from .neighbors import cosine_neighbors, neighbor_scores
+from .measures import Measure
+from .metrics import row_jaccard
+from .neighbors import hub_share, neighbor_scores, neighbor_weights
 from .part import Part
-from .results import (
-    AVERAGE_PRECISION,
-    CALIBRATION,
-    HAMMING,
-    JACCARD,
-    LOG_LOSS,
-    LOGISTIC,
-    MACRO_F1,
-    MICRO_F1,
-    NEIGHBORS,
-    RIDGE,
-    reason_of,
-)
+from .results import NEIGHBORS, reason_of
 from .rivals import ForestProximity
 
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
@@ -54,6 +43,8 @@ class Outcome:
 
     rows: list[dict] = field(default_factory=list)
     predictions: dict = field(default_factory=dict)
+    similarity: dict = field(default_factory=dict)
+    hubs: dict = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     bounded: bool = False
     seconds: float = 0.0
@@ -106,10 +97,10 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
         return None
     placed = []
     for fold in range(part.inner.max() + 1):
-        own = part.known[part.inner == fold]
+        own = part.known_rows[part.inner == fold]
         rows = rows_without(own, part.X.shape[0], part.groups)
-        known = np.flatnonzero(np.isin(rows, part.known))
-        inside = replace(part, X=part.X[rows], y=part.y[rows], X_held_out=part.X[own])
+        known = np.flatnonzero(np.isin(rows, part.known_rows))
+        inside = replace(part, X=part.X[rows], labels=part.labels.take(rows), X_held_out=part.X[own])
         try:
             Z, Z_own, _ = fit_arm(arm, sizes, inside, natural)
         except OutOfBudget:
@@ -121,53 +112,103 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
     return placed
 
 
-def ridge_scores(
-    Z, Y, inner: np.ndarray, Z_held_out, placed: Placed | None = None, grouped: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge scores of the held-out rows, and cross-fitted ones of the training rows.
+class Readings:
+    """What the read-outs of one embedding say of the held-out rows, each computed when it is first asked for.
 
     Parameters
     ----------
-    Z : array or sparse array of shape (n, k)
-    Y : boolean array of shape (n, c)
-    inner : int array of shape (n,)
-        Inner fold of each training row.
-    Z_held_out : array or sparse array of shape (m, k)
+    Z, Z_held_out : arrays or sparse arrays of shapes (n, k) and (m, k)
+        All training rows, and the held-out rows.
+    part : Part
     placed : list of (array, array), optional
         For each inner fold the embeddings of the other rows and of its own, each fold with a penalty of its own; None
         takes the rows of Z, at one penalty.
-    grouped : bool, default=False
-        Choose the penalty by the inner folds, which keep groups together, and not by single rows left out.
-
-    Returns
-    -------
-    (held-out scores (m, c), cross-fitted scores (n, c))
 
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate.scoring import ridge_scores
+    >>> from proxembed.evaluate.part import Part
+    >>> from proxembed.evaluate.scoring import Readings
+    >>> from proxembed.targets.labels import LabelMatrix
     >>> Z = np.arange(8.0)[:, None]
-    >>> held_out, own = ridge_scores(Z, Z > 3, np.arange(8) % 2, np.array([[0.0], [7.0]]))
-    >>> (held_out > 0).ravel().tolist(), own.shape
-    ([False, True], (8, 1))
+    >>> labels = LabelMatrix.of((Z > [3, 4]).astype(int))
+    >>> part = Part(Z, labels, np.array([[0.0], [7.0]]), np.array([[0, 0], [1, 1]]) > 0)
+    >>> readings = Readings(Z, part.X_held_out, part)
+    >>> (readings.scores > 0).tolist(), readings.own_scores.shape
+    ([[False, False], [True, True]], (8, 2))
     """
-    T = 2.0 * Y - 1.0
-    penalty = fold_penalty(Z, T, inner) if grouped else loo_penalty(Z, T)
-    coef, intercept = ridge_fit(Z, T, penalty)
-    own = np.empty(T.shape)
-    for fold in range(inner.max() + 1):
-        out = inner == fold
-        others, rows = (Z[~out], Z[out]) if placed is None else (each[:, : Z.shape[1]] for each in placed[fold])
-        own_penalty = penalty
-        if placed is not None:
-            own_penalty = fold_penalty(others, T[~out], inner[~out]) if grouped else loo_penalty(others, T[~out])
-        part_coef, part_intercept = ridge_fit(others, T[~out], own_penalty)
-        own[out] = rows @ part_coef + part_intercept
-    return Z_held_out @ coef + intercept, own
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None):
+        self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
+        self.Y = part.Y.toarray().astype(bool)
+        self.folds = None if part.groups is None else part.inner
+
+    @cached_property
+    def readout(self) -> Readout:
+        """The ridge read-out of the training rows, its penalty by the inner folds where these keep groups together."""
+        return fit_readout(self.Z, self.Y, self.folds)
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Ridge scores of the held-out rows, (m, c), float32: what is kept of them, and what every measure reads."""
+        return self.readout.scores(self.Z_held_out).astype(np.float32)
+
+    @cached_property
+    def own_scores(self) -> np.ndarray:
+        """Ridge scores of the training rows, (n, c), each by a read-out without its inner fold."""
+        own, inner = np.empty(self.Y.shape), self.part.inner
+        for fold in range(inner.max() + 1):
+            out = inner == fold
+            if self.placed is None:
+                T = 2.0 * self.Y[~out] - 1.0
+                readout = Readout(*ridge_fit(self.Z[~out], T, self.readout.penalty), self.readout.penalty)
+                rows = self.Z[out]
+            else:
+                others, rows = (each[:, : self.Z.shape[1]] for each in self.placed[fold])
+                readout = fit_readout(others, self.Y[~out], None if self.folds is None else inner[~out])
+            own[out] = readout.scores(rows)
+        return own
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Predicted labels of the held-out rows by the shared rule of thresholds, (m, c)."""
+        return apply_thresholds(self.scores, tune_thresholds(self.own_scores, self.Y))
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
+        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y))
+
+    def neighbors(self, k: int) -> tuple[Any, Any]:
+        """Labels of the training rows, and the weights of the k nearest of each held-out row."""
+        if k not in self._near:
+            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k)
+        return self.part.Y, self._near[k]
+
+    @cached_property
+    def _near(self) -> dict[int, Any]:
+        return {}
+
+    def of(self, measure: Measure) -> Any:
+        """What a measure reads."""
+        return self.neighbors(measure.n_neighbors) if measure.reads == "neighbors" else getattr(self, measure.reads)
 
 
-def score(Z, Z_held_out, part: Part, protocol, placed: Placed | None = None) -> tuple[Scores, np.ndarray]:
+class Scored(NamedTuple):
+    """One embedding measured on the held-out rows.
+
+    ``values`` are {(measure, read-out): (value, number of labels it rests on)}, ``scores`` the ridge scores (m, c),
+    ``similarity`` each row's mean similarity to its neighbours (m,), and ``hub`` the share of rows that list the
+    training row listed most.
+    """
+
+    values: Scores
+    scores: np.ndarray
+    similarity: np.ndarray
+    hub: float
+
+
+def score(Z: Any, Z_held_out: Any, part: Part, protocol: Any, placed: Placed | None = None) -> Scored:
     """Measure one embedding by the read-outs that every arm has.
 
     Parameters
@@ -176,50 +217,33 @@ def score(Z, Z_held_out, part: Part, protocol, placed: Placed | None = None) -> 
         All training rows, and the held-out rows.
     part : Part
     protocol : Protocol
-        Its ``n_neighbors`` and ``min_positives`` are used.
     placed : list, optional
         As ``place_again`` returns it.
 
     Returns
     -------
-    ({(measure, read-out): (value, number of labels it rests on)}, ridge scores of the held-out rows)
+    Scored
     """
-    Z, truth, c = Z[part.known], part.Y_held_out, part.Y.shape[1]
-    Y = part.Y.toarray().astype(bool)
-    S, own = ridge_scores(Z, Y, part.inner, Z_held_out, placed, part.groups is not None)
-    decided = apply_thresholds(S, tune_thresholds(own, Y))
-    probable = platt_apply(S, platt_fit(own, Y))
-    near = cosine_neighbors(Z_held_out, Z, protocol.n_neighbors)
-    least = protocol.min_positives
-    found = {
-        (AVERAGE_PRECISION, RIDGE): macro_average_precision(truth, S, min_positives=least),
-        (AVERAGE_PRECISION, NEIGHBORS): macro_average_precision(
-            truth, neighbor_scores(near, part.Y), min_positives=least
-        ),
-        (JACCARD.format(protocol.n_neighbors), NEIGHBORS): (jaccard_at_k(truth, part.Y, near), c),
-        (MACRO_F1, RIDGE): _with_labels(macro_f1(truth, decided), c),
-        (MICRO_F1, RIDGE): (micro_f1(truth, decided), c),
-        (HAMMING, RIDGE): (hamming_loss(truth, decided), c),
-        (LOG_LOSS, RIDGE): _with_labels(log_loss(truth, probable), c),
-        (CALIBRATION, RIDGE): (calibration_error(truth, probable), c),
-    }
-    return found, S
+    readings, found = Readings(Z, Z_held_out, part, placed), {}
+    for name, readout in (*protocol.measures, *protocol.further_measures):
+        measure = protocol.measure_named(name)
+        if readout == NEIGHBORS and measure.reads == "scores":
+            reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y)
+        else:
+            reading = readings.of(measure)
+        found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives)
+    k = protocol.neighbor_measure.n_neighbors
+    near = readings.neighbors(k)
+    return Scored(found, readings.scores, row_jaccard(part.Y_held_out, *near), hub_share(near[1], k))
 
 
-def score_logistic(part: Part, protocol) -> Scores:
+def score_logistic(part: Part, protocol: Any) -> Scores:
     """Measure logistic regression on all features: its scores, and its own probabilities."""
-    truth, c = part.Y_held_out, part.Y.shape[1]
-    P = logistic_probabilities(part.X[part.known], part.Y, part.X_held_out)
+    P = logistic_probabilities(part.X[part.known_rows], part.Y, part.X_held_out)
     return {
-        (AVERAGE_PRECISION, LOGISTIC): macro_average_precision(truth, P, min_positives=protocol.min_positives),
-        (LOG_LOSS, LOGISTIC): _with_labels(log_loss(truth, P), c),
-        (CALIBRATION, LOGISTIC): (calibration_error(truth, P), c),
+        (name, readout): protocol.measure_named(name).value(part.Y_held_out, P, protocol.min_positives)
+        for name, readout in protocol.logistic_measures
     }
-
-
-def _with_labels(value, c: int) -> Value:
-    """A mean over labels comes with their number; a plain number rests on all of them."""
-    return tuple(value) if isinstance(value, tuple) else (value, c)
 
 
 def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
@@ -250,24 +274,21 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
         if width not in known:
             known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol, placed)
         found, spent, failure = known[width]
-        values, S = found or ({}, None)
-        outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol.min_positives)
-        if protocol.keep_predictions and S is not None:
-            outcome.predictions[arm.name, k, part.name] = S.astype(np.float32)
+        values = {} if found is None else found.values
+        outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol)
+        if protocol.keep_predictions and found is not None:
+            key = arm.name, k, part.name
+            outcome.predictions[key], outcome.similarity[key], outcome.hubs[key] = found[1:]
     if arm.estimator is None:
         found, seconds, failure = _timed(budget, score_logistic, part, protocol)
         pairs = protocol.logistic_measures
-        outcome.rows += _rows(
-            arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure, protocol.min_positives
-        )
+        outcome.rows += _rows(arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure, protocol)
 
 
 def lost(arm: Arm, part: Part, protocol, reason: str, seconds: float = 0.0) -> Outcome:
     """The worst value of every measure, with the reason."""
     sizes, pairs = (None,) if arm.estimator is None else protocol.sizes, protocol.measures_of(arm)
-    return Outcome(
-        [row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol.min_positives)]
-    )
+    return Outcome([row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)])
 
 
 def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
@@ -282,11 +303,12 @@ def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
 
 
 def _rows(
-    arm: Arm, k, components: int, part: Part, pairs, values: Scores, seconds: float, failure: str | None, least: int
+    arm: Arm, k, components: int, part: Part, pairs, values: Scores, seconds: float, failure: str | None, protocol
 ):
     rows = []
     for measure, readout in pairs:
-        value, labels = values.get((measure, readout), (part.worst(measure, least), part.Y.shape[1]))
+        failed = protocol.measure_named(measure).failed(part.Y_held_out, protocol.min_positives)
+        value, labels = values.get((measure, readout), (failed, part.Y.shape[1]))
         row = {"arm": arm.name, "rival": arm.rival, "k": k, "components": components, "fold": part.name}
         row |= {"readout": readout, "measure": measure, "value": float(value), "labels": int(labels)}
         rows.append({**row, "seconds": seconds, "failure": failure})

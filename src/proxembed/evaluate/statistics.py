@@ -20,7 +20,7 @@ def nadeau_bengio(
     Parameters
     ----------
     differences : sequence of float
-        One difference a fold.
+        One difference per fold.
     train, held_out : float
         Mean sizes of the two parts.
     level : float, default=0.95
@@ -49,7 +49,7 @@ def nadeau_bengio_p(differences: Sequence[float] | np.ndarray, train: float, hel
     Parameters
     ----------
     differences : sequence of float
-        One difference a fold.
+        One difference per fold.
     train, held_out : float
         Mean sizes of the two parts.
 
@@ -83,7 +83,7 @@ def bayesian_correlated_t(
     Parameters
     ----------
     differences : sequence of float
-        One difference a fold.
+        One difference per fold.
     train, held_out : float
         Mean sizes of the two parts.
     rope : float, default=0.01

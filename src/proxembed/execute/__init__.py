@@ -1,1 +1,1 @@
-"""Execution: budgets of seconds."""
+"""Execution: one executor on joblib's active backend, and budgets of seconds."""

@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+AGAIN = 1.0  # seconds after which the work is stopped once more: a callback of the interpreter swallows exceptions
+
 
 class OutOfBudget(TimeoutError):
     """An arm took longer than its budget.
@@ -98,7 +100,7 @@ def _timer(seconds: float, stop, of_cpu: bool) -> Iterator[None]:
         yield
         return
     signal.signal(number, stop)
-    signal.setitimer(timer, seconds)
+    signal.setitimer(timer, seconds, AGAIN)
     try:
         yield
     finally:

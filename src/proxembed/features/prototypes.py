@@ -145,10 +145,10 @@ def prototypes_stratified(
     (3,)
     """
     if y_groups is None:
-        raise ValueError("y_groups=None; kind 'stratified' needs a group a row: pass the label sets, or use 'random'.")
+        raise ValueError("y_groups=None; kind 'stratified' needs groups of rows: pass the label sets, or use 'random'.")
     y_groups = np.asarray(y_groups)
     if y_groups.shape != (X.shape[0],):
-        raise ValueError(f"y_groups has shape {y_groups.shape}; one group a row, ({X.shape[0]},), is needed.")
+        raise ValueError(f"y_groups has shape {y_groups.shape}; one group per row, ({X.shape[0]},), is needed.")
     index, _ = distinct_rows(X)
     _, codes = np.unique(y_groups[index], return_inverse=True)
     seats = _seats(np.bincount(codes), min(n_prototypes, index.size))

@@ -331,7 +331,7 @@ def checked_relation(R: Any, shape: tuple[int, int], name: str = "kind") -> np.n
     R = np.asarray(R)
     if R.shape != shape:
         raise ValueError(
-            f"{name} (a function) returned shape {R.shape}; {shape} is needed: return one value a row and prototype."
+            f"{name} (a function) returned shape {R.shape}; {shape} is needed: return one value per row and prototype."
         )
     if R.dtype.kind not in "fiub" or not np.isfinite(R).all():
         raise ValueError(f"{name} (a function) returned values that are not finite real numbers: check its formula.")

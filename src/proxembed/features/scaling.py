@@ -20,6 +20,7 @@ from proxembed.algebra.arrays.parallel import by_columns
 from proxembed.algebra.pencil.eigen import principal_axes
 from proxembed.features.kinds import check_params
 from proxembed.params import call
+from proxembed.tables import TableRows
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,35 @@ KINDS: dict[str, Callable[..., ScalingState]] = {
 }
 
 
-def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) -> ScalingState:
+def scaling_kind(X: Any) -> str:
+    """Which scaling suits the features: "standard" (dense), "tfidf" (sparse counts), "none" (other sparse), "table".
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), or TableRows
+        Sparse entries that are whole, not negative and not all 0 or 1 count as counts.
+
+    Returns
+    -------
+    str
+        A kind of ``Scaling``, or "table" for what only a ``TableEncoder`` takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.scaling import scaling_kind
+    >>> scaling_kind(np.eye(2))
+    'standard'
+    """
+    if isinstance(X, TableRows):
+        return "table"
+    if not sp.issparse(X):
+        return "standard"
+    counts = X.data.size > 0 and X.data.min() >= 0 and X.data.max() > 1 and bool(np.all(X.data == np.rint(X.data)))
+    return "tfidf" if counts else "none"
+
+
+def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) -> Any:
     """Learn a scaling from the rows of X.  [mu2012defc]
 
     Parameters
@@ -212,14 +241,15 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     kind : str or callable
         "none", "unit", "center", "standard", "pca", "whiten" or "tfidf"; or a function of X that returns a
         ``ScalingState``.
-    X : array or sparse matrix of shape (n, d)
-        Training rows, float32 or float64 (other real types become float64).
+    X : array or sparse matrix of shape (n, d), or TableRows
+        Training rows, float32 or float64 (other real types become float64). Rows of a table have one way to become
+        features, see ``table_fit``.
     **params
         ``pca_var`` ("pca", "whiten") or ``max_dense_bytes`` ("center").
 
     Returns
     -------
-    ScalingState
+    ScalingState, or the TableState of a table
         To be given to ``scaling_apply``.
 
     Raises
@@ -234,6 +264,10 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     >>> scaling_apply(state, [[2.0, 3.0]])
     array([[0., 0.]])
     """
+    if isinstance(X, TableRows):
+        from .table import table_fit
+
+        return table_fit(X)
     X = float_matrix(X)
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
@@ -248,14 +282,14 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     return KINDS[kind](X, **params)
 
 
-def scaling_apply(state: ScalingState, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Matrix:
+def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Matrix:
     """Scale rows by what ``scaling_fit`` has learned; X is never written to, float32 gives float32.
 
     Parameters
     ----------
-    state : ScalingState
+    state : ScalingState or TableState
         From ``scaling_fit``.
-    X : array or sparse matrix of shape (m, d)
+    X : array or sparse matrix of shape (m, d), or TableRows
         Rows to scale.
     max_dense_bytes : int
         Largest dense array that may come from a sparse X.
@@ -274,6 +308,8 @@ def scaling_apply(state: ScalingState, X: Any, *, max_dense_bytes: int = MAX_DEN
     >>> scaling_apply(scaling_fit("unit", [[1.0, 1.0]]), [[0.0, 2.0]])
     array([[0., 1.]])
     """
+    if isinstance(X, TableRows):
+        return state.apply(X)
     X = float_matrix(X)
     if X.shape[1] != state.n_features:
         raise ValueError(

@@ -8,7 +8,6 @@ from scipy import sparse
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.graphs.class_residuals import ClassResiduals, class_residual
 from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator, Sparse
-from proxembed.algebra.pencil.sizes import sandwich_trace
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
@@ -32,7 +31,7 @@ class OLPPR(SpectralEmbedder):
     [kokiopoulou2009repulsion]
 
     Rows of one class are drawn together; near rows of different classes, linked in the graph of nearest rows, repel
-    each other. No inverse, so no ridge. One class a row; ``MESD(OLPPR())`` takes several.
+    each other. No inverse, so no ridge. One class per row; ``MESD(OLPPR())`` takes several.
 
     Attributes
     ----------
@@ -43,7 +42,7 @@ class OLPPR(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -79,8 +78,8 @@ class OLPPR(SpectralEmbedder):
         beta = self.beta
         if self.balance == "trace":
             X = CentredMatrix.centred(rows.X, rows.ones)
-            other = sandwich_trace(repulsion, X)
-            beta *= sandwich_trace(attraction, X) / other if other > 0 else 1.0
+            other = repulsion.trace_on(X)
+            beta *= attraction.trace_on(X) / other if other > 0 else 1.0
         return Template(beta * repulsion - attraction, offset=rows.mass, sense=-1)
 
 
@@ -90,7 +89,7 @@ class SONPP(SpectralEmbedder):
 
     Each row is reconstructed from rows of its own class; the projection keeps these reconstructions. A class of one row
     adds nothing. With ``n_neighbors=None`` and many more features than rows a class, many directions have eigenvalue
-    zero: among those the space that they span is defined, the single ones are not. One class a row; ``MESD(SONPP())``
+    zero: among those the space that they span is defined, the single ones are not. One class per row; ``MESD(SONPP())``
     takes several.
 
     Attributes
@@ -102,7 +101,7 @@ class SONPP(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), no class of two rows, n_components above the rank, bad X or
+        For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
         y.
 
     Examples
@@ -129,7 +128,7 @@ class DONPP(SpectralEmbedder):
     [zhang2010donpp]
 
     Keeps the reconstruction of each row from its own class (W), and moves it away from its nearest rows of other
-    classes (G). One class a row; ``MESD(DONPP())`` takes several.
+    classes (G). One class per row; ``MESD(DONPP())`` takes several.
 
     Attributes
     ----------
@@ -140,7 +139,7 @@ class DONPP(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -171,7 +170,7 @@ class ONPPR(SpectralEmbedder):
     [kokiopoulou2009repulsion]
 
     Keeps the reconstruction of each row from its own class (W); near rows of different classes, linked in the graph of
-    nearest rows, repel each other (Wr). One class a row; ``MESD(ONPPR())`` takes several.
+    nearest rows, repel each other (Wr). One class per row; ``MESD(ONPPR())`` takes several.
 
     Attributes
     ----------
@@ -182,7 +181,7 @@ class ONPPR(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class CCA(PencilEmbedder):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
     The directions of X most correlated with some combination of labels, rare labels counting as much as common ones;
-    its eigenvalues are squared canonical correlations. With one label a row it is FDA [sun2011ccals].
+    its eigenvalues are squared canonical correlations. With one label per row it is FDA [sun2011ccals].
 
     Attributes
     ----------
@@ -42,8 +42,9 @@ class CCA(PencilEmbedder):
     >>> from proxembed import CCA
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> CCA(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> label, correlation = CCA(n_components=3).fit(data.X, data.Y).explain(0).labels[0]
+    >>> data.label_names[int(label)], abs(round(correlation, 1))  # the label that the first component serves most
+    ('prime', 0.6)
     """
 
     labels = "multi"
@@ -116,8 +117,9 @@ class OPLS(PencilEmbedder):
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> OPLS(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> label, correlation = OPLS(n_components=3).fit(data.X, data.Y).explain(0).labels[0]
+    >>> data.label_names[int(label)], abs(round(correlation, 1))  # the label that the first component serves most
+    ('prime', 0.6)
     """
 
     labels = "multi"

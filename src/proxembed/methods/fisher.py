@@ -1,4 +1,4 @@
-"""Fisher's family: between-class against within-class scatter; FDA and MMC for one class a row, copy-LDA, MLDA and
+"""Fisher's family: between-class against within-class scatter; FDA and MMC for one class per row, copy-LDA, MLDA and
 DMLDA."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class FDA(PencilEmbedder):
     """Fisher discriminant analysis (LDA): A = Y N^-1 Y' - 11'/n, B = I - 11'/n.  [fisher1936]
 
     The directions in which the class means differ most against the total (or within-class) scatter; at most c - 1 of
-    them. One class a row; ``MESD(FDA())`` takes several.
+    them. One class per row; ``MESD(FDA())`` takes several.
 
     Attributes
     ----------
@@ -30,14 +30,18 @@ class FDA(PencilEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), one class only, n_components above c - 1, bad X or y.
+        For several labels per row (the message names MESD), one class only, n_components above c - 1, bad X or y.
 
     Examples
     --------
-    >>> from proxembed import FDA
     >>> from sklearn.datasets import load_iris
-    >>> FDA().fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 2)
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import FDA
+    >>> model = make_pipeline(FDA(), KNeighborsClassifier())
+    >>> bool(cross_val_score(model, *load_iris(return_X_y=True)).mean() > 0.9)  # accuracy
+    True
     """
 
     labels = "single"
@@ -68,7 +72,7 @@ class MMC(SpectralEmbedder):
     """Maximum margin criterion: A = Sb - lam Sw as weights of the rows, Bp = I.  [li2006mmc]
 
     The orthonormal directions in which the classes lie far apart less how far each one spreads; no inverse, so no
-    ridge. At most c - 1 eigenvalues are positive. One class a row; ``MESD(MMC())`` takes several.
+    ridge. At most c - 1 eigenvalues are positive. One class per row; ``MESD(MMC())`` takes several.
 
     Attributes
     ----------
@@ -79,7 +83,7 @@ class MMC(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), one class only, n_components above the rank, bad X or y.
+        For several labels per row (the message names MESD), one class only, n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -193,11 +197,14 @@ class DMLDA(PencilEmbedder):
 
     Examples
     --------
+    >>> from sklearn.pipeline import make_pipeline
     >>> from proxembed import DMLDA
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> DMLDA(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> model = make_pipeline(DMLDA(n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.6  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"

@@ -19,7 +19,7 @@ class HSL(PencilEmbedder):
 
     S = D^-1/2 Y W Y' D^-1/2 with edge weights w over class sizes nk: w/nk for ``"zhou"`` [zhou2006hypergraph], w for
     ``"clique"`` and w/nk^2 for ``"star"`` [agarwal2006]; D holds the row sums that make S's top eigenvalue 1. With
-    one label a row all three are FDA.
+    one label per row all three are FDA.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class HSL(PencilEmbedder):
         doc="How a hyperedge becomes weights between rows.",
     )
     edge_weights: list | None = param(
-        default=None, choices=(None,), kind=(list, tuple, np.ndarray), doc="One positive weight a label; None: all 1."
+        default=None, choices=(None,), kind=(list, tuple, np.ndarray), doc="One positive weight per label; None: all 1."
     )
     self_loops: bool = param(
         default=True, kind=bool, doc="False: the clique expansion without its diagonal (Agarwal's)."

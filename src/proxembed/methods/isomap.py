@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.pencil.direct import positive_part, solve_direct
 from proxembed.algebra.template import Template
 
+from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
 from ..features.prototypes import prototypes_farthest
 from ..neighborly import Neighborly, links_within, path_lengths
@@ -19,6 +22,14 @@ from .gower import DoubleCentred, gower_rows
 from .manifold import SCALING_DOC
 
 DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanczos takes some twenty products
+
+
+@dataclass(frozen=True)
+class Paths(Prepared):
+    """The squared lengths of paths from the reference rows to all rows kept, which fit needs alone."""
+
+    squares: np.ndarray | None = None
+    reference: np.ndarray | None = None
 
 
 class Isomap(DirectEmbedder, Neighborly):
@@ -45,11 +56,13 @@ class Isomap(DirectEmbedder, Neighborly):
 
     Examples
     --------
+    >>> from sklearn.manifold import trustworthiness
     >>> from proxembed import Isomap
     >>> from proxembed.data import digits
     >>> X = digits().X[:300]
-    >>> Isomap(n_neighbors=10).fit(X[:200]).transform(X).shape
-    (300, 2)
+    >>> model = Isomap(n_neighbors=10).fit(X[:200])
+    >>> bool(trustworthiness(X, model.transform(X), n_neighbors=10) > 0.9)  # of neighbours
+    True
     """
 
     positive_only = True
@@ -66,34 +79,45 @@ class Isomap(DirectEmbedder, Neighborly):
     )
     scaling: str = param(default="eigenvalue", choices=("eigenvalue", "template", "unit"), doc=SCALING_DOC)
 
+    @property
+    def searches(self):
+        """Whether the n_neighbors of rows are searched: not where rows within eps are linked."""
+        return self.eps is None
+
+    def prepare(self, rows):
+        graph, kept = self._graph(rows)
+        reference = self._reference(rows, kept)
+        squares = geodesics(graph, reference)
+        np.square(squares, out=squares)
+        learned = {"graph_": graph, "kept_": kept, "landmarks_": kept[reference], "recall_": self.recall(rows)}
+        return Paths(**vars(super().prepare(rows)) | {"attributes": learned}, squares=squares, reference=reference)
+
     def template(self, rows):
-        self.graph_, self.kept_ = self._graph(rows)
-        m = len(self.kept_)
+        paths = self.prepared_
+        return Template(DoubleCentred(paths.squares if self.n_landmarks is None else paths.squares[:, paths.reference]))
+
+    def _reference(self, rows, kept):
+        """The rows to scale, by their number among those kept."""
+        m = len(kept)
         if self.n_landmarks is None:
             guard_dense((m, m), "The shortest paths between all rows (set n_landmarks to bound them)")
-            reference = np.arange(m)
-        else:
-            number = int(self.n_landmarks)
-            if number > m:
-                raise ValueError(
-                    f"Isomap: n_landmarks={self.n_landmarks} is not allowed with {m} rows on the graph; it must be an "
-                    f"integer from 2 to {m}. Use n_landmarks <= {m}, or None to scale all rows."
-                )
-            guard_dense((number, m), "The shortest paths from the landmarks")
-            reference = prototypes_farthest(rows.X[self.kept_], number, random_state=0)[1]
-        self.landmarks_ = self.kept_[reference]
-        self._squares_ = geodesics(self.graph_, reference)
-        np.square(self._squares_, out=self._squares_)
-        return Template(DoubleCentred(self._squares_ if self.n_landmarks is None else self._squares_[:, reference]))
+            return np.arange(m)
+        number = int(self.n_landmarks)
+        if number > m:
+            raise ValueError(
+                f"Isomap: n_landmarks={self.n_landmarks} is not allowed with {m} rows on the graph; it must be an "
+                f"integer from 2 to {m}. Use n_landmarks <= {m}, or None to scale all rows."
+            )
+        guard_dense((number, m), "The shortest paths from the landmarks")
+        return prototypes_farthest(rows.X[kept], number, random_state=0)[1]
 
-    def place(self, template, rows):
+    def place(self, template, rows, k):
         self.level_ = template.A.A.mean(axis=1)
-        return positive_part(solve_direct(template.A, self._request(rows), dense_up_to=DENSE_UP_TO))
+        return positive_part(solve_direct(template.A, k, dense_up_to=DENSE_UP_TO))
 
     def complete(self, Z, rows):
-        squares = vars(self).pop("_squares_")
         if self.n_landmarks is not None:
-            Z = gower_rows(squares.T, self.level_, Z, self.eigenvalues_)
+            Z = gower_rows(self.prepared_.squares.T, self.level_, Z, self.eigenvalues_)
         whole = np.full((rows.n, Z.shape[1]), np.nan)
         whole[self.kept_] = Z
         return whole
@@ -127,5 +151,5 @@ class Isomap(DirectEmbedder, Neighborly):
             return nearest(self.training_, self.n_neighbors, queries=X, **self._search)
         return links_within(self.training_, self.eps, X, self.metric)
 
-    def _natural(self, rows):
+    def natural_components(self, rows):
         return 2 if rows.n > 2 else 1

@@ -14,8 +14,9 @@ from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank, Operator, Sum
 from proxembed.algebra.pencil.eigen import choose_ridge
 from proxembed.algebra.pencil.linear import DENSE_LIMIT, ridge_solve
-from proxembed.algebra.pencil.problem import Problem
-from proxembed.algebra.pencil.symmetric import orthonormal_columns, solve_linear
+from proxembed.algebra.pencil.plan import Aim
+from proxembed.algebra.pencil.problem import ROUNDING, Problem
+from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
@@ -70,11 +71,14 @@ class MORP(SpectralEmbedder):
 
     Examples
     --------
+    >>> from sklearn.pipeline import make_pipeline
     >>> from proxembed import MORP
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> MORP(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> model = make_pipeline(MORP(n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.8  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"
@@ -161,11 +165,14 @@ class SLVM(DirectEmbedder):
 
     Examples
     --------
+    >>> from sklearn.pipeline import make_pipeline
     >>> from proxembed import SLVM
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> SLVM(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> model = make_pipeline(SLVM(n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.8  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"
@@ -193,7 +200,8 @@ class SLVM(DirectEmbedder):
     def learn(self, rows, found):
         Z = self.embedding_
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
-        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), also=[Z])
+        aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
+        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), aim=aim, factors=[Z])
         dense = min(rows.X.shape) <= DENSE_LIMIT
         ridge = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
         gram = problem.gram if dense else None
@@ -243,20 +251,16 @@ class MLLS(SpectralEmbedder):
         B = squared + ((self.alpha + 2.0 * self.beta) / n) * Centering()
         return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
 
-    def finish(self, P, R):
+    def finish(self, P, R, eigenvalues):
         return orthonormal_columns(self._shifted(P, R))
 
     def _shifted(self, P, R) -> np.ndarray:
         """M1 P."""
         return R.normal_dot(P) * (R.unit * R.unit / R.shape[0]) + (self.alpha + self.beta) * P
 
-    def _store(self, found, rows):
-        super()._store(found, rows)
-        self._labels = rows.labels.take(slice(0, 0))
-        self._learn_predictor(rows, found)
-
-    def _learn_predictor(self, rows, found) -> None:
+    def learn(self, rows, found):
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
+        self._labels = rows.labels.take(slice(0, 0))
         n, theta = rows.n, orthonormal_columns(self.components_.T)
         unit = found.problem.unit
         self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / (unit * unit)) / unit
@@ -268,6 +272,11 @@ class MLLS(SpectralEmbedder):
     def _combine(self) -> None:
         theta, inner = orthonormal_columns(self.components_.T), self._inner[:, : len(self.components_)]
         middle = np.eye(theta.shape[1]) / self.alpha - theta.T @ inner
+        if eigenvalues((middle + middle.T) / 2)[-1] * self.alpha <= ROUNDING:
+            raise ValueError(
+                f"MLLS: alpha={self.alpha!r} is so large beside beta={self.beta!r} and X that the predictor is lost in "
+                "rounding. Use a smaller alpha or a larger beta, or scale X up."
+            )
         W = self._alone + inner @ solve_linear(middle, theta.T @ self._alone)
         self.coef_ = self._labels.expand(W)
         self.intercept_ = self._labels.expand(self._level - self.mean_ @ W)
@@ -285,7 +294,7 @@ class MLLS(SpectralEmbedder):
         return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X) -> Any:
-        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class a row."""
+        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row."""
         scores = self.decision_function(X)
         if self._labels.form == "classes":
             return self._labels.decode(np.eye(scores.shape[1])[scores.argmax(axis=1)])

@@ -34,7 +34,7 @@ class LFDA(PencilEmbedder):
 
     Fisher's criterion in which far rows of one class need not come together, so that a class may have several parts
     and there may be more components than classes. Affinities exp(-d^2/(s_i s_j)) between the rows of a class, s the
-    distance to the K-th neighbour [zelnikmanor2004scaling]; with ``affinity="constant"`` it is FDA. One class a row;
+    distance to the K-th neighbour [zelnikmanor2004scaling]; with ``affinity="constant"`` it is FDA. One class per row;
     ``MESD(LFDA())`` takes several.
 
     Attributes
@@ -47,15 +47,19 @@ class LFDA(PencilEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), no class of two rows, n_components above the rank, bad X or
+        For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
         y.
 
     Examples
     --------
-    >>> from proxembed import LFDA
     >>> from sklearn.datasets import load_iris
-    >>> LFDA(n_components=3).fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 3)
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import LFDA
+    >>> model = make_pipeline(LFDA(n_components=3), KNeighborsClassifier())
+    >>> bool(cross_val_score(model, *load_iris(return_X_y=True)).mean() > 0.9)  # accuracy
+    True
     """
 
     labels = "single"
@@ -108,7 +112,7 @@ class MFA(PencilEmbedder):
     """Marginal Fisher analysis: A = L(enemies), B = L(friends), links of near rows.  [yan2007mfa]
 
     The directions that draw apart near rows of different classes and keep together the nearest rows of each class; no
-    assumption on the form of a class. One class a row; ``MESD(MFA())`` takes several. ``Kernelized(MFA())`` is kernel
+    assumption on the form of a class. One class per row; ``MESD(MFA())`` takes several. ``Kernelized(MFA())`` is kernel
     MFA.
 
     Attributes
@@ -121,15 +125,19 @@ class MFA(PencilEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), no class of two rows, n_components above the rank, bad X or
+        For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
         y.
 
     Examples
     --------
-    >>> from proxembed import MFA
     >>> from sklearn.datasets import load_iris
-    >>> MFA(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 2)
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import MFA
+    >>> model = make_pipeline(MFA(n_components=2), KNeighborsClassifier())
+    >>> bool(cross_val_score(model, *load_iris(return_X_y=True)).mean() > 0.9)  # accuracy
+    True
     """
 
     labels = "single"
@@ -142,7 +150,7 @@ class MFA(PencilEmbedder):
         integer=True,
         choices=(None,),
         search=integers(3, 60),
-        doc="Nearest pairs a class, or rows of other classes a row; None: 20 pairs, or 5 rows.",
+        doc="Nearest pairs per class, or rows of other classes per row; None: 20 pairs, or 5 rows.",
     )
     pairs: str = param(
         default="class",
@@ -170,7 +178,7 @@ class DLA(SpectralEmbedder):
     """Discriminative locality alignment: minimise L(Wd + Wd'), Wd = friends - lam enemies, P'P = I.  [zhang2009dla]
 
     Each row with its nearest friends and nearest enemies makes a patch, in which friends should be near and enemies
-    far; the patches are summed. No inverse, so no ridge. One class a row; ``MESD(DLA())`` takes several.
+    far; the patches are summed. No inverse, so no ridge. One class per row; ``MESD(DLA())`` takes several.
 
     Attributes
     ----------
@@ -181,7 +189,7 @@ class DLA(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -213,7 +221,7 @@ class DNE(SpectralEmbedder):
 
     Near rows of one class attract, near rows of different classes repel each other. The matrix is indefinite: each
     negative eigenvalue is a useful direction, and without n_components all of them are taken, at most 100, the most
-    negative. One class a row; ``MESD(DNE())`` takes several.
+    negative. One class per row; ``MESD(DNE())`` takes several.
 
     Attributes
     ----------
@@ -224,7 +232,7 @@ class DNE(SpectralEmbedder):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), n_components above the rank, bad X or y.
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -261,7 +269,7 @@ class DNE(SpectralEmbedder):
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
 
-    def _natural(self, rows):
+    def natural_components(self, rows):
         return max(1, min(MAX_COMPONENTS, *rows.X.shape))
 
 

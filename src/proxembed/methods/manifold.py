@@ -69,8 +69,8 @@ class ClassicalMDS(DirectEmbedder):
             return Template(LowRank(rows.X, center=rows.ones), offset=rows.ones)
         return Template(DoubleCentred(squared_dissimilarities(rows.X)))
 
-    def place(self, template, rows):
-        found = positive_part(solve_direct(template.A, self._request(rows)))
+    def place(self, template, rows, k):
+        found = positive_part(solve_direct(template.A, k))
         self.negative_eigenvalues_ = np.empty(0)
         if self.metric == "precomputed":
             self.negative_eigenvalues_ = lowest_negative(template.A, max(1, len(found.eigenvalues)))
@@ -91,7 +91,7 @@ class ClassicalMDS(DirectEmbedder):
             return CentredMatrix(X, self.mean_).dot(self.components_.T)
         return gower_rows(dense(X) ** 2, self.level_, self.embedding_, self.eigenvalues_)
 
-    def _natural(self, rows):
+    def natural_components(self, rows):
         return max(1, min(2, rows.n - 1, rows.X.shape[1]))
 
 

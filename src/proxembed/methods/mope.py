@@ -19,7 +19,6 @@ from proxembed.algebra.operators.structured import (
     LowRank,
     Operator,
     Sparse,
-    Sum,
 )
 from proxembed.algebra.template import Template
 
@@ -70,14 +69,15 @@ class MOPE(PencilEmbedder, NeighborProjection):
 
     Examples
     --------
+    >>> from sklearn.pipeline import make_pipeline
     >>> from proxembed import MOPE
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> MOPE(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
-    >>> linked = MOPE("labels", weights="gaussian", n_links=10, n_components=3)
-    >>> linked.fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> method = MOPE("labels", weights="gaussian", n_links=10, n_components=6)
+    >>> model = make_pipeline(method, LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.8  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"
@@ -183,6 +183,11 @@ class MOPE(PencilEmbedder, NeighborProjection):
     def positive_only(self):
         """Components of positive eigenvalue, but for the costs of a Laplacian."""
         return self.objective != "laplacian"
+
+    @property
+    def searches(self):
+        """Whether the n_neighbors of rows are searched: not where labels alone count."""
+        return self.weights is not None and super().searches
 
     def template(self, rows):
         A = self._stated_objective(self.proximity(rows))
@@ -297,7 +302,6 @@ class MOPE(PencilEmbedder, NeighborProjection):
     def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable | None:
         """W over its largest entry: CSR, or a function of blocks of rows for all pairs; None where labels alone
         count."""
-        self.recall_ = None
         if self.weights is None:
             return None
         if self.graph != "full" or callable(self.weights):
@@ -341,32 +345,19 @@ class MOPE(PencilEmbedder, NeighborProjection):
                 f"objective='normalized' needs proximities of rows that sum to 0 or more; the least sum is "
                 f"{degree.min():.3g}. Use objective='proximity', or similarities that are not negative."
             )
-        return both_sides(A, np.sqrt(reciprocal(np.maximum(degree, 0.0))))
+        return A.weighted(np.sqrt(reciprocal(np.maximum(degree, 0.0))))
 
 
 def centred(A: Operator, n: int) -> Operator:
     """H A H, H = I - 11'/n, by terms of low rank."""
-    if isinstance(A, LowRank):
-        return LowRank(A.F, A.S, center=np.ones(n))
+    factor = A.low_rank()
+    if factor is not None:
+        return LowRank(factor.F, factor.S, center=np.ones(n))
     sums = A @ np.ones(n)
     if np.abs(sums).max() <= 1e-12 * n * max(np.abs(A.diagonal(n)).max(), 1e-300):
         return A
     corner = np.array([[0.0, -1.0 / n], [-1.0 / n, sums.sum() / n**2]])
     return A + LowRank(np.column_stack([sums, np.ones(n)]), corner)
-
-
-def both_sides(A: Operator, r: np.ndarray) -> Operator:
-    """diag(r) A diag(r), of the same structure."""
-    R = sparse.diags_array(r)
-    scaled: list[tuple[float, Operator]] = []
-    for c, leaf in A.terms():
-        if isinstance(leaf, LowRank):
-            scaled.append((c, LowRank(R @ leaf.F, leaf.S)))
-        elif isinstance(leaf, Sparse):
-            scaled.append((c, Sparse(R @ leaf.W @ R)))
-        else:
-            scaled.append((c, Dense(r[:, None] * leaf.A * r)))
-    return scaled[0][1] if len(scaled) == 1 and scaled[0][0] == 1.0 else Sum(scaled)
 
 
 def _of_kept_classes(sigma: np.ndarray, labels) -> np.ndarray:

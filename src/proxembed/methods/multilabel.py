@@ -3,8 +3,6 @@ it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..base import SpectralEmbedder
 from ..params import methods, param
 from ..wrapper import Wrapper
@@ -16,7 +14,7 @@ class MESD(Wrapper):
     [mu2012mesd]
 
     Each row stands for one copy per label; the copies share an embedding, so the copied problem collapses to the
-    original rows. With one label a row it is the method itself. Rows without labels weigh nothing.
+    original rows. With one label per row it is the method itself. Rows without labels weigh nothing.
 
     Attributes
     ----------
@@ -32,11 +30,14 @@ class MESD(Wrapper):
 
     Examples
     --------
-    >>> from proxembed import MESD, MMC
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import FDA, MESD
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> MESD(MMC(), n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> model = make_pipeline(MESD(FDA(), n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.8  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"
@@ -73,21 +74,24 @@ class MESD(Wrapper):
     def default_method(self):
         return FDA()
 
-    def check_method(self, method):
+    def check_method(self, method, role=None):
         if method.label_kind != "single":
             raise ValueError(
-                f"MESD extends single-label methods, and {type(method).__name__} already takes several labels a row "
+                f"MESD extends single-label methods, and {type(method).__name__} already takes several labels per row "
                 "(or none). Use it as it is."
             )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._resolved().__sklearn_tags__().input_tags.pairwise
+        tags.input_tags.pairwise = self.member("method").__sklearn_tags__().input_tags.pairwise
         return tags
 
-    def _natural(self, rows):
-        natural = self.method_._natural(rows)
+    def natural_components(self, rows):
+        natural = self.method_.natural_components(rows)
         return natural if self.positive_only else max(1, min(natural, rows.labels.c - 1))
 
+    def prepare(self, rows):
+        return super().prepare(rows.copied(self.weighting, self.copies, self.enemy))
+
     def template(self, rows):
-        return self.method_.template(replace(rows, weighting=self.weighting, copies=self.copies, enemy=self.enemy))
+        return self.method_.template(rows.copied(self.weighting, self.copies, self.enemy))

@@ -27,7 +27,7 @@ class SELF(PartlyLabelled):
 
     Between LFDA on the labelled rows (beta=0) and PCA on all rows (beta=1): Ap = (1 - beta) Slb + beta St, Bp =
     (1 - beta) Slw + beta I. With ``base="lpp"`` the unsupervised part is LPP, Ap = (1 - beta) Slb + beta X'DX, Bp =
-    (1 - beta) Slw + beta X'LX. One class a row, NaN where it is unknown; ``MESD(SELF())`` takes several.
+    (1 - beta) Slw + beta X'LX. One class per row, NaN where it is unknown; ``MESD(SELF())`` takes several.
 
     In a pipeline name its step, as in ``Pipeline([("local", SELF())])``: scikit-learn's ``make_pipeline`` would call it
     "self", a word that it cannot hand on.
@@ -42,7 +42,7 @@ class SELF(PartlyLabelled):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), fewer than two labelled rows, no class of two, n_components
+        For several labels per row (the message names MESD), fewer than two labelled rows, no class of two, n_components
         above the rank, bad X or y.
 
     Examples
@@ -84,7 +84,7 @@ class SELF(PartlyLabelled):
     def template(self, rows):
         part, index = self._part(rows)
         local = LFDA(n_neighbors=self.n_neighbors).template(part)
-        return mix(self._unsupervised(Rows(rows.X, None)), local.spread(index, rows.n), self.beta)
+        return mix(self._unsupervised(rows.unlabelled()), local.spread(index, rows.n), self.beta)
 
     def _unsupervised(self, rows: Rows) -> Template:
         if self.base == "pca":
@@ -99,9 +99,13 @@ class _Graphed(PartlyLabelled, NeighborProjection, abstract=True):
         default=0.1, low=0, search=log(1e-3, 1e2), doc="Weight of the graph of all rows; 0 for none."
     )
 
+    def prepare(self, rows):
+        """With the recall of the search where there is a graph."""
+        return super().prepare(rows) if self.graph_weight else SpectralEmbedder.prepare(self, rows)
+
     def _smoothness(self, rows: Rows) -> Operator:
         """L = D - W of all rows."""
-        return Laplacian(Sparse(self._graph_weights(Rows(rows.X, None))))
+        return Laplacian(Sparse(self._graph_weights(rows)))
 
 
 class SSFDA(_Graphed):
@@ -109,9 +113,9 @@ class SSFDA(_Graphed):
     [song2008ssfda]
 
     The class means differ most against the scatter inside classes and against steps between neighbours, labelled or
-    not: max P'SbP subject to P'(Sw + graph_weight X'LX + ridge I)P = I. At most c - 1 components. One class a row, NaN
-    where it is unknown; ``MESD(SSFDA())`` takes several (with weighted copies the total scatter takes the place of Sw,
-    which has the same directions).
+    not: max P'SbP subject to P'(Sw + graph_weight X'LX + ridge I)P = I. At most c - 1 components. One class per row,
+    NaN where it is unknown. ``MESD(SSFDA())`` takes several (with weighted copies the total scatter takes the place of
+    Sw, which has the same directions).
 
     Attributes
     ----------
@@ -124,7 +128,7 @@ class SSFDA(_Graphed):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
+        For several labels per row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
         n_components above c - 1, bad X or y.
 
     Examples
@@ -160,7 +164,7 @@ class SSMMC(_Graphed):
     [song2008ssfda]
 
     The orthonormal directions in which the classes lie far apart, less how far each one spreads and less the steps
-    between neighbours, labelled or not. No inverse, so no ridge. One class a row, NaN where it is unknown;
+    between neighbours, labelled or not. No inverse, so no ridge. One class per row, NaN where it is unknown;
     ``MESD(SSMMC())`` takes several.
 
     Attributes
@@ -173,7 +177,7 @@ class SSMMC(_Graphed):
     Raises
     ------
     ValueError
-        For several labels a row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
+        For several labels per row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
         n_components above the rank, bad X or y.
 
     Examples

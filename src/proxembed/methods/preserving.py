@@ -3,6 +3,7 @@ of its neighbours."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
         doc=WEIGHTS_DOC + " A callable (X, graph) gives an n x n matrix of them.",
     )
 
+    def prepare(self, rows):
+        return replace(super().prepare(rows), attributes={"recall_": self.recall(rows)})
+
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
         """W, symmetric, zero diagonal."""
         graph, paths = self._graphs(rows)
@@ -53,6 +57,9 @@ class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
         default=1e-3, low=0, doc="Ridge of the reconstruction weights, in units of their trace; above 0 where "
         "n_neighbors exceeds the features."
     )  # fmt: skip
+
+    def prepare(self, rows):
+        return replace(super().prepare(rows), attributes={"recall_": self.recall(rows)})
 
     def _residuals(self, rows: Rows) -> Operator:
         """M = (I - W)'(I - W)."""
@@ -101,10 +108,13 @@ class LPP(_Constrained, NeighborProjection):
 
     Examples
     --------
+    >>> from sklearn.manifold import trustworthiness
     >>> from proxembed import LPP
     >>> from proxembed.data import digits
-    >>> LPP(n_components=3).fit_transform(digits().X).shape
-    (1797, 3)
+    >>> X = digits().X[:300]
+    >>> model = LPP(n_components=3).fit(X[:200])
+    >>> bool(trustworthiness(X, model.transform(X), n_neighbors=10) > 0.8)  # of neighbours
+    True
     """
 
     constraint: str = param(
@@ -170,10 +180,13 @@ class NPP(_Constrained, _Reconstructing):
 
     Examples
     --------
+    >>> from sklearn.manifold import trustworthiness
     >>> from proxembed import NPP
     >>> from proxembed.data import digits
-    >>> NPP(n_components=3).fit_transform(digits().X).shape
-    (1797, 3)
+    >>> X = digits().X[:300]
+    >>> model = NPP(n_components=3).fit(X[:200])
+    >>> bool(trustworthiness(X, model.transform(X), n_neighbors=10) > 0.8)  # of neighbours
+    True
     """
 
     def template(self, rows):

@@ -4,16 +4,19 @@ space."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.template import Template
 from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
 from proxembed.targets.labels import LabelMatrix
 
-from ..base import Embedder, SpectralEmbedder
+from ..base import Embedder, Prepared, SpectralEmbedder
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
@@ -162,6 +165,53 @@ class RelationFeatures(Embedder):
         return self.prototypes_.shape[0]
 
 
+@dataclass(frozen=True)
+class KernelMap:
+    """A kernel with its prototypes, and from its values with them the coordinates of any rows.
+
+    ``map`` takes kernel rows to coordinates under constraint="feature"; ``level`` centres them under "coef".
+    """
+
+    kernel: str | Callable
+    degree: float
+    constraint: str
+    prototypes: Any
+    tau: float | None = None
+    map: np.ndarray | None = None
+    level: np.ndarray | None = None
+
+    def coordinates(self, X) -> np.ndarray:
+        """Coordinates (m, r) of rows X, or their (centred) kernel rows."""
+        K = self.values(X)
+        if self.constraint == "feature":
+            return K @ self.map
+        return K if self.level is None else K - K.mean(axis=1, keepdims=True) - self.level
+
+    def values(self, X) -> np.ndarray:
+        """The kernel of rows X with the prototypes; X itself where it is precomputed."""
+        if self.kernel == "precomputed":
+            return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        guard_dense((X.shape[0], self.prototypes.shape[0]), KERNEL_MATRIX)
+        kind = self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
+        K = relation(kind, X.astype(np.float64), self.prototypes, **measure_params(kind, self.tau, self.degree))
+        return np.asarray(K, dtype=np.float64)
+
+    def _own_kernel(self, X, P) -> np.ndarray:
+        """The values of a kernel that is a function."""
+        return checked_relation(call("kernel", self.kernel, X, P), (X.shape[0], P.shape[0]), "kernel")
+
+
+@dataclass(frozen=True)
+class OnKernel(Prepared):
+    """The kernel that ``lift`` needs, and the template of the wrapped method, which fit needs alone."""
+
+    kernel: KernelMap | None = None
+    inner: Template | None = None
+
+    def for_new_rows(self):
+        return OnKernel(**vars(super().for_new_rows()), kernel=self.kernel)
+
+
 class Kernelized(Wrapper):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
@@ -187,12 +237,14 @@ class Kernelized(Wrapper):
 
     Examples
     --------
-    >>> from proxembed import Kernelized, OPLS
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import OPLS, Kernelized
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> model = Kernelized(OPLS(), n_components=3, n_prototypes=200, random_state=0).fit(data.X, data.Y)
-    >>> model.transform(data.X).shape
-    (1797, 3)
+    >>> model = make_pipeline(Kernelized(OPLS(), n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.9  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"
@@ -235,12 +287,12 @@ class Kernelized(Wrapper):
 
     @property
     def label_kind(self):
-        return self._resolved().label_kind
+        return self.member("method").label_kind
 
     def default_method(self):
         return OPLS()
 
-    def check_method(self, method):
+    def check_method(self, method, role=None):
         if method.direct:
             raise ValueError(
                 f"{type(method).__name__} places the rows themselves and has no projection to lift; "
@@ -254,58 +306,64 @@ class Kernelized(Wrapper):
                 "into Kernelized, with the same settings."
             )
 
+    @property
+    def tau_(self) -> float | None:
+        """The width used; None for a kernel without one."""
+        return self.prepared_.kernel.tau
+
+    @property
+    def prototypes_(self):
+        """The rows that new rows are compared with."""
+        return self.prepared_.kernel.prototypes
+
+    def prepare(self, rows):
+        """With prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
+        settings = super().prepare(rows)
+        inner = self.method_.template(rows)
+        kernel = KernelMap(self.kernel, self.degree, self.constraint, self._chosen_prototypes(rows))
+        if self.kernel == "gaussian":
+            tau, ridge = self._width(rows, inner, kernel.prototypes, settings)
+            kernel = replace(kernel, tau=tau)
+            if ridge is not None:
+                settings = replace(settings, ridge=ridge, ridge_scale="absolute")
+        kernel = self._with_map(kernel, rows, inner)
+        changed = {"training": kernel.coordinates(rows.X), "width": kernel.prototypes.shape[0]}
+        return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
+
     def template(self, rows):
-        template = self.method_.template(rows)
-        self._learn_kernel(rows, template)
-        return template
+        """That of the wrapped method, which ``prepare`` has looked at."""
+        return self.prepared_.inner
 
     def lift(self, X):
         """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
-        K = self._kernel(X)
-        if self.constraint == "feature":
-            return K @ self.map_
-        return K if self.level_ is None else K - K.mean(axis=1, keepdims=True) - self.level_
+        return self.prepared_.kernel.coordinates(X)
 
-    def _width(self, rows) -> int:
-        return self.prototypes_.shape[0]
-
-    def _kernel(self, X) -> np.ndarray:
-        if self.kernel == "precomputed":
-            return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        guard_dense((X.shape[0], self.prototypes_.shape[0]), KERNEL_MATRIX)
-        kind = self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
-        K = relation(kind, X.astype(np.float64), self.prototypes_, **measure_params(kind, self.tau_, self.degree))
-        return np.asarray(K, dtype=np.float64)
-
-    def _own_kernel(self, X, P) -> np.ndarray:
-        """The values of a kernel that is a function."""
-        return checked_relation(call("kernel", self.kernel, X, P), (X.shape[0], P.shape[0]), "kernel")
-
-    def _learn_kernel(self, rows, template) -> None:
-        """Prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
+    def _chosen_prototypes(self, rows):
         chosen = self.n_prototypes is not None and self.kernel != "precomputed"
         number = min(int(self.n_prototypes), rows.n) if chosen else rows.n
         guard_dense((rows.n, number), KERNEL_MATRIX)
-        self.prototypes_, self.tau_, self.choice_ = rows.X.astype(np.float64), None, None
         if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
             raise ValueError(
                 'kernel="precomputed" takes the square matrix of kernel values between the training rows, '
                 f"got {rows.X.shape}."
             )
-        if chosen:
-            groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
-            self.prototypes_, _ = prototypes(self.prototypes, self.prototypes_, number, groups, self.random_state)
-        if self.kernel == "gaussian":
-            self._choose_width(rows, template)
-        self.map_ = self.level_ = None
+        X = rows.X.astype(np.float64)
+        if not chosen:
+            return X
+        groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
+        return prototypes(self.prototypes, X, number, groups, self.random_state)[0]
+
+    def _with_map(self, kernel: KernelMap, rows, inner) -> KernelMap:
+        """The kernel with its map to coordinates, or with the level that centres its rows."""
         if self.constraint == "feature":
-            K = self._kernel(self.prototypes_)
+            K = kernel.values(kernel.prototypes)
             self._refuse_equal(K)
-            self.map_ = kernel_map(K)
-        elif template.offset is not None:
-            K = self._kernel(rows.X)
-            self._refuse_equal(K)
-            self.level_ = K.mean(axis=0) - K.mean()
+            return replace(kernel, map=kernel_map(K))
+        if inner.offset is None:
+            return kernel
+        K = kernel.values(rows.X)
+        self._refuse_equal(K)
+        return replace(kernel, level=K.mean(axis=0) - K.mean())
 
     def _refuse_equal(self, K: np.ndarray) -> None:
         """A ValueError for a kernel that tells no two prototypes apart."""
@@ -316,37 +374,32 @@ class Kernelized(Wrapper):
                 ", or rows that vary."
             )
 
-    def _choose_width(self, rows, template) -> None:
+    def _width(self, rows, inner, chosen, settings) -> tuple[float, float | None]:
+        """The width of the Gaussian, and the ridge where the two are chosen together."""
         if self.tau != "auto":
-            self.tau_ = float(self.tau)
-            return
+            return float(self.tau), None
         median = median_squared_distance(rows.X)
         if rows.labels is None:
-            self.tau_ = median
-            return
-        weights = rows.ones if template.offset is None else template.offset
+            return median, None
+        weights = rows.ones if inner.offset is None else inner.offset
         weights = weights * rows.labels.rows_known
-        target = rows.labels.Y if template.target is None else template.target
-        setting, scale = super()._ridge_settings()
+        target = rows.labels.Y if inner.target is None else inner.target
+        setting, scale = settings.ridge, settings.ridge_scale
         given = None
-        if setting != "auto" and template.B is not None:
+        if setting != "auto" and inner.B is not None:
             given = lambda unit: np.array([setting * (unit if scale == "trace" else 1.0)])  # noqa: E731
-        d2 = relation("euclidean", rows.X.astype(np.float64), self.prototypes_) ** 2
-        inner = d2 if self.n_prototypes is None else relation("euclidean", self.prototypes_, self.prototypes_) ** 2
+        d2 = relation("euclidean", rows.X.astype(np.float64), chosen) ** 2
+        among = d2 if self.n_prototypes is None else relation("euclidean", chosen, chosen) ** 2
 
         def coordinates_at(tau: float):
             K = np.exp(-d2 / tau)
             if self.n_prototypes is None:
                 return kernel_coordinates(K, weights)
-            return map_coordinates(K @ kernel_map(np.exp(-inner / tau)), weights)
+            return map_coordinates(K @ kernel_map(np.exp(-among / tau)), weights)
 
-        dimensions = min(int(np.count_nonzero(weights)), self._width(rows))
-        self.tau_, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
-        if setting == "auto" and template.B is not None:
-            self.choice_ = ridge
-
-    def _ridge_settings(self):
-        return super()._ridge_settings() if self.choice_ is None else (self.choice_, "absolute")
+        dimensions = min(int(np.count_nonzero(weights)), chosen.shape[0])
+        tau, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
+        return tau, ridge if setting == "auto" and inner.B is not None else None
 
 
 def measure_params(kind: str | Callable, tau: float | None, degree: float) -> dict[str, float]:

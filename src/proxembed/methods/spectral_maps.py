@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -48,8 +49,10 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
     def scaled(self, found):
         return found.P
 
-    def place(self, template, rows):
-        k = self._request(rows)
+    def prepare(self, rows):
+        return replace(super().prepare(rows), attributes={"recall_": self.recall(rows)})
+
+    def place(self, template, rows, k):
         M = sparse_form(template.A)
         M.eliminate_zeros()
         self.graph_component_ = self._labels(M)
@@ -134,7 +137,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
             Z = Z / np.linalg.norm(Z, axis=0)
         return Placement(Z, w, bound, solver)
 
-    def _natural(self, rows):
+    def natural_components(self, rows):
         return 2 if rows.n > 3 else 1
 
 
@@ -159,11 +162,13 @@ class LLE(GraphMap):
 
     Examples
     --------
+    >>> from sklearn.manifold import trustworthiness
     >>> from proxembed import LLE
     >>> from proxembed.data import digits
     >>> X = digits().X[:300]
-    >>> LLE(n_neighbors=10).fit(X[:200]).transform(X).shape
-    (300, 2)
+    >>> model = LLE(n_neighbors=10).fit(X[:200])
+    >>> bool(trustworthiness(X, model.transform(X), n_neighbors=10) > 0.8)  # of neighbours
+    True
     """
 
     gap = 2
@@ -218,11 +223,13 @@ class LaplacianEigenmaps(GraphMap, Weighted):
 
     Examples
     --------
+    >>> from sklearn.manifold import trustworthiness
     >>> from proxembed import LaplacianEigenmaps
     >>> from proxembed.data import digits
     >>> X = digits().X[:300]
-    >>> LaplacianEigenmaps(n_neighbors=10).fit(X[:200]).transform(X).shape
-    (300, 2)
+    >>> model = LaplacianEigenmaps(n_neighbors=10).fit(X[:200])
+    >>> bool(trustworthiness(X, model.transform(X), n_neighbors=10) > 0.9)  # of neighbours
+    True
     """
 
     normalization: str = param(
@@ -231,8 +238,12 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
 
+    def prepare(self, rows):
+        W, learned = self._weights(rows)
+        return replace(super().prepare(rows), attributes=learned | {"affinity_": W})
+
     def template(self, rows):
-        W = self.affinity_ = self._weights(rows)
+        W = self.affinity_
         degree = W.sum(axis=1)
         if self.normalization == "symmetric":
             root = sparse.diags_array(np.sqrt(reciprocal(degree)))
@@ -252,8 +263,8 @@ class LaplacianEigenmaps(GraphMap, Weighted):
             Z = Z * reciprocal(self.lengths_)[:, None]
         return Z
 
-    def _shorten(self, short, k):
-        super()._shorten(short, k)
+    def shorten(self, short, k):
+        super().shorten(short, k)
         if self.row_normalize:
             short.embedding_ = short.complete(short.embedding_ * self.lengths_[:, None], None)
 

@@ -7,6 +7,7 @@ import numpy as np
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import over, unit_of
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank
+from proxembed.algebra.pencil.problem import CONSTANT, ROUNDING
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
@@ -42,8 +43,8 @@ class PCA(SpectralEmbedder):
     def template(self, rows):
         return Template(Centering(), offset=rows.ones)
 
-    def finish(self, P, R):
-        return P * np.sqrt((R.shape[0] - 1) / self.eigenvalues_) if self.whiten else P
+    def finish(self, P, R, eigenvalues):
+        return P * np.sqrt((R.shape[0] - 1) / eigenvalues) if self.whiten else P
 
 
 class LSI(SpectralEmbedder):
@@ -92,11 +93,14 @@ class MVMD(SpectralEmbedder):
 
     Examples
     --------
+    >>> from sklearn.pipeline import make_pipeline
     >>> from proxembed import MVMD
+    >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> MVMD(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> model = make_pipeline(MVMD(n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.8  # rows whose whole label set is right
+    True
     """
 
     labels = "multi"
@@ -107,13 +111,22 @@ class MVMD(SpectralEmbedder):
     )
 
     def template(self, rows):
-        variance, dependence = 1.0 - self.beta, self.beta
         labels = LowRank(rows.coded(self.coding), center=rows.ones)
-        if self.balance == "trace":
-            unit = unit_of(rows.X)
-            centred = CentredMatrix.centred(over(rows.X, unit), rows.ones)
-            variance = variance / centred.squared_norm() / (unit * unit)
-            dependence = dependence / float(np.sum(labels.project(centred) ** 2)) / (unit * unit)
+        variance, dependence = self._over_traces(rows, labels) if self.balance else (1.0 - self.beta, self.beta)
         if variance == 0.0:
             return Template(dependence * labels, offset=rows.ones)
         return Template(variance * Centering() + dependence * labels, offset=rows.ones)
+
+    def _over_traces(self, rows, labels: LowRank) -> tuple[float, float]:
+        """The weights of both terms over their traces; a ValueError where one of these is zero up to rounding."""
+        unit = unit_of(rows.X)
+        centred = CentredMatrix.centred(over(rows.X, unit), rows.ones)
+        if centred.constant:
+            raise ValueError(CONSTANT)
+        scatter, dependence = centred.squared_norm(), float(np.sum(labels.project(centred) ** 2))
+        if dependence <= ROUNDING**2 * scatter * rows.n * rows.labels.c:
+            raise ValueError(
+                'balance="trace" is not allowed here: the labels do not depend on X, so that the trace of their term, '
+                "by which it would be divided, is 0. Use balance=None."
+            )
+        return (1.0 - self.beta) / scatter / (unit * unit), self.beta / dependence / (unit * unit)

@@ -34,7 +34,7 @@ def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, 
     dataset : proxembed.data.Dataset, optional
         What it was fitted on.
     summary : mapping, optional
-        A comparison as plain data (``report.summarise``); without it the card says that nothing was evaluated.
+        A comparison as plain data (``report.worded``); without it the card says that nothing was evaluated.
     command : str, optional
         The command that made the model.
 
@@ -81,7 +81,7 @@ def _data_lines(dataset: Any) -> str:
     facts = dataset.describe()
     lines = [
         f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
-        f"{facts['cardinality']:.2f} labels a row, {facts['unknown_cells']} unknown cells",
+        f"{facts['cardinality']:.2f} labels per row, {facts['unknown_cells']} unknown cells",
         f"- labels: {', '.join(map(_plain, dataset.label_names[:50]))}"
         + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
@@ -94,7 +94,8 @@ def _evidence(summary: Mapping | None) -> str:
         return "Not evaluated: compare it with honest rivals before use (`proxembed compare`)."
     verdict, names = summary["verdict"], summary["measures"]
     head = "| arm | k | " + " | ".join(map(_plain, names)) + " |\n|" + "---|" * (2 + len(names))
-    lines = [f"**{_plain(verdict['headline'])}**: {_plain(verdict['text'])}", "", head]
+    goals = [f"- **{goal['title']}: {goal['word']}.** {_plain(goal['sentence'])}" for goal in verdict["goals"].values()]
+    lines = [*(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", head]
     for entry in summary["best"]:
         scores = [f"{entry['scores'][name]['mean']:.3f}" for name in names]
         lines.append("| " + " | ".join([_plain(entry["arm"]), str(entry["k"] or "-"), *scores]) + " |")

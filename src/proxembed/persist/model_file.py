@@ -23,18 +23,24 @@ from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 from .card import CARD_MARK, LIBRARIES
 from .whole import check_place, check_writable, write_whole
 
-FORMAT = 2
+FORMAT = 4
 FACTS = "proxembed.json"
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
     "proxembed.adaptive.switches.Switches",
+    "proxembed.base.Prepared",
     "proxembed.bayes.precision.TrainingRows",
     "proxembed.classify.thresholds.Thresholds",
     "proxembed.defc.prefix_classifier.PrefixClassifier",
     "proxembed.defc.prefixes.Discriminants",
     "proxembed.features.scaling.ScalingState",
+    "proxembed.features.table.TableState",
+    "proxembed.features.table.WordBlock",
+    "proxembed.methods.relation.KernelMap",
+    "proxembed.methods.relation.OnKernel",
+    "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
     "proxembed.seen.SeenRows",
     "proxembed.transductive.label_weights.Blend",

@@ -34,7 +34,7 @@ def class_similarity(
     labels : LabelMatrix of n rows and c labels.
     kind : str, callable or array of shape (c, c)
         "cooccurrence": the rows with both labels, (Y'Y)_st. "dice", "jaccard", "cosine", "hamming" and
-        "hamming_linear": as of label sets, of the sets of rows that carry the labels; with one label a row the first
+        "hamming_linear": as of label sets, of the sets of rows that carry the labels; with one label per row the first
         three are I. "features": the cosine of class vectors Y'X; "features_binary" that of 1[Y'X > 0];
         "features_gaussian" and "features_binary_gaussian" exp(-d^2 / tau) of them. A callable takes the c x n array of
         0/1 and gives c x c.

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..params import call_for_array
-from .edges import edge_rows, sorted_edges, symmetric
+from .graph import edge_rows, sorted_edges, symmetric
 from .label_similarity import LabelSimilarity
 
 COMBINATIONS = ("priority", "hadamard", "sum")

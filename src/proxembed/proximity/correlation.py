@@ -82,7 +82,7 @@ def pair_dots(
 
 
 def mid_ranks(X: Matrix) -> Matrix:
-    """Mid-ranks of each row over its features, up to a constant a row; of sparse rows only the stored entries change.
+    """Mid-ranks of each row over its features, up to a constant per row; of sparse rows only the stored entries change.
 
     Examples
     --------

@@ -13,8 +13,7 @@ from proxembed.algebra.arrays.factor import short_indices
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import Matrix
 
-from .edges import edge_rows, sorted_edges, symmetric
-from .graph import components
+from .graph import components, edge_rows, sorted_edges, symmetric
 from .neighbors import nearest
 
 DISCONNECTED = ("connect", "largest", "error")

@@ -1,11 +1,13 @@
 """Graphs over rows: kNN lists as directed, undirected or mutual graphs; closeness and full graphs; their components.
 
-In: ``Neighbors`` or rows. Out: n x n CSR of distances, in which explicit zeros are edges (duplicate rows).
+In: ``Neighbors`` or rows. Out: n x n CSR of distances, in which explicit zeros are edges (duplicate rows). And the
+stored edges of any graph: their order, their rows, the way back.
 """
 
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -154,6 +156,45 @@ def components(graph) -> tuple[int, np.ndarray]:
     pattern = sparse.csr_array((np.ones(len(graph.data)), graph.indices, graph.indptr), shape=graph.shape)
     count, label = connected_components(pattern, directed=True, connection="weak")
     return int(count), label
+
+
+def sorted_edges(graph: Any) -> sparse.csr_array:
+    """The graph as csr_array of float64 with sorted columns; stored zeros are kept, the caller's arrays untouched.
+
+    Examples
+    --------
+    >>> sorted_edges(sparse.csr_array(([3.0, 0.0], [1, 0], [0, 2, 2]), shape=(2, 2))).data
+    array([0., 3.])
+    """
+    found = sparse.csr_array(graph, dtype=np.float64)
+    if not found.has_sorted_indices:
+        found = found.copy()
+        found.sort_indices()
+    return found
+
+
+def edge_rows(graph: sparse.csr_array) -> np.ndarray:
+    """The row of each stored entry."""
+    return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+
+
+def reversed_edges(graph: sparse.csr_array) -> np.ndarray | None:
+    """Where the entry (j, i) of each entry (i, j) is stored; None where the pattern is not symmetric.
+
+    Examples
+    --------
+    >>> reversed_edges(sparse.csr_array([[0.0, 1.0, 2.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]]))
+    array([2, 3, 0, 1])
+    """
+    places = sparse.csr_array((np.arange(graph.nnz), graph.indices, graph.indptr), shape=graph.shape).T.tocsr()
+    same = np.array_equal(places.indptr, graph.indptr) and np.array_equal(places.indices, graph.indices)
+    return places.data if same else None
+
+
+def symmetric(graph: sparse.csr_array) -> bool:
+    """Whether every edge is stored both ways with the same value, bit for bit."""
+    reverse = reversed_edges(graph)
+    return reverse is not None and np.array_equal(graph.data[reverse], graph.data)
 
 
 def check_eps(eps) -> float:

@@ -27,7 +27,7 @@ from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, ra
 
 SCHEMES = ("labels", "latent", "classes")
 DEFAULTS = {"labels": "dice", "latent": "cosine", "classes": "dice"}
-TABLE = 8  # similarities of all label sets are looked up where they are at most so many for each pair
+TABLE = 8  # label sets per pair up to which the similarities of all of them are looked up in a table
 SETS = 64
 Factor = tuple[Any, np.ndarray | None]
 

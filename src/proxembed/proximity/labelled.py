@@ -1,7 +1,7 @@
 """Neighbour searches that know labels: friends inside each class and enemies outside, over label copies without
 copying.
 
-In: rows and a LabelMatrix, several labels a row allowed. Out: n x n CSR of weights: how many pairs of copies of two
+In: rows and a LabelMatrix, several labels per row allowed. Out: n x n CSR of weights: how many pairs of copies of two
 rows are linked. A row with m labels stands for m copies; lists hold distinct rows and never the row itself.
 [mu2012mesd]
 """
@@ -24,7 +24,7 @@ from .search import Lists, exact_lists, given_lists, queried_lists, rank_in
 
 LINKS = ("undirected", "directed", "mutual")
 PAIRS = 1 << 16
-FEW_SINGLE = 8  # times as many rows with several labels: they share one list a row
+FEW_SINGLE = 8  # times as many rows with several labels: they share one list per row
 FIRST = 4  # enemies of every copy that are looked for before the nearest pairs of a class are known
 
 
@@ -168,7 +168,7 @@ class _Search:
 
     @property
     def of_rows(self) -> bool:
-        """Whether one list a row is searched for all its copies: labels must differ, or rows of one label are few."""
+        """Whether one list per row is searched for all its copies: labels must differ, or rows of one label are few."""
         few = FEW_SINGLE * np.count_nonzero(self.labels.m == 1) <= len(self.rows)
         return self.enemy == "disjoint" or (few and self.metric != "precomputed")
 

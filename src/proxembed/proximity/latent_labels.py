@@ -54,7 +54,7 @@ def latent_labels(
     Raises
     ------
     ValueError
-        For an unknown kind, n_latent above the rank, and a callable that does not return finite points, one a set.
+        For an unknown kind, n_latent above the rank, and a callable that does not return finite points, one per set.
 
     Examples
     --------

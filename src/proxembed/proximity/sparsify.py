@@ -2,7 +2,7 @@
 
 In: similarities by labels G and weights by features W. Out: n x n CSR of psi (or ones). Rows with the same label set
 have the same g to every row, and W is nonzero on few pairs: off those, psi depends on the two label sets alone. So one
-ranked list a label set serves all its rows, and only the pairs that W knows are looked at row by row. Where psi rises
+ranked list per label set serves all its rows, and only the pairs that W knows are looked at row by row. Where psi rises
 with w, the K best of a row are among the first K + 1 of its set's list and the row's own edges; and as a list of L
 rows takes at most L of each label set, the lists come from at most u L rows: the cost is u min(n, u K) + nnz(W) + n K.
 """
@@ -19,8 +19,7 @@ from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.arrays.parallel import in_threads
 
 from .combine import Combination, checked_weights
-from .edges import edge_rows
-from .graph import OF_NEIGHBORS, check_kind
+from .graph import OF_NEIGHBORS, check_kind, edge_rows
 from .label_similarity import LabelSimilarity
 from .neighbors import check_count
 from .search import rank_in
@@ -51,7 +50,7 @@ def nearest_by_similarity(
 
     Returns
     -------
-    csr_array of shape (n, n), at most K entries a row, all positive; columns ascend.
+    csr_array of shape (n, n), at most K entries per row, all positive; columns ascend.
 
     Raises
     ------

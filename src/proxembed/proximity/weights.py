@@ -16,8 +16,8 @@ from proxembed.algebra.arrays.pairs import alternative, gaussian
 
 from .correlation import SIGNED, correlations
 from .distances import canonical, pair_distances, squared_norms
-from .edges import edge_rows, reversed_edges, sorted_edges
 from .geodesic import edge_geodesics
+from .graph import edge_rows, reversed_edges, sorted_edges
 from .neighbors import nearest
 
 WEIGHTS = (
@@ -328,7 +328,7 @@ def _user_values(user: Any, row: np.ndarray, column: np.ndarray, n: int) -> np.n
     except (TypeError, ValueError) as fault:
         raise ValueError(f"The precomputed weights are no matrix of numbers: {fault}.") from fault
     if W.shape != (n, n):
-        raise ValueError(f"The precomputed weights have shape {W.shape}; {(n, n)} is needed, one row and column a row.")
+        raise ValueError(f"The precomputed weights have shape {W.shape}; {(n, n)} is needed, for all pairs of rows.")
     entries = W.data if sp.issparse(W) else W
     if not np.isfinite(entries).all():
         raise ValueError("The precomputed weights hold values that are not finite: set absent weights to 0.")

@@ -4,10 +4,10 @@ from .adaptive import adaptive_section
 from .card import data_card
 from .files import leaderboard_csv
 from .matrices import proximity_section
-from .page import page_html
+from .page import page_html, verdict_card
 from .record import make_record, make_unfinished, read_record, versions
 from .sections import component_section, label_section, map_section
-from .summarise import summarise
+from .verdict import worded
 from .views import score_text
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "proximity_section",
     "read_record",
     "score_text",
-    "summarise",
+    "verdict_card",
     "versions",
+    "worded",
 ]

@@ -7,15 +7,12 @@ import math
 from collections.abc import Sequence
 
 from proxembed.adaptive import Switches
+from proxembed.defc.model_strategies import ModelStrategy
+from proxembed.study.strategies import STRATEGIES
 
 MODELS = 10  # best models kept
 POINTS = 2000  # points of the convergence curve kept at most
 CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
-STRATEGIES = {
-    "reduced8": "the reduced search over eight models",
-    "ga": "the nested genetic algorithm",
-    "random": "random search over all models",
-}
 
 CALL = """from sklearn.pipeline import make_pipeline
 from proxembed import EmbeddingModel, Scaling
@@ -87,10 +84,10 @@ def adaptive_section(
 
     Examples
     --------
-    >>> entry = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"k_F": 3}, "k": 2, "score": 0.9, "by_fold": [0.9],
-    ...          "seconds": 0.1, "repairs": (), "failed": None}
+    >>> entry = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"n_friends": 3}, "k": 2, "score": 0.9,
+    ...          "by_fold": [0.9], "seconds": 0.1, "repairs": (), "failed": None}
     >>> found = adaptive_section([entry], [{"evaluations": 1, "seconds": 0.1, "best": 0.9}], search="random",
-    ...                          classifier="1nn", scoring="accuracy", rows=60, folds=3)
+    ...                          classifier="1nn", scoring="subset accuracy", rows=60, folds=3)
     >>> found["models"][0]["switches"], found["n_models"], found["history"]["best"]
     ([3, 5, 0, 5, 1, 2, 2, 0], 1, [0.9])
     """
@@ -159,8 +156,8 @@ def parameter_words(params: dict) -> list[str]:
 
     Examples
     --------
-    >>> parameter_words({"k_F": None, "lam": 0.00012})
-    ['k_F = all', 'lam = 0.00012']
+    >>> parameter_words({"n_friends": None, "lam": 0.00012})
+    ['n_friends = all', 'lam = 0.00012']
     """
     words = {name: f"{value:g}" if isinstance(value, int | float) else value for name, value in params.items()}
     return [f"{name} = {'all' if value is None else value}" for name, value in words.items()]
@@ -178,5 +175,6 @@ def adaptive_view(found: dict | None) -> dict | None:
     best = models[0]
     call = CALL.format(found["scaling"], best["switches"], found["fitted"], best["k"])
     classifier = CLASSIFIERS.get(found["classifier"], found["classifier"])
-    strategy = STRATEGIES.get(found["search"], found["search"])
+    known = STRATEGIES[ModelStrategy.space].get(found["search"])
+    strategy = known.words if known else found["search"]
     return {**found, "models": models, "call": call, "classifier": classifier, "strategy": strategy}

@@ -15,11 +15,14 @@ def data_card(facts: dict) -> list[tuple[str, str]]:
     rows = [
         ("name", facts["name"]),
         ("rows x features", f"{facts['n']:,} x {facts['d']:,} ({kind})"),
-        ("labels", f"{facts['labels']:,}" + (" classes, one a row" if facts["single_label"] else "")),
-        ("labels a row (cardinality)", f"{facts['cardinality']:.3f}"),
+        ("labels", f"{facts['labels']:,}" + (" classes, one per row" if facts["single_label"] else "")),
+        ("labels per row (cardinality)", f"{facts['cardinality']:.3f}"),
         ("label density", f"{facts['density']:.3f}"),
         ("distinct label sets", f"{facts['label_sets']:,}"),
-        ("rows without a label", f"{facts['rows_without_label']:,}"),
+        (
+            "rows without a label" if facts.get("negative") is None else f"rows with {facts['negative']}",
+            f"{facts['rows_without_label']:,}",
+        ),
         ("cells with unknown label", f"{facts['unknown_cells']:,}"),
         ("labels without a row", f"{facts['labels_without_row']:,}"),
         ("all-zero feature rows", f"{facts['zero_rows']:,}"),

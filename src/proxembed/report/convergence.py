@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from proxembed.evaluate.measures import is_loss, unit_of_measure
+
 from .figures import COLOURS, svg_text
 
 AXES = (("evaluations", "evaluations (settings of a model)"), ("seconds", "seconds of the search"))
@@ -26,8 +28,8 @@ def convergence(found: dict, *, narrow: bool = False) -> str:
     --------
     >>> history = {"evaluations": [1, 4], "seconds": [0.1, 0.5], "best": [0.5, 0.6]}
     >>> generations = {"evaluations": [2, 4], "best": [0.5, 0.6], "mean": [0.4, 0.5]}
-    >>> facts = {"history": history, "generations": generations, "scoring": "accuracy", "rows": 60, "folds": 3}
-    >>> "best accuracy so far (0 to 1)" in convergence(facts)
+    >>> facts = {"history": history, "generations": generations, "scoring": "subset accuracy", "rows": 60, "folds": 3}
+    >>> "best subset accuracy so far (0 to 1)" in convergence(facts)
     True
     """
     history, generations = found["history"], found["generations"]
@@ -44,7 +46,8 @@ def convergence(found: dict, *, narrow: bool = False) -> str:
             panel.grid(axis="y", color="#dddddd", linewidth=0.7)
             panel.yaxis.set_tick_params(labelleft=True)
             if narrow or panel is panels[0]:
-                panel.set_ylabel(f"best {found['scoring']} so far (0 to 1)")
+                unit = " (sign changed)" if is_loss(found["scoring"]) else unit_of_measure(found["scoring"])
+                panel.set_ylabel(f"best {found['scoring']} so far{unit}")
         if len(generations["mean"]) > 1:
             look: Any = {"color": "#536170", "marker": "^", "markersize": 4.5, "linewidth": 1.0, "linestyle": "--"}
             panels[0].plot(generations["evaluations"], generations["mean"], label="mean of a generation", **look)

@@ -23,7 +23,7 @@ POSITIVE, NEGATIVE = COLOURS[1], "#9aa5b1"
 
 @dataclass(frozen=True)
 class Plane:
-    """Rows in a plane and a linear classifier a label: label o where Z weights[:, o] + bias[o] > 0.
+    """Rows in a plane and a linear classifier per label: label o where Z weights[:, o] + bias[o] > 0.
 
     ``Z`` has shape (m, 2), ``weights`` (2, c), ``bias`` (c,); ``unit`` is what the axes count.
     """
@@ -39,7 +39,7 @@ class Plane:
         """The rows X and the lines of a fitted model of two components with classifiers of its own, such as BSML.
 
         ``weights_`` and ``bias_`` are read. With labels that weigh differently on their two sides (BSSML's
-        ``class_prior``) or exactly one class a row, its predictions are not those of these lines.
+        ``class_prior``) or exactly one class per row, its predictions are not those of these lines.
         """
         return cls(title, model.transform(X), model.weights_, model.bias_, unit)
 

@@ -3,12 +3,13 @@
 import base64
 import io
 import re
-import struct
-import zlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from proxembed.evaluate.measures import unit_of_measure
+from proxembed.evaluate.summary import rows_of_folds
 
 from .matrices import unpacked
 from .views import RAMP
@@ -54,8 +55,8 @@ def _size(n_arms: int, narrow: bool) -> tuple[float, float]:
 
 def _caption(axes: Any, summary: dict, name: str) -> None:
     axes.set_xlabel("number of components k (log scale)")
-    axes.set_ylabel(f"{name} (0 to 1)")
-    n, folds = summary["dataset"]["n"], len(summary["folds"])
+    axes.set_ylabel(name + unit_of_measure(name.rpartition(" (")[0]))
+    n, folds = rows_of_folds(summary), len(summary["folds"])
     axes.set_title(f"n = {n:,} rows, {folds} folds, bars: 1 s.e.", fontsize=10, loc="left")
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
 
@@ -92,7 +93,7 @@ def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
     Parameters
     ----------
     summary : dict
-        From ``summarise``.
+        From ``evaluate.summary.summarise``.
     name : str
         One of ``summary["measures"]``.
     narrow : bool, default=False
@@ -204,14 +205,12 @@ def matrix_png(values: np.ndarray) -> bytes:
         raise ValueError(
             f"values has shape {values.shape} and type {values.dtype}; give a matrix of uint8, at least one by one."
         )
-    rows, columns = values.shape
-    lines = np.column_stack([np.zeros(rows, dtype=np.uint8), values])  # each line begins with its filter: none
-    header = struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)  # 8 bits a pixel, colours by number
-    chunks = {b"IHDR": header, b"PLTE": shades().tobytes(), b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        for name, body in chunks.items()
-    )
+    from PIL import Image
+
+    picture, out = Image.fromarray(values), io.BytesIO()
+    picture.putpalette(shades().tobytes())
+    picture.save(out, format="png", optimize=True)
+    return out.getvalue()
 
 
 def matrix_view(found: dict | None) -> dict | None:

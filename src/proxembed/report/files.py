@@ -19,7 +19,7 @@ def leaderboard_csv(summary: dict) -> str:
     Parameters
     ----------
     summary : dict
-        From ``summarise``.
+        From ``evaluate.summary.summarise``.
 
     Returns
     -------

@@ -184,7 +184,7 @@ def proximity_section(
     for title, Z in embeddings:
         Z = np.asarray(Z)
         if Z.ndim != 2 or len(Z) != m or not np.isfinite(Z).all():
-            raise ValueError(f"embeddings: {title!r} must be a finite array of {m} rows, one a row of X; leave it out.")
+            raise ValueError(f"embeddings: {title!r} must be a finite array of {m} rows, as X has; leave it out.")
     sample = even_sample(m, limit)
     Y = sp.csr_array(Y)[sample].toarray() != 0
     present = np.flatnonzero(Y.any(axis=0))

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
-from proxembed.evaluate.results import LOSSES
+from proxembed.evaluate.results import sign_of
 
 from . import views
 from .adaptive import adaptive_view
@@ -35,9 +35,10 @@ def page_html(record: dict) -> str:
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.arms import Arm
     >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.report import make_record, page_html, summarise
+    >>> from proxembed.evaluate.summary import summarise
+    >>> from proxembed.report import make_record, page_html, worded
     >>> results = run(Protocol((Arm("all features", None, rival=True),), sizes=(2,)), digits().take(range(200)))
-    >>> record = make_record("compare", summarise(results), results.rows, "proxembed demo", seed=0)
+    >>> record = make_record("compare", worded(summarise(results)), results.rows, "proxembed demo", seed=0)
     >>> page_html(record)[:15]
     '<!doctype html>'
     """
@@ -61,6 +62,28 @@ def page_html(record: dict) -> str:
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
     return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
+
+
+def verdict_card(verdict: dict) -> str:
+    """The verdict as a piece of HTML that stands for itself, such as in a notebook.
+
+    Parameters
+    ----------
+    verdict : dict
+        From ``worded``: ``goals`` with ``title``, ``word``, ``tone`` and ``sentence``, ``note`` and ``text``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from proxembed.report import verdict_card
+    >>> goal = {"title": "Map", "word": "better", "tone": "yes", "sentence": "0.560 instead of 0.410 of PCA."}
+    >>> "<b>Map: better</b>" in verdict_card({"goals": {"map": goal}, "note": "", "text": ""})
+    True
+    """
+    return _templates().get_template("verdict.html").render(verdict=verdict)
 
 
 @cache
@@ -120,7 +143,7 @@ def _context(record: dict) -> dict[str, Any]:
 def _heading(name: str) -> str:
     """A measure as a column's heading, with an arrow where lower is better."""
     short = name.replace("macro average precision", "macro AP")
-    return f"↓ {short}" if name.rpartition(" (")[0] in LOSSES else short
+    return f"↓ {short}" if sign_of(name) < 0 else short
 
 
 def _splitting(protocol: dict) -> str:

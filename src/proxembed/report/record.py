@@ -30,7 +30,7 @@ _SUMMARY = {
     "protocol": {"n_folds": int, "seed": int, "min_positives": int, "n_neighbors": int},
     "preprocessing": str, "notes": [str], "seconds": NUMBER, "interrupted": bool, "measures": [str], "folds": [str],
     "fold_sizes": dict, "leaderboard": [_ENTRY], "best": [_ENTRY], "curves": dict, "failures": [list],
-    "verdict": {"decision": str, "headline": str, "text": str},
+    "verdict": {"basis": str, "goals": dict, "note": str, "text": str},
 }  # fmt: skip
 _MAP = {
     "labels": [str], "members": [list], "shown": int, "held_out": int,
@@ -109,7 +109,7 @@ def make_record(
     ----------
     kind : {"compare", "search", "demo"}
     summary : dict
-        From ``summarise``.
+        From ``worded``.
     rows : list of dict
         ``Results.rows``.
     command : str

@@ -28,7 +28,7 @@ def _plane(title: str, Z: Any, m: int) -> np.ndarray:
     Z = np.asarray(Z, dtype=np.float64)
     if Z.ndim != 2 or len(Z) != m or Z.shape[1] == 0:
         raise ValueError(
-            f"panels: {title!r} has shape {Z.shape}; give an array of ({m}, 2 or more), a row a label row."
+            f"panels: {title!r} has shape {Z.shape}; give an array of ({m}, 2 or more), one row per row of the labels."
         )
     if not np.isfinite(Z[:, :2]).all():
         raise ValueError(f"panels: {title!r} holds NaN or infinity; leave the panel out.")
@@ -223,7 +223,7 @@ def label_section(
     parts = {"counts": counts, "ap_raw": ap_raw, "ap_embedded": ap_embedded, "thresholds": thresholds}
     for name, part in {**parts, "calibration": calibration}.items():
         if part is not None and len(part) != len(label_names):
-            raise ValueError(f"{name} has {len(part)} values for {len(label_names)} labels; give one a label.")
+            raise ValueError(f"{name} has {len(part)} values for {len(label_names)} labels; give one per label.")
     rows = []
     for j in sorted(range(len(label_names)), key=lambda j: -int(counts[j])):
         raw, embedded = _cell(ap_raw, j), _cell(ap_embedded, j)
@@ -251,7 +251,7 @@ def component_section(
     ----------
     estimator : fitted embedder, or Pipeline with a step "embedding"
     stability : sequence of float, optional
-        From 0 to 1, one a component.
+        From 0 to 1, one per component.
     n_features : int, default=8
         Features kept a component, strongest first.
     feature_names, label_names : sequence of str, optional

@@ -56,22 +56,17 @@ def gain_text(versus: dict) -> str:
 
 
 def tiles(record: dict) -> list[dict]:
-    """The facts beside the verdict: model, score, gains, null, time."""
-    summary, verdict, diagnosis = record["summary"], record["summary"]["verdict"], record.get("diagnosis")
+    """The facts beside the verdict: model, score, null, time."""
+    summary, diagnosis = record["summary"], record.get("diagnosis")
     primary, found = summary["measures"][0], []
-    best = next((e for e in summary["best"] if e["arm"] == verdict.get("arm") and e["k"] == verdict.get("k")), None)
+    best = next((entry for entry in summary["best"] if not entry["rival"]), None)
     if best:
         k = "all" if best["k"] is None else str(best["k"])
         found.append({"what": "Best embedding", "value": best["arm"], "note": f"k = {k} components"})
         test = best["scores"][primary]["test"]
-        note = "" if test is None else f"; {number(test)} on the test rows"
-        found.append({"what": primary, "value": score_text(best["scores"][primary]), "note": f"held-out folds{note}"})
-        found.append({"what": "Over all features", "value": number(verdict["gain"], sign=True), "note": _ends(verdict)})
-    if rival := verdict.get("rival"):
-        k = "" if rival["k"] is None else f", k = {rival['k']}"
-        value = number(rival["gain"], sign=True)
+        value, part = (score_text(best["scores"][primary]), "folds") if test is None else (number(test), "test rows")
         found.append(
-            {"what": f"Over {rival['arm']}{k}", "value": value, "note": _ends(rival) or "best rival embedding"}
+            {"what": primary, "value": value, "note": f"on held-out {part}" if test is None else f"on the {part}"}
         )
     if diagnosis:
         shuffles = len(diagnosis["null"])
@@ -79,15 +74,12 @@ def tiles(record: dict) -> list[dict]:
         found.append(
             {"what": "Shuffled labels", "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} shuffles"}
         )
-    found.append({"what": "Time", "value": seconds_text(summary["seconds"]), "note": f"{len(summary['folds'])} folds"})
+    searched = (record.get("search") or {}).get("seconds")
+    if searched is not None:
+        found.append({"what": "Time of the search", "value": seconds_text(searched), "note": ""})
+    folds = f"{len(summary['folds'])} folds"
+    found.append({"what": "Time of the comparison", "value": seconds_text(summary["seconds"]), "note": folds})
     return found
-
-
-def _ends(versus: dict) -> str:
-    if not versus.get("interval"):
-        return ""
-    low, high = versus["interval"]
-    return f"95 % interval {number(low, sign=True)} to {number(high, sign=True)}"
 
 
 def seconds_text(seconds: float) -> str:

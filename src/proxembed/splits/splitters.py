@@ -10,7 +10,7 @@ from sklearn.model_selection import BaseCrossValidator
 from proxembed.params import Param, shown
 from proxembed.targets.labels import LabelMatrix
 
-from .folds import Split, group_folds, stratified_folds, time_folds
+from .folds import Split, group_folds, stratified_folds
 from .splits import Splitting
 
 FOLDS = Param(low=2, integer=True)
@@ -84,45 +84,10 @@ class GroupFolds(BaseCrossValidator):
         groups = np.asarray(groups)
         Y, known = _labels(type(self).__name__, y)
         if len(groups) != Y.shape[0]:
-            raise ValueError(f"groups has {len(groups)} entries but y {Y.shape[0]}; give one a row.")
+            raise ValueError(f"groups has {len(groups)} entries but y {Y.shape[0]}; give one per row.")
         for fold in group_folds(Y, groups, self.n_splits, seed=self.random_state, rows=known):
             train, held_out = _parts(len(groups), fold)
             yield train[~np.isin(groups[train], groups[held_out])], held_out
-
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
-        """Number of folds."""
-        return self.n_splits
-
-
-class TimeFolds(BaseCrossValidator):
-    """Folds in the order of time for scikit-learn: training rows are earlier than every held-out row.
-
-    Parameters
-    ----------
-    n_splits : int, default=5
-    times : array of shape (n,), optional
-        The time of each row; None takes the order of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.splits.splitters import TimeFolds
-    >>> [(train.tolist(), held_out.tolist()) for train, held_out in TimeFolds(2).split(np.eye(6), [0, 1] * 3)]
-    [([0, 1], [2, 3]), ([0, 1, 2, 3], [4, 5])]
-    """
-
-    def __init__(self, n_splits=5, *, times=None):
-        self.n_splits = n_splits
-        self.times = times
-
-    def split(self, X, y=None, groups=None) -> Parts:
-        """Yield (training rows, held-out rows); y: labels in any form; groups are ignored."""
-        Y, known = _labels(type(self).__name__, y)
-        times = np.arange(Y.shape[0]) if self.times is None else np.asarray(self.times, dtype=np.float64)
-        if len(times) != Y.shape[0]:
-            raise ValueError(f"times has {len(times)} entries but y {Y.shape[0]}; give one a row.")
-        for fold in time_folds(times, self.n_splits, rows=known):
-            yield np.flatnonzero(times < times[fold.held_out].min()), fold.held_out
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
         """Number of folds."""
@@ -160,7 +125,7 @@ def as_splits(cv, X, y, groups=None) -> list[Split]:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         cv = StratifiedFolds(int(cv))
     if hasattr(cv, "get_n_splits"):
-        found = list(cv.split(X, y, groups))
+        found = parts_of(cv, X, y, groups)
     else:
         try:
             found = list(None if isinstance(cv, str | bytes) else cv)
@@ -173,6 +138,23 @@ def as_splits(cv, X, y, groups=None) -> list[Split]:
     names = [part.name if isinstance(part, Split) else str(i) for i, part in enumerate(found, start=1)]
     pairs = index_pairs(cv, [part[1:] if isinstance(part, Split) else part for part in found], X.shape[0])
     return [Split(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+
+
+def parts_of(cv, X, y, groups=None) -> list:
+    """The parts that a splitter makes of some rows; a ValueError that names ``cv`` where it cannot.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from proxembed.splits.splitters import parts_of
+    >>> parts_of(KFold(5), np.eye(2), None)
+    Traceback (most recent call last):
+    ValueError: cv=KFold(n_splits=5, random_state=None, shuffle=False) does not split the 2 rows of X: Cannot have ...
+    """
+    try:
+        return list(cv.split(X, y, groups))
+    except ValueError as error:
+        raise ValueError(f"cv={cv!r} does not split the {X.shape[0]} rows of X: {error}") from error
 
 
 def _labels(name: str, y) -> tuple[sp.csr_array, np.ndarray]:

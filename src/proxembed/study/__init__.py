@@ -1,4 +1,4 @@
-"""The study: candidates, trials and successive halving, behind EmbeddingSearch."""
+"""The study: the loop of every search, its strategies for methods, and EmbeddingSearch."""
 
 from .embedding_search import EmbeddingSearch
 

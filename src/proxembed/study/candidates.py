@@ -10,8 +10,8 @@ import numpy as np
 
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, method_names, title_of
-from proxembed.params import Integers, Log, Methods, declared, log
+from proxembed.evaluate.arms import DRAWN, KERNEL_ROWS, RIVAL_METHODS, method_arms, settings, title_of
+from proxembed.params import Integers, Log, Methods, declared, log, shown
 
 FIRST = ("opls", "kernelized")
 PROTOTYPES = 1000
@@ -34,7 +34,7 @@ def component_sizes(n_labels: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method to search: a registered class, and for a wrapper perhaps the one class that it wraps.
+    """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed parameters.
 
     Examples
     --------
@@ -46,6 +46,7 @@ class Candidate:
 
     cls: type
     inner: type | None = None
+    fixed: tuple[tuple[str, Any], ...] = ()
 
     @property
     def title(self) -> str:
@@ -53,12 +54,13 @@ class Candidate:
         return title_of(self.default())
 
     def default(self) -> Embedder:
-        """The method with its default parameters."""
-        return self.cls() if self.inner is None else self.cls(self.inner())
+        """The method with its default parameters, and those that are fixed."""
+        made = self.cls() if self.inner is None else self.cls(self.inner())
+        return made.set_params(**dict(self.fixed))
 
     def sample(self, rng: np.random.Generator) -> Embedder:
-        """The method with parameters drawn from their search ranges."""
-        return sample(self.cls, rng, self.inner)
+        """The method with parameters drawn from their search ranges, and those that are fixed."""
+        return sample(self.cls, rng, self.inner).set_params(**dict(self.fixed))
 
 
 def candidates(
@@ -66,13 +68,14 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """The methods to search.
 
-    With several labels a row, single-label methods stand inside the extension that takes them. Where no names are
-    given, that extension is not a candidate of its own: with one label a row it changes nothing.
+    With several labels per row, single-label methods stand inside the extension that takes them. Where no names are
+    given, that extension is not a candidate of its own: with one label per row it changes nothing.
 
     Parameters
     ----------
     names : sequence of str, or None
-        Class names in any case; None for every method that is not a rival in every leaderboard.
+        Names as tables show them, in any case, such as "Kernelized(MVMD, n_prototypes=500)", whose parameters are
+        fixed; None for every method that is not a rival in every leaderboard.
     several_labels : bool, default=True
         Whether rows carry several labels, or none.
     partly_labelled : bool, default=False
@@ -95,18 +98,28 @@ def candidates(
     >>> [candidate.title for candidate in candidates(["opls", "fda"], several_labels=False)]
     ['OPLS', 'FDA']
     """
-    known = method_names()
     if names is None:
-        open_to_all = [title for title, cls in estimators().items() if not _extends(cls) and title not in RIVAL_METHODS]
-        learners = [title for title in open_to_all if estimators()[title].keeps_unknown is True]
-        names = [n for n, title in known.items() if title in open_to_all and (partly_labelled or title not in learners)]
-    names = [names] if isinstance(names, str) else list(names)
+        names = [
+            name.lower()
+            for name, cls in estimators(*DRAWN).items()
+            if name not in RIVAL_METHODS
+            and not _extends(cls)
+            and (partly_labelled or cls.keeps_unknown is not True)  # of a wrapper, what it wraps decides
+        ]
+    several = [names] if isinstance(names, str) else list(names) if np.iterable(names) else [None]
+    if not all(isinstance(name, str) for name in several):
+        raise ValueError(
+            f"methods={shown(names)} is not allowed; it must be a name, a sequence of names, or None for all."
+        )
+    names = several
     if not names:
         raise ValueError("methods is empty; name at least one method, or pass None for all.")
     found = {}
     for arm in method_arms(names, several_labels=several_labels):
-        inner = getattr(arm.estimator, "method", None)
-        found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner))
+        inner, fixed = getattr(arm.estimator, "method", None), settings(arm.estimator)
+        if getattr(inner, "method", None) is not None:
+            fixed = {"method__method": inner.method} | fixed
+        found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), tuple(fixed.items()))
     return tuple(found.values())
 
 
@@ -187,8 +200,7 @@ def inner_classes(cls: type, search: Methods) -> list[type]:
     >>> sorted(inner.__name__ for inner in inner_classes(MESD, methods("single")))[:2]
     ['DLA', 'DNE']
     """
-    known = [estimators()[title] for title in method_names().values()]
-    known = [c for c in known if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
+    known = [c for c in estimators(*DRAWN).values() if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
     return [c for c in known if c.labels == search.labels and _takes(cls(), c())]
 
 
@@ -216,25 +228,3 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None) -> Embedder:
     if "n_prototypes" in known and n_rows > KERNEL_ROWS and estimator.n_prototypes is None:
         estimator.set_params(n_prototypes=PROTOTYPES)
     return estimator
-
-
-def settings(estimator: Any) -> dict[str, Any]:
-    """The parameters of an estimator that differ from their defaults, as plain data; those of a wrapped method too.
-
-    Which method is wrapped stands in the title (``title_of``), not here.
-
-    Examples
-    --------
-    >>> from proxembed import MESD, MMC
-    >>> from proxembed.study.candidates import settings
-    >>> settings(MESD(MMC(lam=0.5), n_components=2))
-    {'n_components': 2, 'method__lam': 0.5}
-    """
-    found: dict[str, Any] = {}
-    for name, (f, _) in declared(type(estimator)).items():
-        value = getattr(estimator, name)
-        if isinstance(value, Embedder):
-            found |= {f"{name}__{inner}": v for inner, v in settings(value).items()}
-        elif value is not f.default and value != f.default:
-            found[name] = value.item() if isinstance(value, np.generic) else value
-    return found

@@ -3,61 +3,40 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
+from proxembed.evaluate.arms import settings
+from proxembed.evaluate.measures import measure_of
+from proxembed.evaluate.part import Part, make_part
 from proxembed.model import embedding_pipeline, fit_model, scaling_kind
-from proxembed.params import Param, check_params, shown
-from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
+from proxembed.params import SEED, Param, param, shown
+from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
-from .candidates import FIRST, candidates, component_sizes, settings
-from .halving import Study, Task, search
-from .limits import check_limits
-from .trials import MEASURES, Part, Trial, make_part
+from .candidates import FIRST, candidates, component_sizes
+from .method_strategies import MethodStrategy
+from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, SearchEstimator
+from .study import Study
+from .trials import FoldScores, MethodTrial, best_trial
 
 LEADERS = 5
 SIZE = Param(low=1, integer=True)
 
 
-class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMixin, BaseEstimator):
+class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
-    configurations drawn from the ranges that the methods declare, by successive halving over rows and folds: one fit
-    serves all sizes, scaling is fitted inside each fold, the read-out is multi-output ridge. The best is fitted again
-    on all rows. The scores of the search are those of a winner among many: judge it on rows that the search has not
-    seen.
-
-    Parameters
-    ----------
-    methods : sequence of str, or None
-        Names of methods; None searches all. Where some are named, only they are tried.
-    n_components : int, sequence of int, or None
-        Size, or sizes to choose from, of which a method takes what it has; None: 2, 5, 10, ... up to the number of
-        labels (at least 10).
-    max_seconds : float or None, default=60
-        Budget of the whole fit, the last fit included. OPLS (the first of ``methods``) is finished whatever it costs,
-        its kernel form where that takes no more than the budget once more.
-    cv : int or splitter, default=3
-        Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter. Rows with unknown
-        labels are never held out.
-    measure : str or callable, default="macro average precision"
-        Also "Jaccard@10"; or a function (Y, S) -> float of held-out labels and ridge scores, larger being better.
-    random_state : int, RandomState instance or None, default=0
-        Seed of folds and drawn parameters.
-    n_jobs : int or None, default=1
-        Fits at a time.
-    max_trials : int or None, default=40
-        Most configurations; the result is then the same in every run whose seconds suffice. None: seconds alone.
-    progress : callable, optional
-        Called as ``progress(done, total, text)`` before each fit.
+    configurations drawn from the ranges that the methods declare, by successive halving over rows and folds, or drawn
+    configurations alone: one fit serves all sizes, scaling is fitted inside each fold, the read-out is multi-output
+    ridge. The best is fitted again on all rows. The scores of the search are those of a winner among many: judge it on
+    rows that the search has not seen.
 
     Attributes
     ----------
@@ -91,35 +70,64 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
     ((300, 3), 2)
     """
 
-    def __init__(
-        self,
-        methods=None,
-        n_components=None,
-        max_seconds=60,
-        cv=3,
-        measure="macro average precision",
-        random_state=0,
-        n_jobs=1,
-        *,
-        max_trials=40,
-        progress=None,
-    ):
-        self.methods = methods
-        self.n_components = n_components
-        self.max_seconds = max_seconds
-        self.cv = cv
-        self.measure = measure
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.max_trials = max_trials
-        self.progress = progress
+    methods: Any = param(
+        default=None,
+        choices=(None,),
+        words="a list of names of methods",
+        kw_only=False,
+        doc="Names of methods; None searches all. Where some are named, only they are tried.",
+    )
+    n_components: Any = param(
+        default=None,
+        choices=(None,),
+        words="a whole number of at least 1 or a list of such numbers",
+        kw_only=False,
+        doc="Size, or sizes to choose from, of which a method takes what it has; None: 2, 5, 10, ... up to the number "
+        "of labels (at least 10).",
+    )
+    max_seconds: float | None = param(
+        default=60,
+        like=SECONDS,
+        kw_only=False,
+        doc="Budget of the whole fit, the last fit included. OPLS (the first of ``methods``) is finished whatever it "
+        "costs, its kernel form where that takes no more than the budget once more.",
+    )
+    cv: Any = param(
+        default=3,
+        words="a number of folds or a splitter",
+        kw_only=False,
+        doc="Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter. Rows with "
+        "unknown labels are never held out.",
+    )
+    measure: Any = param(
+        default="macro average precision",
+        words="a measure",
+        kw_only=False,
+        doc='Any that ``evaluate.measures.measure_of`` knows, such as "Jaccard@10" or "macro F1"; or a function '
+        "(Y, S) -> float of held-out labels and ridge scores, larger being better. Scores of a loss have their sign "
+        "changed.",
+    )
+    random_state: Any = param(default=0, like=SEED, kw_only=False, doc="Seed of folds and drawn parameters.")
+    n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Fits at a time.")
+    max_trials: int | None = param(
+        default=40,
+        like=COUNT,
+        doc="Most configurations; the result is then the same in every run whose seconds suffice. None: seconds alone.",
+    )
+    strategy: str = param(
+        default="halving",
+        words="the name of a strategy",
+        doc='"halving": every method, then drawn configurations, on few rows first; or "random": drawn configurations, '
+        "each on all rows of all folds.",
+    )
+    progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
     def fit(self, X, y, groups=None):
         """Search, then fit the best configuration on all rows.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d)
+        X : array or sparse matrix of shape (n, d), or TableRows
         y : labels in any form, NaN for unknown
         groups : array of shape (n,), optional
             Rows of one group are never on both sides of a fold.
@@ -130,12 +138,11 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         """
         with learning(self, Exception):
             self._check()
-            X = checked_features(self, X, reset=True)
+            X = self._features(X, reset=True)
             labels = self._labels(X, y)
             sizes = self._sizes(labels.drop_empty().c)
-            first, pool = self._candidates(labels)
-            study = search(self._task(X, y, labels, groups, sizes), first, pool)
-            best = study.best()
+            study = self._searched(X, labels, groups, sizes)
+            best = best_trial(study.trials)
             if best is None:
                 if study.interrupted:
                     raise KeyboardInterrupt
@@ -145,20 +152,16 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         return self
 
     def _check(self) -> None:
-        check_limits(self, "max_trials")
-        check_params(self, {"measure": Param(choices=tuple(MEASURES), callable=True)})
+        self._check_limits()
+        measure_of(self.measure)
+        self._strategy(MethodStrategy, "strategy")
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
-        if self._seconds is None and self.max_trials is None:
+        if self.max_seconds in (None, math.inf) and self.max_trials is None:
             raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
 
-    @property
-    def _seconds(self) -> float | None:
-        return None if self.max_seconds in (None, math.inf) else float(self.max_seconds)
-
     def _labels(self, X, y) -> LabelMatrix:
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        self._check_y(y)
         labels = LabelMatrix.of(y)
         if labels.n != X.shape[0]:
             raise ValueError(
@@ -189,41 +192,26 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
 
-    def _task(self, X, y, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Task:
-        given = isinstance(self.random_state, Integral)
-        seed = int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Task(
-            self._parts(X, labels, groups, seed),
-            X.shape[0],
-            sizes,
-            self.measure,
-            self._seconds,
-            self.max_trials,
-            seed,
-            self.n_jobs,
-            **({} if self.progress is None else {"progress": self.progress}),
-        )
+    def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
+        seed, strategy = self._seed(), self._strategy(MethodStrategy, "strategy")(*self._candidates(labels))
+        parts = self._parts(X, labels, groups, seed)
+        scores = FoldScores(parts, X.shape[0], sizes, measure_of(self.measure))
+        return self._study(scores, seed, max_trials=self.max_trials).run(strategy)
 
     def _parts(self, X, labels: LabelMatrix, groups, seed: int) -> tuple[Part, ...]:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
-        cv = self.cv
-        if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= cv <= labels.n:
-            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
-        if isinstance(cv, Integral):
-            folds = StratifiedFolds if groups is None else GroupFolds
-            cv = folds(int(cv), random_state=seed)
         rng, kind = np.random.default_rng(seed), scaling_kind(X)
-        splits = as_splits(cv, X, labels, groups)
+        splits = self._splits(X, labels, seed, groups)
         return tuple(make_part(X, labels, rng.permutation(split.train), split.held_out, kind) for split in splits)
 
-    def _keep(self, study: Study, best, X, y, groups) -> None:
-        complete = sorted(study.complete(), key=lambda t: -t.standing()[1]) or [best]
+    def _keep(self, study: Study, best: MethodTrial, X, y, groups) -> None:
+        complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score) or [best]
         titles = list(dict.fromkeys(t.title for t in complete))[:LEADERS]
         self.leaders_ = [_sized(next(t for t in complete if t.title == title)) for title in titles]
         method = _sized(best)
         self.best_params_ = {"method": best.title, **settings(method)}
         self.best_score_ = best.standing()[1]
-        self.trials_ = [t.plain(t in study.complete()) for t in study.trials]
+        self.trials_ = [t.plain() for t in study.trials]
         self.interrupted_ = study.interrupted
         # last, so that a KeyboardInterrupt leaves what was searched
         self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
@@ -273,20 +261,21 @@ class EmbeddingSearch(ClassNamePrefixFeaturesOutMixin, ExactMatch, TransformerMi
 
     def _new_rows(self, X):
         check_is_fitted(self, "best_estimator_")
-        return checked_features(self, X, reset=False)
+        return self._features(X, reset=False)
+
+    def _features(self, X, reset: bool):
+        """X checked; rows of a table are checked by the encoder of the pipeline."""
+        if not isinstance(X, TableRows):
+            return checked_features(self, X, reset=reset)
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        return X
 
     @property
     def _n_features_out(self) -> int:
         return self.best_estimator_[-2].n_components_
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
-
-def _sized(t: Trial):
+def _sized(t: MethodTrial):
     """The unfitted estimator of a trial, at its best size."""
-    return clone(t.estimator).set_params(n_components=t.best(t.standing()[0])[1])
+    return clone(t.config).set_params(n_components=t.best(t.standing()[0])[1])

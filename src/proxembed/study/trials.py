@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from proxembed.classify import MultiOutputRidge
-from proxembed.evaluate.arms import title_of
-from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
-from proxembed.evaluate.neighbors import cosine_neighbors
+from proxembed.evaluate.arms import settings, title_of
+from proxembed.evaluate.measures import Measure
+from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
+from proxembed.evaluate.scoring import Readings
 from proxembed.execute.budget import Budget, OutOfBudget
-from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.model import embedded
-from proxembed.params import call
-from proxembed.targets.labels import LabelMatrix
 
-from .candidates import settings
+from .candidates import suited
+from .study import Evaluator, Trial
 
-NEIGHBORS = 10
-WORST = 0.0
-
-
-@dataclass(frozen=True)
-class Part:
-    """One split: training rows and held-out rows, scaled by figures of the training rows alone."""
-
-    X: Any
-    labels: LabelMatrix
-    X_held_out: Any
-    Y_held_out: np.ndarray
+KEEP = 3
+LEAST_ROWS = 400
+STEPS_BELOW = 2
 
 
 @dataclass(frozen=True)
@@ -48,13 +38,15 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-@dataclass
-class Trial:
-    """One configuration with what is known of it: outcomes by number of training rows and fold."""
+@dataclass(eq=False)
+class MethodTrial(Trial):
+    """A trial of an unfitted estimator, whose outcomes go by number of training rows and fold.
 
-    estimator: Any
-    title: str
-    outcomes: dict[tuple[int, int], Outcome] = field(default_factory=dict)
+    ``worst`` is the score that stands for none, ``goal`` (rows, folds) of a complete trial.
+    """
+
+    worst: float = 0.0
+    goal: tuple[int, int] = field(kw_only=True)
 
     @property
     def failure(self) -> str | None:
@@ -80,109 +72,125 @@ class Trial:
             return {}
         curves = [outcome.curve for outcome in outcomes]
         sizes = sorted(k for k in set().union(*curves) if all(k in curve or k > max(curve) for curve in curves))
-        return {k: _mean([curve[min(k, max(curve))] for curve in curves]) for k in sizes}
+        return {k: self._mean([curve[min(k, max(curve))] for curve in curves]) for k in sizes}
+
+    def _mean(self, values: list[float]) -> float:
+        """The mean of the folds whose score is defined; the worst score where none is."""
+        defined = [value for value in values if not np.isnan(value)]
+        return float(np.mean(defined)) if defined else self.worst
 
     def best(self, rows: int) -> tuple[float, int]:
         """The best mean over folds on this many rows, and its size; of equal ones the smallest size."""
         means = self.means(rows)
         k = max(means, key=means.__getitem__, default=0)
-        return means.get(k, WORST), k
+        return means.get(k, self.worst), k
 
     def standing(self) -> tuple[int, float]:
         """The most training rows that it was fitted on, and its score there."""
         rows = max((rows for rows, _ in self.outcomes), default=0)
         return rows, self.best(rows)[0]
 
-    def plain(self, complete: bool = True) -> dict[str, Any]:
+    def record(self, step: tuple[int, int], outcome: Outcome) -> None:
+        """Keep the outcome of a fit."""
+        self.outcomes[step] = outcome
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was scored on all rows of all folds."""
+        rows, folds = self.goal
+        return not self.failure and len(self.at(rows)) == folds
+
+    @property
+    def score(self) -> float:
+        """The score of a complete trial; -inf of another, whose score is not comparable."""
+        return self.best(self.goal[0])[0] if self.complete else -math.inf
+
+    def plain(self) -> dict[str, Any]:
         """The trial as plain data, with its scores on the most rows that it came to."""
         rows, score = self.standing()
         k = self.best(rows)[1]
         return {
             "method": self.title,
-            "params": settings(self.estimator),
+            "params": settings(self.config),
             "k": k or None,
             "score": score,
             "scores": self.means(rows),
-            "by_fold": [o.curve.get(min(k, max(o.curve, default=0)), WORST) for o in self.at(rows)],
+            "by_fold": [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rows)],
             "rows": rows,
-            "complete": complete,
+            "complete": self.complete,
             "seconds": self.seconds,
             "failure": self.failure,
             "notes": sorted({note for outcome in self.outcomes.values() for note in outcome.notes}),
         }
 
 
-def _mean(values: list[float]) -> float:
-    """The mean of the folds whose score is defined; the worst score where none is."""
-    defined = [value for value in values if not np.isnan(value)]
-    return float(np.mean(defined)) if defined else WORST
+def best_trial(trials: Iterable[MethodTrial]) -> MethodTrial | None:
+    """The complete trial of the best score, of equal ones the earliest; else the furthest one that has a score."""
+    usable = [t for t in trials if t.outcomes and not t.failure]
+    complete = [t for t in usable if t.complete]
+    if complete:
+        return max(complete, key=lambda t: t.score)
+    return max(usable, key=MethodTrial.standing, default=None)
 
 
-def trial(estimator: Any) -> Trial:
-    """A trial of an unfitted estimator.
+def rungs(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
+    """Fidelities (training rows, folds): a ninth and a third of the rows where they are many, all rows, all folds.
+
+    All rows are those of the smallest fold; a fold with some more is used whole.
 
     Examples
     --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.study.trials import trial
-    >>> trial(OPLS()).plain()["method"]
-    'OPLS'
+    >>> import numpy as np
+    >>> from proxembed.evaluate.part import Part
+    >>> from proxembed.study.trials import rungs
+    >>> part = Part(np.empty((1500, 2)), None, None, None)
+    >>> rungs((part, part))
+    ((500, 1), (1500, 1), (1500, 2))
     """
-    return Trial(estimator, title_of(estimator))
+    rows = min(part.X.shape[0] for part in parts)
+    below = [rows // KEEP**step for step in range(STEPS_BELOW, 0, -1) if rows // KEEP**step >= LEAST_ROWS]
+    return (*((m, 1) for m in below), (rows, 1), (rows, len(parts)))
 
 
-def make_part(X, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, kind: str) -> Part:
-    """Take the rows of a split and scale them, with figures of the training rows alone."""
-    state = scaling_fit(kind, X[train])
-    truth = labels.take(held_out).Y.toarray() > 0
-    return Part(scaling_apply(state, X[train]), labels.take(train), scaling_apply(state, X[held_out]), truth)
+class FoldScores(Evaluator):
+    """Scores configurations on the held-out rows of folds; a step is (training rows, fold).
+
+    ``parts`` are the folds, ``full`` the rows of the last fit.
+    """
+
+    def __init__(self, parts: Sequence[Part], full: int, sizes: tuple[int, ...], measure: Measure):
+        self.full, self.sizes, self.measure, self.rungs = full, sizes, measure, rungs(parts)
+        self.perfect, last = measure.score(measure.best), self.rungs[-1][0]
+        self._short = [{m: part if m == last else first_rows(part, m) for m, _ in self.rungs} for part in parts]
+
+    def trial(self, estimator: Any, seed: int) -> MethodTrial:
+        """A trial of an unfitted estimator, made fit for these rows."""
+        worst = self.measure.score(self.measure.worst)
+        config = suited(estimator, self.full, seed)
+        return MethodTrial(config, title_of(config), worst=worst, goal=self.rungs[-1])
+
+    def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
+        """The outcome of one fit; ``options`` are those of ``run_trial``."""
+        rows, fold = step
+        return run_trial(config, self._short[fold][rows], self.sizes, self.measure, **options)
 
 
 def first_rows(part: Part, rows: int) -> Part:
     """The part with its first training rows only."""
-    return Part(part.X[:rows], part.labels.take(np.arange(rows)), part.X_held_out, part.Y_held_out)
+    return replace(part, X=part.X[:rows], labels=part.labels.take(np.arange(rows)))
 
 
-def score_average_precision(Z, Z_held_out, part: Part) -> float:
-    """Macro average precision of the ridge read-out."""
-    return macro_average_precision(part.Y_held_out, _ridge_scores(Z, Z_held_out, part)).value
-
-
-def score_jaccard(Z, Z_held_out, part: Part) -> float:
-    """Mean Jaccard similarity with the label sets of the ten nearest training rows by cosine."""
-    known = part.labels.rows_known
-    neighbors = cosine_neighbors(Z_held_out, Z[known], min(NEIGHBORS, int(known.sum())))
-    return jaccard_at_k(part.Y_held_out, part.labels.take(known).Y.toarray() > 0, neighbors)
-
-
-def _ridge_scores(Z, Z_held_out, part: Part) -> np.ndarray:
-    readout = MultiOutputRidge(penalty="auto").fit(Z, _as_indicator(part.labels))
-    return readout.decision_function(Z_held_out).reshape(part.Y_held_out.shape)
-
-
-def _as_indicator(labels: LabelMatrix) -> LabelMatrix:
-    """The same labels as an indicator, so that a read-out gives one column a label."""
-    return LabelMatrix(labels.Y, labels.classes_, "indicator", labels.unknown, labels.kept)
-
-
-MEASURES: dict[str, Callable[..., float]] = {
-    "macro average precision": score_average_precision,
-    "Jaccard@10": score_jaccard,
-}
-
-
-def measured(measure: str | Callable, Z, Z_held_out, part: Part) -> float:
-    """The value of a measure: one of ``MEASURES``, or a function of the held-out labels and their ridge scores."""
-    if callable(measure):
-        return float(call("measure", measure, part.Y_held_out, _ridge_scores(Z, Z_held_out, part)))
-    return float(MEASURES[measure](Z, Z_held_out, part))
+def measured(measure: Measure, Z, Z_held_out, part: Part) -> float:
+    """The value of a measure with its sign such that larger is better; NaN where it is undefined."""
+    value, _ = measure.value(part.Y_held_out, Readings(Z, Z_held_out, part).of(measure))
+    return measure.score(value)
 
 
 def run_trial(
     estimator,
     part: Part,
     sizes: tuple[int, ...],
-    measure: str | Callable,
+    measure: Measure,
     bounded: bool = False,
     limit: float | None = None,
 ) -> Outcome:
@@ -194,8 +202,7 @@ def run_trial(
     part : Part
     sizes : tuple of int
         Numbers of components to score; a method with fewer enters with those that it has.
-    measure : str or callable
-        Key of ``MEASURES``, or a function (Y, S) -> float of held-out labels and ridge scores.
+    measure : Measure
     bounded : bool, default=False
         Whether it is known that the method has fewer components than the largest size.
     limit : float, optional
@@ -209,12 +216,14 @@ def run_trial(
     --------
     >>> import numpy as np
     >>> from proxembed import OPLS
-    >>> from proxembed.study.trials import make_part, run_trial
+    >>> from proxembed.evaluate.measures import MEASURES
+    >>> from proxembed.evaluate.part import make_part
+    >>> from proxembed.study.trials import run_trial
     >>> from proxembed.targets.labels import LabelMatrix
     >>> X = np.random.default_rng(0).normal(size=(60, 4))
     >>> labels = LabelMatrix.of(X[:, :2] > 0)
     >>> part = make_part(X, labels, np.arange(40), np.arange(40, 60), "standard")
-    >>> sorted(run_trial(OPLS(), part, (1, 2, 5), "macro average precision").curve)
+    >>> sorted(run_trial(OPLS(), part, (1, 2, 5), MEASURES["macro average precision"]).curve)
     [1, 2]
     """
     started = time.perf_counter()

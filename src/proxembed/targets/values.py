@@ -226,7 +226,7 @@ def dense_labels(Y: Any) -> np.ndarray:
     Y, _ = unwrapped(Y)
     Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
     if Y.ndim != 2:
-        raise ValueError(f"Y must be an n x c 0/1 matrix with one column a label; got shape {Y.shape}. Reshape it.")
+        raise ValueError(f"Y must be an n x c 0/1 matrix with one column per label; got shape {Y.shape}. Reshape it.")
     if Y.dtype != bool and not np.isin(Y, (0, 1)).all():
         raise ValueError("Y must hold only 0 and 1; code known negatives as 0 and leave out rows with unknown labels.")
     return Y.astype(bool, copy=False)
@@ -261,7 +261,7 @@ def refuse_cell(value: Any) -> NoReturn:
         )
     raise ValueError(
         f"y holds {_shown(value)}; an n x c indicator holds only 0 and 1 (or -1 and +1), NaN for unknown. "
-        "One class a row is passed as a 1-D array."
+        "One class per row is passed as a 1-D array."
     )
 
 

@@ -1,4 +1,4 @@
-"""From shares in [0, 1] to labels: a cut a label, or the largest share for one class a row."""
+"""From shares in [0, 1] to labels: a cut per label, or the largest share for one class per row."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def mass_cuts(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 
 def mass_weights(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Class-mass normalisation for one class a row: the largest q h / sum h is chosen.  [zhu2003gfhf]
+    """Class-mass normalisation for one class per row: the largest q h / sum h is chosen.  [zhu2003gfhf]
 
     >>> mass_weights(np.array([[0.2, 0.8], [0.3, 0.7]]), np.array([0.5, 0.5])).round(3)
     array([1.   , 0.333])

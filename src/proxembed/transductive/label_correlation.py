@@ -68,7 +68,7 @@ def _median_off_diagonal(squares: np.ndarray) -> float:
 
 def _checked(Sigma: np.ndarray, c: int) -> np.ndarray:
     if Sigma.shape != (c, c):
-        raise ValueError(f"sigma gives an array of shape {Sigma.shape}; {(c, c)} is needed, a row and column a label.")
+        raise ValueError(f"sigma gives an array of shape {Sigma.shape}; {(c, c)} is needed, for all pairs of labels.")
     if not np.isfinite(Sigma).all():
         raise ValueError("sigma gives values that are not finite: set the correlation of unrelated labels to 0.")
     if np.abs(Sigma - Sigma.T).max(initial=0.0) > 1e-10 * max(1.0, np.abs(Sigma).max(initial=0.0)):

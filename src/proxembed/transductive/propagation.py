@@ -65,11 +65,11 @@ class MLGFHF(Propagation):
     >>> from proxembed import MLGFHF
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> y = data.Y[:400].toarray().astype(float)
-    >>> y[100:] = np.nan
+    >>> truth = data.Y[:400].toarray()
+    >>> y = np.where(np.arange(400)[:, None] < 100, truth, np.nan)
     >>> model = MLGFHF().fit(data.X[:400], y)
-    >>> model.transduction_.shape, model.predict(data.X[400:402]).shape
-    ((400, 7), (2, 7))
+    >>> bool(np.mean(model.transduction_[100:] != truth[100:]) < 0.05)  # share of wrong labels
+    True
     """
 
     clamped = True
@@ -218,11 +218,11 @@ class MLLGC(CorrelatedField):
     >>> from proxembed import MLLGC
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> y = data.Y[:400].toarray().astype(float)
-    >>> y[100:] = np.nan
+    >>> truth = data.Y[:400].toarray()
+    >>> y = np.where(np.arange(400)[:, None] < 100, truth, np.nan)
     >>> model = MLLGC().fit(data.X[:400], y)
-    >>> model.transduction_.shape, model.predict(data.X[400:402]).shape
-    ((400, 7), (2, 7))
+    >>> bool(np.mean(model.transduction_[100:] != truth[100:]) < 0.05)  # share of wrong labels
+    True
     """
 
     def equation(self, W, known, reached, Y):

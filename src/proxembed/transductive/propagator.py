@@ -60,6 +60,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     A method defines ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled.
     """
 
+    role = "classifier"
     labels = "multi"
     keeps_unknown = True
     clamped: ClassVar[bool] = False
@@ -68,7 +69,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         shares_ : (n, c) array in [0, 1], scores over those that the row would have if every labelled row had the label.
         label_distributions_ : (n, c) array, the probabilities of the fitted rows.
         transduction_ : labels of the fitted rows, in the form of y.
-        cuts_ : (c,) array or None, where shares are cut; None with one class a row.
+        cuts_ : (c,) array or None, where shares are cut; None with one class per row.
         classes_ : (c,) array.
         affinity_ : (n, n) CSR, W.
         graph_component_ : (n,) array, the component of the graph of each row.
@@ -82,7 +83,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         default="tuned",
         choices=DECISIONS,
         doc="Where shares are cut: tuned for each label on held-out labelled rows (the shared rule), at class-mass "
-        "normalisation, or at 0.5. One class a row: the largest share, under cmn of normalised mass.",
+        "normalisation, or at 0.5. One class per row: the largest share, under cmn of normalised mass.",
     )
     solver: str = param(default="auto", choices=SOLVERS, doc="Route of the linear systems; auto follows the graph.")
 
@@ -108,7 +109,9 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     def _learn(self, rows: Rows) -> None:
         labels, known = self._labelled(rows.labels)
         guard_dense((rows.n, labels.c), "The scores of all rows and labels")
-        self.affinity_ = W = self._weights(rows)
+        W, learned = self._weights(rows)
+        for name, value in {"affinity_": W, **learned}.items():
+            setattr(self, name, value)
         _, self.graph_component_ = components(W)
         self._tell_unreached(known)
         found = self._spread(W, known, labels.Y)
@@ -149,7 +152,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         Y = sparse.csc_array(sparse.diags_array(known.astype(np.float64)) @ labels.Y)
         Y.eliminate_zeros()
         labels = replace(labels, Y=Y).drop_empty()
-        self._check_labels(labels.take(known))
+        self.check_labels(labels.take(known))
         return labels, known
 
     def _tell_unreached(self, known: np.ndarray) -> None:
@@ -158,7 +161,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
             count = len(np.unique(self.graph_component_[unreached]))
             warnings.warn(
                 f"{int(unreached.sum())} rows lie in {count} components of the graph without a labelled row: their "
-                "scores are 0. Use more neighbours, or label a row of each.",
+                "scores are 0. Use more neighbours, or label per row of each.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -226,7 +229,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         )
 
     def _cuts(self, shares: np.ndarray, known: np.ndarray, labels: LabelMatrix, prior: np.ndarray) -> np.ndarray:
-        """A cut a label."""
+        """A cut per label."""
         if self.decision == "fixed":
             return np.full(labels.c, 0.5)
         if self.decision == "cmn":
@@ -292,7 +295,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         return self.classes_[self._probabilities(shares).argmax(axis=1)]
 
     def predict(self, X) -> Any:
-        """Labels of rows X in the form y came in: shares above their cut, or the largest for one class a row."""
+        """Labels of rows X in the form y came in: shares above their cut, or the largest for one class per row."""
         return self._decided(self._placed(X, "shares_")[1])
 
     def predict_proba(self, X) -> np.ndarray:
@@ -302,7 +305,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     def decision_function(self, X) -> np.ndarray:
         """Shares of rows X less their cut, (m, c): positive where a label is predicted.
 
-        With one class a row the probabilities, (m,) the difference of the second and the first for two classes.
+        With one class per row the probabilities, (m,) the difference of the second and the first for two classes.
         """
         shares = self._placed(X, "shares_")[1]
         if self.cuts_ is not None:

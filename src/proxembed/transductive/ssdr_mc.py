@@ -68,7 +68,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     ------
     ValueError
         For bad X or y, labelled rows that all have the same labels, n_components above n - 1, a label_threshold of
-        another length than the labels, monotone=True for one class a row (as y of one column is), and rows without a
+        another length than the labels, monotone=True for one class per row (as y of one column is), and rows without a
         path to a labelled one under unreachable="raise".
 
     Examples
@@ -84,6 +84,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     ((400, 7), (2, 2), (2, 7))
     """
 
+    role = "method"
     labels = "multi"
     keeps_unknown: ClassVar[bool] = True
 
@@ -100,10 +101,10 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         kind=(np.ndarray, list, tuple),
         search=(0.2, 0.6),
         doc="H, soft labels of at least this are labels; one number a label, or tuned: where micro F1 is largest on a "
-        "fifth of the labelled rows, hidden. One class a row: the largest soft label, whatever H.",
+        "fifth of the labelled rows, hidden. One class per row: the largest soft label, whatever H.",
     )
     max_label_changes: int = param(
-        default=5, low=0, integer=True, doc="T: converged when a pass changes at most so many cells."
+        default=5, low=0, integer=True, doc="T: largest number of cells that a pass may change to count as converged."
     )
     reg: float | None = param(
         default=None,
@@ -128,7 +129,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         default="hard",
         choices=PRIORS,
         doc="Known labels hold (hard), or have weight prior_strength (masked); paper: unknown ones count as 0 with the "
-        "same weight, and labels found are added and stay (one class a row: those of the last pass).",
+        "same weight, and labels found are added and stay (one class per row: those of the last pass).",
     )
     prior_strength: float = param(
         default=1.0, low=1e-12, high=1e12, search=log(0.1, 10.0), doc="beta of masked and paper."
@@ -153,7 +154,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         choices=("none", "trace"),
         doc="trace: labels weighed to the size of the features, so that alpha has no unit.",
     )
-    monotone: bool = param(default=False, kind=bool, doc="A label once found stays; not for one class a row.")
+    monotone: bool = param(default=False, kind=bool, doc="A label once found stays; not for one class per row.")
     min_labels: int = param(
         default=0, low=0, high=1, integer=True, doc="1: a row without a label gets its largest soft label."
     )
@@ -167,7 +168,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         """Find the labels of all rows and the embedding.
 
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown; one
-        column is one class a row, for which H does not count. Returns self. Raises ValueError with the argument, what
+        column is one class per row, for which H does not count. Returns self. Raises ValueError with the argument, what
         is allowed and the remedy.
         """
         with self._learning():
@@ -183,8 +184,8 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
             )
         if self.monotone and labels.form == "classes":
             raise ValueError(
-                f"{type(self).__name__}: monotone=True is not allowed with one class a row, as labels that stay would "
-                "come to be several. Use monotone=False, or 0/1 labels in two or more columns."
+                f"{type(self).__name__}: monotone=True is not allowed with one class per row, as labels that stay "
+                "would come to be several. Use monotone=False, or 0/1 labels in two or more columns."
             )
         guard_dense((rows.n, labels.c), "The soft labels of all rows and labels")
         Y = labels.Y.toarray() > 0
@@ -232,7 +233,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         if self.unreachable == "raise":
             raise ValueError(
                 f"{type(self).__name__}: {len(lost)} rows have no path along their neighbours to a labelled row. Use "
-                'more neighbours, label a row among them, or unreachable="anchor" or "prior".'
+                'more neighbours, label per row among them, or unreachable="anchor" or "prior".'
             )
         index, near = np.array(found.index), np.flatnonzero(labelled)
         index[lost, -1] = near[nearest(rows.X[near], 1, queries=rows.X[lost], **self._search).index[:, 0]]
@@ -275,7 +276,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         return one_cut(soft, Y[held_out])
 
     def _decide(self, soft: np.ndarray) -> np.ndarray:
-        """Labels (bool) of soft labels: at or above the threshold, or the largest of a row for one class a row."""
+        """Labels (bool) of soft labels: at or above the threshold, or the largest of a row for one class per row."""
         near = soft >= soft.max(axis=1, keepdims=True) - SLACK
         largest = np.arange(soft.shape[1]) == near.argmax(axis=1)[:, None]
         if self._form == "classes":
@@ -324,7 +325,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         whole = self._labels.expand(F.astype(np.float64))
         return self.classes_[whole.argmax(axis=1)] if self._form == "classes" else self._labels.decode(whole)
 
-    def _shorten(self, short: Any, k: int) -> None:
+    def shorten(self, short: Any, k: int) -> None:
         short.embedding_ = self.embedding_[:, :k]
 
     def _checked(self, X):

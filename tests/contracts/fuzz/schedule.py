@@ -68,7 +68,7 @@ def plain(cls: type, seed: int, **changes) -> Case:
 
 
 def families(cls: type) -> list[str]:
-    """Which labels an estimator takes: classes, and sets where it takes several labels a row."""
+    """Which labels an estimator takes: classes, and sets where it takes several labels per row."""
     return {None: [], "single": ["classes"], "multi": ["classes", "sets"]}[kind(cls)]
 
 

@@ -100,7 +100,7 @@ ODD = (
 )
 # Amounts of work: a large one that is permitted is worked through.
 WORK = ("max_evals", "max_seconds", "max_trials", "patience", "max_iter", "n_init", "refine")
-OWN_WORK = ("n_jobs", "progress", "measure", "scoring")  # processes, and functions whose errors are their author's
+OWN_WORK = ("n_jobs", "progress", "measure")  # processes, and functions whose errors are their author's
 METHODS = {
     "method": ("FDA()", "MMC()", "LFDA()", "MFA()"),
     "supervised": ("OPLS()", "MESD(FDA())", "CCA()"),

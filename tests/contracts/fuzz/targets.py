@@ -16,7 +16,7 @@ import strategies
 
 @dataclass(frozen=True)
 class Labels:
-    """What a y says: ``on`` (n x c, 0/1, NaN where unknown), one class a row or several, and the names in order."""
+    """What a y says: ``on`` (n x c, 0/1, NaN where unknown), one class per row or several, and the names in order."""
 
     on: np.ndarray
     single: bool
@@ -29,7 +29,7 @@ class Labels:
 
     @property
     def codes(self) -> list:
-        """The column of each row's class, None where it is unknown (one class a row only)."""
+        """The column of each row's class, None where it is unknown (one class per row only)."""
         return [None if lost else int(j) for lost, j in zip(self.unknown, self.known.argmax(axis=1), strict=True)]
 
     @property
@@ -109,14 +109,14 @@ def _without_a_label(rng: np.random.Generator, n: int) -> Labels:
     return Labels(on, single=False)
 
 
-# name -> labels of n rows, one class a row
+# name -> labels of n rows, one class per row
 CLASSES: dict[str, Callable[[np.random.Generator, int], Labels]] = {
     "plain classes": lambda rng, n: (
         _single(strategies.labels_classes(n, 3, int(rng.integers(2**16)))) if n >= 6 else _classes(2)(rng, n)
     ),
     "two classes": _classes(2),
     "one class": _classes(1),
-    "a class a row": lambda rng, n: _single(rng.permutation(n)),
+    "a class per row": lambda rng, n: _single(rng.permutation(n)),
     "lonely class": lambda rng, n: _single(np.where(np.arange(n) == 0, 2, np.arange(n) % 2)),
     "unknown classes": _lost_rows(0.3, _classes(3)),
     "one class known": _lost_rows(0.999, _classes(3)),
@@ -152,7 +152,7 @@ def _listed(labels: Labels, names: list, missing: Any = None) -> list:
 
 
 def _named(names: list, make: Callable[[list], Any], missing: Any = None) -> Callable[[Labels], Target]:
-    """One class a row under these names, through a list of them."""
+    """One class per row under these names, through a list of them."""
 
     def made(labels: Labels) -> Target:
         labels = labels.called(names)
@@ -202,7 +202,7 @@ def _as_is(make: Callable[[np.ndarray], Any]) -> Callable[[Labels], Target]:
 
 
 NUMBERS = list(range(64))
-# name -> one class a row in a form
+# name -> one class per row in a form
 CLASS_FORMS: dict[str, Callable[[Labels], Target]] = {
     "plain": lambda labels: Target(labels.called(NUMBERS).plain, labels.called(NUMBERS)),
     "list": _named(NUMBERS, list),
@@ -289,7 +289,7 @@ def _signs(on: np.ndarray) -> np.ndarray:
 
 
 def _row_sets(names: list, kind: Callable, make: Callable[[list], Any] = list) -> Callable[[Labels], Target]:
-    """One set of names a row, None for a row of which something is unknown."""
+    """One set of names per row, None for a row of which something is unknown."""
 
     def made(labels: Labels) -> Target:
         on = np.where(np.isnan(labels.on).any(axis=1)[:, None], np.nan, labels.on)
@@ -347,7 +347,7 @@ def _table_names(c: int) -> list[str]:
     return [f"label {j} <b>" for j in range(c)]
 
 
-# name -> several labels a row in a form
+# name -> several labels per row in a form
 SET_FORMS: dict[str, Callable[[Labels], Target]] = {
     "indicator": _indicator(lambda on: on),
     "indicator of integers": _certain(lambda on: on.astype(int)),

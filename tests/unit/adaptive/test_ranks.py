@@ -12,22 +12,22 @@ def nearest(S, i, pool, k):
     return sorted((j for j in pool if j != i), key=lambda j: (-S[i, j], j))[:k]
 
 
-def listed(S, Y, k_F, k_E, k_N, pool="pair"):
+def listed(S, Y, n_friends, n_enemies, n_neighbors, pool="pair"):
     """Directed relations by their definition: friend, enemy and neighbour lists of every row."""
     n, c = Y.shape
     F, E, N = (np.zeros((n, n), dtype=bool) for _ in range(3))
     for i in range(n):
-        N[i, nearest(S, i, range(n), k_N)] = True
+        N[i, nearest(S, i, range(n), n_neighbors)] = True
         own = {j for j in range(n) if j != i and (Y[i] & Y[j]).any()}
         for t in np.flatnonzero(Y[i]):
-            F[i, nearest(S, i, np.flatnonzero(Y[:, t]), k_F)] = True
+            F[i, nearest(S, i, np.flatnonzero(Y[:, t]), n_friends)] = True
         for u in range(c) if Y[i].any() else ():
             others = set(np.flatnonzero(Y[:, u])) - own - {i}
             E[
                 i,
                 [
                     j
-                    for j in nearest(S, i, others | own if pool == "pair" else others, k_E)
+                    for j in nearest(S, i, others | own if pool == "pair" else others, n_enemies)
                     if j in others and not (Y[i] & Y[j]).any()
                 ],
             ] = True
@@ -52,19 +52,19 @@ def similarities(rng, n):
 
 @pytest.mark.parametrize("make", [single, several])
 @pytest.mark.parametrize("c", [2, 3, 4, 5])
-@pytest.mark.parametrize("undirected", ["or", "and"])
+@pytest.mark.parametrize("link", ["undirected", "mutual"])
 @pytest.mark.parametrize("pool", ["pair", "other"])
-def test_every_number_of_neighbours_at_once(make, c, undirected, pool):
+def test_every_number_of_neighbours_at_once(make, c, link, pool):
     rng = np.random.default_rng(c)
     n = 24
     Y, S = make(rng, n, c), similarities(rng, n)
-    ranks = rank_matrices(S, LabelMatrix.of(Y.astype(int)), undirected, pool)
-    join = np.logical_or if undirected == "or" else np.logical_and
-    for k_F, k_E in [(1, 1), (3, 5), (7, 20), (n - 1, n - 1)]:
-        F, E, N = listed(S, Y, k_F, k_E, k_F, pool)
-        assert np.array_equal(ranks.friends <= k_F, join(F, F.T))
-        assert np.array_equal(ranks.enemies <= k_E, join(E, E.T))
-        assert np.array_equal(ranks.neighbors <= k_F, join(N, N.T))
+    ranks = rank_matrices(S, LabelMatrix.of(Y.astype(int)), link, pool)
+    join = np.logical_or if link == "undirected" else np.logical_and
+    for n_friends, n_enemies in [(1, 1), (3, 5), (7, 20), (n - 1, n - 1)]:
+        F, E, N = listed(S, Y, n_friends, n_enemies, n_friends, pool)
+        assert np.array_equal(ranks.friends <= n_friends, join(F, F.T))
+        assert np.array_equal(ranks.enemies <= n_enemies, join(E, E.T))
+        assert np.array_equal(ranks.neighbors <= n_friends, join(N, N.T))
 
 
 def test_the_oracle_sees_a_pool_without_the_own_class():
@@ -110,7 +110,7 @@ def test_bad_input_is_named():
     labels = LabelMatrix.of([0, 1])
     with pytest.raises(ValueError, match="S has shape"):
         directed_ranks(np.eye(3), labels)
-    with pytest.raises(ValueError, match="undirected='xor'"):
+    with pytest.raises(ValueError, match="link='xor'"):
         rank_matrices(np.eye(2), labels, "xor")
     with pytest.raises(ValueError, match="enemy_pool='all'"):
         directed_ranks(np.eye(2), labels, "all")

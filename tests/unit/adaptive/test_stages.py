@@ -174,10 +174,10 @@ def test_scale_of_the_features_changes_nothing():
 def test_no_enemies_doubles_k_e_and_says_so():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [90.0], [91.0], [92.0], [93.0]])
     stages = Stages(Part(X, LabelMatrix.of([0] * 4 + [1] * 4)))
-    found = stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": 3})
-    assert found.failed is None and "k_E = 6 instead" in found.repairs[0]
-    assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": 6}).repairs == ()
-    assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "k_E": None}).repairs == ()
+    found = stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "n_enemies": 3})
+    assert found.failed is None and "n_enemies = 6 instead" in found.repairs[0]
+    assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "n_enemies": 6}).repairs == ()
+    assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "n_enemies": None}).repairs == ()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -185,7 +185,7 @@ def test_friends_that_coincide_are_no_friends_whatever_rounding_leaves_of_them(s
     counts = [6, 6, 3, 2]
     X = np.repeat(np.random.default_rng(seed).normal(size=(4, 3)), counts, axis=0)
     stages = Stages(Part(X, LabelMatrix.of(np.repeat(np.arange(4), counts))))
-    values = {"k_F": 3, "k_E": None, "lam": 0.5, "similarity_sigma": 0.7}
+    values = {"n_friends": 3, "n_enemies": None, "lam": 0.5, "similarity_sigma": 0.7}
     difference = stages.embed(Switches(2, 0, 0, 3, 1, 1, 1, 0), values)
     assert difference.failed is None and difference.repairs == ("no friends: enemies only",)
     for objective in (2, 4):
@@ -199,7 +199,7 @@ def test_similarities_as_they_are_can_make_friends_repel_each_other():
         Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])), g_raw=True, lam_scale=scale, k_cap=2)
         for scale in ("trace", "raw")
     ]
-    values = {"k_F": 1, "k_E": None, "lam": 1.0}
+    values = {"n_friends": 1, "n_enemies": None, "lam": 1.0}
     for stage, objective, fails in [(0, 1, True), (1, 1, False), (0, 2, True), (1, 2, False), (0, 4, False)]:
         found = stages[stage].embed(Switches(0, 0, 0, 1, 1, 2, objective, 0), values)
         assert (found.failed is not None) is fails
@@ -216,7 +216,8 @@ def test_similarities_as_they_are_can_ask_for_a_larger_lam():
     """About M_B = diag(810, -64): one class along each axis, the second of opposite directions."""
     stages = Stages(Part(np.array([[10.0, 0], [1, 0], [0.1, 2], [0.1, -2]]), LabelMatrix.of([0, 0, 1, 1])), g_raw=True)
     embedded = [
-        stages.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {"k_F": 1, "k_E": None, "lam": lam}) for lam in (1.0, 1e-2, 1e-6)
+        stages.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {"n_friends": 1, "n_enemies": None, "lam": lam})
+        for lam in (1.0, 1e-2, 1e-6)
     ]
     assert embedded[0].failed is None and embedded[0].repairs == ()
     assert embedded[1].failed is None and "M_B + lam I was not positive definite: 100 times" in embedded[1].repairs[0]
@@ -226,7 +227,7 @@ def test_similarities_as_they_are_can_ask_for_a_larger_lam():
 def test_no_friends_and_what_needs_them():
     X, _ = rows(0, 5, 3)
     stages = Stages(Part(X, LabelMatrix.of([0, 1, 2, 3, 4])))
-    values = {"k_F": 1, "k_E": 2, "lam": 1.0}
+    values = {"n_friends": 1, "n_enemies": 2, "lam": 1.0}
     assert stages.embed(Switches(0, 0, 0, 3, 1, 1, 1, 0), values).repairs == ("no friends: enemies only",)
     for objective in (2, 4):
         assert "no friends" in stages.embed(Switches(0, 0, 0, 3, 1, 1, objective, 0), values).failed
@@ -236,30 +237,30 @@ def test_no_friends_and_what_needs_them():
 def test_what_cannot_be_used_is_told_not_raised():
     X, y = DATA["ordinary"]
     labels = LabelMatrix.of(y)
-    huge = Stages(Part(X * 1e80, labels)).embed(Switches(0, 2, 0, 3, 2, 1, 3, 0), {"relation_p": 5, "k_N": 5})
+    huge = Stages(Part(X * 1e80, labels)).embed(Switches(0, 2, 0, 3, 2, 1, 3, 0), {"relation_p": 5, "n_neighbors": 5})
     assert huge.Z is None and "not finite" in huge.failed
     constant = Stages(Part(np.ones((4, 2)), LabelMatrix.of([0, 1, 0, 1])))
-    assert "constant" in constant.embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"k_N": 2}).failed
+    assert "constant" in constant.embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"n_neighbors": 2}).failed
     overlap = Stages(Part(X[:4], LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [1, 1]]))))
-    assert ": no enemies" in overlap.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), {"k_E": 2}).failed
+    assert ": no enemies" in overlap.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), {"n_enemies": 2}).failed
 
 
 def test_repairs_of_features():
     X, y = DATA["ordinary"]
     wide = np.column_stack([X[:, :2], np.full(len(X), 3.0)])
-    found = Stages(Part(wide, LabelMatrix.of(y))).embed(Switches(0, 8, 0, 7, 2, 1, 3, 0), {"k_N": 9})
+    found = Stages(Part(wide, LabelMatrix.of(y))).embed(Switches(0, 8, 0, 7, 2, 1, 3, 0), {"n_neighbors": 9})
     assert found.repairs == (
         "1 constant features removed",
         "correlation of fewer than 3 features: the cosine of centred rows instead",
     )
-    plain = Stages(Part(X[:, :2], LabelMatrix.of(y))).embed(Switches(2, 3, 0, 3, 2, 1, 3, 0), {"k_N": 9})
+    plain = Stages(Part(X[:, :2], LabelMatrix.of(y))).embed(Switches(2, 3, 0, 3, 2, 1, 3, 0), {"n_neighbors": 9})
     assert np.allclose(found.Z[:, :3], plain.Z[:, :3], atol=1e-9 * np.abs(plain.Z).max())
 
 
 def test_bad_calls_are_errors():
     X, y = DATA["ordinary"]
     labels = LabelMatrix.of(y)
-    with pytest.raises(ValueError, match="params lacks 'k_N'"):
+    with pytest.raises(ValueError, match="params lacks 'n_neighbors'"):
         Stages(Part(X, labels)).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"lam": 1.0})
     with pytest.raises(ValueError, match="at least two classes"):
         Stages(Part(X, LabelMatrix.of(np.zeros(len(X)))))
@@ -279,7 +280,7 @@ def test_bad_calls_are_errors():
 
 def test_components_stop_at_the_cap():
     X, y = rows(8, 130, 120)
-    found = Stages(Part(X, LabelMatrix.of(y))).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"k_N": 9})
+    found = Stages(Part(X, LabelMatrix.of(y))).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"n_neighbors": 9})
     assert found.Z.shape == (130, K_CAP)
 
 
@@ -289,17 +290,25 @@ MODELS = {
     "local Fisher": [2, 5, 3, 6, 2, 2, 2, 0],
     "polynomial": [2, 5, 0, 2, 1, 2, 2, 0],
 }
-SETTING = {"similarity_sigma": 1.0, "similarity_tau": 0.5, "similarity_p": 2, "k_F": 3, "k_E": 9, "k_N": 12, "lam": 0.1}
+SETTING = {
+    "similarity_sigma": 1.0,
+    "similarity_tau": 0.5,
+    "similarity_p": 2,
+    "n_friends": 3,
+    "n_enemies": 9,
+    "n_neighbors": 12,
+    "lam": 0.1,
+}
 PAIRS = {"weights", "friends", "enemies", "solution"}
 REMADE = [
     ("friends and enemies", "lam", {"solution"}),
-    ("friends and enemies", "k_E", {"enemies", "solution"}),
-    ("friends and enemies", "k_F", {"friends", "solution"}),
+    ("friends and enemies", "n_enemies", {"enemies", "solution"}),
+    ("friends and enemies", "n_friends", {"friends", "solution"}),
     ("friends and enemies", "similarity_sigma", PAIRS),
     ("constant weights", "similarity_sigma", set()),
-    ("constant weights", "k_E", {"enemies", "solution"}),
+    ("constant weights", "n_enemies", {"enemies", "solution"}),
     ("local Fisher", "lam", {"solution"}),
-    ("local Fisher", "k_N", {"fisher", "solution"}),
+    ("local Fisher", "n_neighbors", {"fisher", "solution"}),
     ("local Fisher", "similarity_tau", {"weights", "fisher", "solution"}),
     ("polynomial", "similarity_p", PAIRS | {"ranks"}),
 ]
@@ -334,7 +343,7 @@ def test_ranks_are_those_of_the_similarities(s, name):
 def test_objectives_of_equal_parameters_share_a_cache_and_differ(em):
     """Whichever comes first, an objective does not get the solution of another one."""
     X, y = rows(0, 40, 5)
-    params = {"similarity_sigma": 0.5, "k_F": 4, "k_E": 12, "k_N": 12, "lam": 0.5}
+    params = {"similarity_sigma": 0.5, "n_friends": 4, "n_enemies": 12, "n_neighbors": 12, "lam": 0.5}
     part, objectives = (
         Part(X, LabelMatrix.of(y), X[:8] + 0.1),
         [Switches(3, 5, 0, 5, em, 2, eo, 0) for eo in (1, 2, 3, 4)],
@@ -355,7 +364,7 @@ def test_bytes_told_to_the_cache_are_those_of_all_arrays(kind):
     put = cache.put
     cache.put = lambda key, value, nbytes: (put(key, value, nbytes), told.update({key: nbytes}))
     Stages(Part(X, LabelMatrix.of(y), X[:5]), cache).embed(
-        Switches(3, 6, kind, 3, 2, 1, 2, 0), {"relation_sigma": 0.5, "k_N": 9, "lam": 0.5}
+        Switches(3, 6, kind, 3, 2, 1, 2, 0), {"relation_sigma": 0.5, "n_neighbors": 9, "lam": 0.5}
     )
     spaces = [(key, value) for key, value in cache.items() if key[0] == "space"]
     assert len(spaces) == 1
@@ -368,7 +377,7 @@ def test_bytes_told_to_the_cache_are_those_of_all_arrays(kind):
 def test_rows_that_coincide_but_for_rounding_are_no_embedding():
     """Unit rows of one feature are two points, both in each class: where friends coincide, so do all rows."""
     X, y = np.resize([[1.0], [-2.0], [3.0]], (36, 1)), np.arange(36) // 3 % 2
-    vector, params = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"k_N": 35}
+    vector, params = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"n_neighbors": 35}
     found = Stages(Part(X, LabelMatrix.of(y)), k_cap=1).embed(vector, params)
     assert found.failed is not None and "All rows coincide" in found.failed
     both = Stages(Part(X, LabelMatrix.of(y)), k_cap=2).embed(vector, params)
@@ -378,6 +387,6 @@ def test_rows_that_coincide_but_for_rounding_are_no_embedding():
     with pytest.raises(ValueError, match="All rows coincide"):
         EmbeddingModel.from_switches(vector, params, n_components=2).fit(X, y).truncate(1)
     ordinary = Stages(Part(*DATA["ordinary"][:1], LabelMatrix.of(DATA["ordinary"][1]))).embed(
-        Switches(3, 5, 0, 3, 2, 1, 2, 0), {"k_N": 9, "lam": 0.1}
+        Switches(3, 5, 0, 3, 2, 1, 2, 0), {"n_neighbors": 9, "lam": 0.1}
     )
     assert ordinary.flat == 0

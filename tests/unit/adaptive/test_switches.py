@@ -26,11 +26,11 @@ def test_a_canonical_vector_is_its_own():
 @pytest.mark.parametrize(
     ("vector", "names"),
     [
-        ([0, 6, 1, 6, 2, 1, 2, 0], ("relation_sigma", "similarity_tau", "k_N", "lam")),
-        ([5, 2, 1, 4, 1, 2, 1, 1], ("relation_p", "k_F", "k_E", "lam")),
-        ([4, 0, 0, 1, 1, 2, 3, 0], ("k_E",)),
-        ([4, 0, 0, 1, 1, 2, 4, 0], ("k_F",)),
-        ([0, 6, 0, 5, 2, 1, 3, 0], ("relation_sigma", "similarity_sigma", "k_N")),
+        ([0, 6, 1, 6, 2, 1, 2, 0], ("relation_sigma", "similarity_tau", "n_neighbors", "lam")),
+        ([5, 2, 1, 4, 1, 2, 1, 1], ("relation_p", "n_friends", "n_enemies", "lam")),
+        ([4, 0, 0, 1, 1, 2, 3, 0], ("n_enemies",)),
+        ([4, 0, 0, 1, 1, 2, 4, 0], ("n_friends",)),
+        ([0, 6, 0, 5, 2, 1, 3, 0], ("relation_sigma", "similarity_sigma", "n_neighbors")),
     ],
 )
 def test_parameters_of_a_model(vector, names):
@@ -81,10 +81,10 @@ def test_samples_lie_in_their_domain_and_reach_the_top():
             assert where.low <= value <= where.high
             assert where.clip(value) == value
             drawn.setdefault(name, []).append(value)
-    for name, top in {"k_F": 19, "k_E": 31, "k_N": 36}.items():
+    for name, top in {"n_friends": 19, "n_enemies": 31, "n_neighbors": 36}.items():
         assert 0.08 < np.mean(np.array(drawn[name]) == top) < 0.25
         assert min(drawn[name]) <= 2
     assert set(drawn["relation_p"]) == {1, 2, 3, 4, 5}
     assert min(drawn["similarity_sigma"]) < 0.05 and max(drawn["similarity_sigma"]) > 20
     with pytest.raises(ValueError, match="no parameter of this model"):
-        domain("k_N", Switches(0, 0, 0, 1, 1, 1, 1, 0), limits)
+        domain("n_neighbors", Switches(0, 0, 0, 1, 1, 1, 1, 0), limits)

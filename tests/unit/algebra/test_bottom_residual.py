@@ -109,10 +109,13 @@ def low_dimensional(kind: str, n: int):
 
 @pytest.mark.parametrize(("kind", "n"), [("line", 1200), ("roll", 1200), ("roll", 6500), ("gauss", 900)])
 def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
-    """Past the rows at which a factor fills where dimensions are many; plain steps end far off, at 0.01 and more."""
+    """Past the rows at which a factor fills where dimensions are many; plain steps end far off, at 0.01 and more.
+
+    Releases of SuperLU differ in rounding: the residual on the line is 1e-13 with SciPy 1.17 and 2e-12 with 1.13.
+    """
     W = low_dimensional(kind, n)
     found = bottom_residual(W, 2)
-    assert found.solver == "factor" and found.residual <= 1e-12
+    assert found.solver == "factor" and found.residual <= 1e-11
     assert found.eigenvalues.max() < 1e-7
     if n < 2000:
         w, V = dense(W)

@@ -11,7 +11,6 @@ from contracts.operators import composed_cases, leaves
 from proxembed.algebra.arrays import class_blocks, parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.class_blocks import ClassWeights
-from proxembed.algebra.pencil.sizes import sandwich_trace
 
 N = 700
 X = strategies.features_dense(N, 6, 1)
@@ -103,4 +102,4 @@ def test_traces_without_the_matrix(case, form):
     Z, array = matrices()[form]
     expected = np.trace(array.T @ case.array @ array)
     scale = np.trace(np.abs(array.T) @ np.abs(case.array) @ np.abs(array))
-    assert sandwich_trace(case.operator, Z) == pytest.approx(expected, rel=0, abs=1e-12 * scale)
+    assert case.operator.trace_on(Z) == pytest.approx(expected, rel=0, abs=1e-12 * scale)

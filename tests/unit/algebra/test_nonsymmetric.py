@@ -20,7 +20,7 @@ from proxembed.algebra.graphs.nonsymmetric import (
 
 
 def system(n=900, c=11, seed=0, signed=True):
-    """I - W of six random neighbours a row, some of them hubs, weights of sum 0.98; and a right-hand side."""
+    """I - W of six random neighbours per row, some of them hubs, weights of sum 0.98; and a right-hand side."""
     rng = np.random.default_rng(seed)
     chance = 1.0 / np.arange(1, n + 1) ** 0.5
     rows = np.repeat(np.arange(n), 6)

@@ -246,3 +246,22 @@ def test_a_gram_matrix_above_the_guard_is_refused_with_its_size():
     problem = Problem(Template(Centering(), offset=np.ones(n)), X)
     with pytest.raises(ValueError, match="The Gram matrix of X would be a dense 20,000 x 20,000 array"):
         _ = problem.gram
+
+
+def test_no_component_is_divided_by_an_eigenvalue_that_is_zero():
+    X = strategies.features_dense(20, 3, 1)
+    pull = np.diag([0.0, 1.0, 2.0])
+    inverse = np.linalg.pinv(X)
+    template = Template(-Dense(inverse.T @ pull @ inverse), sense=-1)  # X'AX = -pull
+    found = solve(template, X, 3)
+    with pytest.raises(ValueError, match=r'scaling="eigenvalue" is not allowed here: component 0 .* zero up to'):
+        found.refuse_zero_eigenvalues()
+    solve(replace(template, a=-1e-6), X, 3).refuse_zero_eigenvalues()
+
+
+def test_a_constraint_without_range_is_refused():
+    X = np.array([[0.0], [1.0], [1.0], [0.0]])
+    pairs = Sparse(sparse.csr_array(np.array([[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]], dtype=float)))
+    within = Diagonal(np.ones(4)) - pairs  # zero on X
+    with pytest.raises(ValueError, match="holds nothing that this method can use|constraint is zero"):
+        solve(Template(Centering(), within - 1e-30 * Centering(), b=1e-300, offset=np.ones(4)), X, 1)

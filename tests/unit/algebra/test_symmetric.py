@@ -195,3 +195,12 @@ def test_signs_of_equal_sizes_do_not_hang_on_rounding():
     for tilt in (0.0, 1e-12, -1e-12):
         found = fix_signs(-P * np.array([[1.0], [1 + tilt], [1 - tilt]]))
         assert found[0, 0] > 0
+
+
+@pytest.mark.parametrize("size", [2.0**-100, 2.0**100])
+def test_lanczos_does_not_see_the_unit(size):
+    """To ARPACK, what lies below 1e-10 has converged."""
+    M = symmetric(60)
+    (w, V), (other, W) = (lanczos(lambda v, factor=factor: factor * (M @ v), 60, 3) for factor in (1.0, size))
+    np.testing.assert_array_equal(other / size, w)
+    np.testing.assert_array_equal(W, V)

@@ -147,3 +147,8 @@ def test_saved_and_told(tmp_path):
     again = load(save(fit, tmp_path / "model.skops"))
     np.testing.assert_array_equal(again.predict_proba(X), fit.predict_proba(X))
     assert np.all(np.isfinite(log_ndtr(fit.decision_function(X))))
+
+
+def test_sets_that_name_no_label_are_refused():
+    with pytest.raises(ValueError, match="y names no label"):
+        VariationalProbit().fit(np.eye(3), [set(), set(), set()])

@@ -163,7 +163,7 @@ def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
     ("options", "message"),
     [
         ({"threshold": "mean"}, "threshold='mean' is not allowed; threshold must be 'midpoint' or 'prior'"),
-        ({"ridge": -1.0}, "ridge=-1.0 is not allowed; ridge must be a finite number >= 0"),
+        ({"ridge": -1.0}, "ridge=-1.0 is not allowed; ridge must be a number >= 0"),
         ({"ridge": np.nan}, "ridge=nan is not allowed"),
         ({"ridge": "auto"}, "ridge='auto' is not allowed"),
         ({"ridge": True}, "ridge=True is not allowed"),
@@ -172,3 +172,10 @@ def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
 def test_impossible_parameters_are_refused(data, options, message):
     with pytest.raises(ValueError, match=message):
         FLDAClassifier(**options).fit(*data)
+
+
+def test_rows_of_single_precision_give_the_same_without_scatter_within_the_classes():
+    X = np.random.default_rng(1).normal(size=(2, 5)).astype(np.float32)
+    dense, sparse, double = (FLDAClassifier().fit(A, ["p", "q"]) for A in (X, sp.csr_array(X), X.astype(float)))
+    np.testing.assert_allclose(dense.coef_, double.coef_, rtol=1e-7)
+    np.testing.assert_allclose(sparse.coef_, double.coef_, rtol=1e-7)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from proxembed.classify import MultiOutputRidge
+from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, MultiOutputRidge
 from proxembed.classify.ridge import loo_penalty
 
 
@@ -114,7 +114,7 @@ def test_the_chosen_penalty_minimises_explicit_leave_one_out(data):
 
 @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "best", None])
 def test_impossible_penalties_are_refused_and_name_what_is_allowed(data, penalty):
-    with pytest.raises(ValueError, match="penalty=.*must be 'auto' or a finite number >= 0"):
+    with pytest.raises(ValueError, match="penalty=.*must be 'auto' or a number >= 0"):
         MultiOutputRidge(penalty).fit(*data)
 
 
@@ -128,3 +128,9 @@ def test_rows_that_do_not_fit_are_refused_and_the_input_stays(data):
     MultiOutputRidge().fit(X, Y)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(Y, before[1])
+
+
+@pytest.mark.parametrize("classifier", [MultiOutputRidge(), FLDAClassifier(), MLKNN(), LabelKNN()])
+def test_label_sets_that_are_all_empty_are_refused(classifier):
+    with pytest.raises(ValueError, match="no label occurs in y; give at least one row with a label"):
+        classifier.fit(np.eye(4), [set(), set(), set(), set()])

@@ -112,7 +112,7 @@ def test_neighbouring_floats_are_cut_apart():
         (np.full((1, 1), np.nan), np.ones((1, 1)), {}, "S must be finite"),
         (np.zeros((1, 1)), np.full((1, 1), 2), {}, "Y must hold only 0 and 1"),
         (np.zeros((1, 1)), np.full((1, 1), np.nan), {}, "Y must hold only 0 and 1"),
-        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": -1}, "shrink=-1 is not allowed; shrink must be a finite"),
+        (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": -1}, "shrink=-1 is not allowed; shrink must be a number"),
         (np.zeros((1, 1)), np.ones((1, 1)), {"shrink": np.inf}, "shrink=inf is not allowed"),
     ],
 )
@@ -243,7 +243,7 @@ def test_what_cannot_be_cut_is_refused(data):
 
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
         Thresholded(Silent()).fit(*data)
-    with pytest.raises(ValueError, match="gives 1 scores a row for 4 labels"):
+    with pytest.raises(ValueError, match="gives 1 scores per row for 4 labels"):
         Thresholded(Narrow()).fit(*data)
 
 
@@ -261,3 +261,18 @@ def test_features_that_are_all_constant_leave_the_shares_of_the_labels():
     X = np.full((6, 1), 0.1)
     model = Thresholded(cv=2).fit(X, [0, 1, 1, 2, 2, 0])
     np.testing.assert_allclose(model.decision_function(X), np.full((6, 3), -1 / 3))  # the mean of 1 and -1
+
+
+def test_folds_that_the_rows_do_not_fill_are_refused():
+    X, Y = np.array([[0.0], [1.0]]), np.array([[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match=r"cv=.* does not split the 2 rows of X"):
+        Thresholded(cv=None).fit(X, Y)
+
+
+def test_with_one_class_a_row_the_classifier_predicts(data):
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
+    with pytest.raises(ValueError, match="is no classifier: it has no predict"):
+        Thresholded(StandardScaler()).fit(X, y)
+    forest = RandomForestClassifier(5, random_state=0)
+    scores = Thresholded(forest).fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(scores, forest.fit(X, y).predict_proba(X))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from proxembed.cli.columns import dataset_from
 from proxembed.cli.data import data
-from proxembed.data import Columns, DataError, read
+from proxembed.data import Columns, DataError, digits, read
 
 TABLE = "doc,hue,who,when,note,t_a,t_b\n" + "".join(
     f"d{j},{j / 7},{'pq'[j % 2]},2024-01-{j + 1:02},note {j},{j % 2},{j % 3 % 2}\n" for j in range(12)
@@ -29,7 +29,7 @@ def program(*words):
 
 
 def test_options_become_columns(table):
-    found = dataset_from(str(table), ["t_*"], None, "doc", "who", "when", ["note"], None, None)
+    found = dataset_from(str(table), ["t_*"], id="doc", groups="who", time="when", drop=["note"])
     wanted = Columns(labels=("t_*",), id="doc", groups="who", time="when", drop=("note",))
     expected = read(table, columns=wanted)
     np.testing.assert_array_equal(found.X, expected.X)
@@ -41,10 +41,28 @@ def test_options_become_columns(table):
 def test_the_verb_shows_the_facts(table):
     done = program(table, "--labels", "t_a", "--labels", "t_b", "--id", "doc", "--groups", "who", "--drop", "note,when")
     assert done.exit_code == 0 and "12 x 1" in done.stdout, done.output
+    assert done.stdout.splitlines()[-1].startswith("next: ")
     words = ["--labels", "t_*", "--drop", "doc", "--groups", "who", "--time", "when", "--text", "note"]
     done = program(table, *words, "--json", "--drop", "hue")
     facts = json.loads(done.stdout)
     assert (facts["groups"], facts["time_order"], facts["sparse"], facts["labels"]) == (2, True, True, 2)
+
+
+def test_keep_names_all_features(table):
+    found = dataset_from(table, ["t_*"], keep=["h*", "doc"])
+    assert found.feature_names == ("doc", "hue") and found.X["doc"].tolist()[:2] == ["d0", "d1"]
+
+
+def test_all_faults_of_a_table_are_told_with_the_command_that_settles_them(tmp_path, monkeypatch):
+    rows = "".join(f"{-999 if j % 5 == 0 else j},{[1] * (j % 2 + 1)},{j % 2}\n".replace(", ", " ") for j in range(20))
+    (tmp_path / "t.csv").write_text("flow,v,y\n" + rows)
+    monkeypatch.setattr("sys.argv", ["proxembed", "data", "t.csv"])
+    done = program(tmp_path / "t.csv")
+    lines = [line.removeprefix("proxembed: ") for line in done.stderr.splitlines()]
+    assert done.exit_code == 2 and lines[0].endswith("t.csv: to be settled first:") and len(lines) == 5
+    assert lines[1].startswith("- column 'flow' holds -999 in 4 cells") and "unequal lengths (1, 2)" in lines[2]
+    assert lines[4] == "this settles them: proxembed data t.csv --missing=-999 --drop v --labels y"
+    assert program(tmp_path / "t.csv", "--missing=-999", "--drop", "v", "--labels", "y").exit_code == 0
 
 
 def test_names_with_commas_stand_in_quotes(tmp_path):
@@ -60,10 +78,10 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
         ((), "t.csv: nothing names the labels among its columns 'doc', 'hue',"),
         (("--labels", "topic_*"), "t.csv: labels 'topic_*' names no column of the file;"),
         (
-            ("--labels", "t_*", "--drop", "when"),
-            "t.csv: column 'doc' holds text, with 12 different values such as 'd0'; leave it out",
+            ("--labels", "t_*", "--keep", "doc,hues"),
+            "t.csv: keep 'hues' names no column of the file",
         ),
-        (("--labels", "who", "--drop", "doc,note"), "t.csv: column 'when' holds dates; leave it out (drop) or name"),
+        (("--labels", "t_*", "--unknown", "all"), "unknown='all' must be 'empty', or None for rows without labels."),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(table, words, message):
@@ -103,9 +121,12 @@ def test_vectors_take_a_label_file_and_its_columns(tmp_path):
 
 def test_openml_by_name(monkeypatch):
     calls = []
-    monkeypatch.setattr("proxembed.data.fetch_openml_dataset", lambda name, **options: calls.append((name, options)))
+    monkeypatch.setattr(
+        "proxembed.workflow.labelled_data.fetch_openml_dataset",
+        lambda name, **options: calls.append((name, options)) or digits(),
+    )
     dataset_from("openml:emotions", ["a,b"], drop=["c"])
     dataset_from("openml:yeast")
     assert calls == [("emotions", {"labels": ["a", "b"], "drop": ["c"]}), ("yeast", {"labels": None, "drop": []})]
-    with pytest.raises(DataError, match="openml:yeast: --id, --test was given, but an OpenML set takes"):
+    with pytest.raises(DataError, match="openml:yeast: id, test was given, but an OpenML set takes"):
         dataset_from("openml:yeast", id="doc", test="b.csv")

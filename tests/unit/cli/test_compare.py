@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proxembed.cli import app
-from proxembed.cli import job as job_module
+from proxembed.workflow import comparison
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 
@@ -15,8 +15,8 @@ FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 @pytest.fixture(autouse=True)
 def few_rivals(monkeypatch):
     """The forest is slow to grow and is tested in its own room."""
-    whole = job_module.rival_arms
-    monkeypatch.setattr(job_module, "rival_arms", lambda *args, **options: whole(*args, **options)[:4])
+    whole = comparison.rival_arms
+    monkeypatch.setattr(comparison, "rival_arms", lambda *args, **options: whole(*args, **options)[:4])
 
 
 def program(*words):
@@ -28,7 +28,7 @@ def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
     assert done.exit_code == 0, done.output
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
-    assert words.endswith(f"{verdict['headline']}: {verdict['text']}")
+    assert words.endswith(f"{verdict['goals']['map']['sentence']} {verdict['note']}")
     assert "best method - all features:" in words and "(Holm)" in words
     with open(tmp_path / "out" / "leaderboard.csv", newline="") as lines:
         rows = list(csv.DictReader(lines))
@@ -60,7 +60,7 @@ def test_repeats_give_more_folds(file, tmp_path):
         (["-k", "0,2"], "must be at least 1"),
         (["--folds", "81"], "n_folds=81 must be from 2 to the number of rows (80)"),
         (["--max-seconds", "0"], "--max-seconds 0.0 must be a number of seconds above 0"),
-        (["--contrast", "opls"], "--contrast 'opls' must be two of them"),
+        (["--contrast", "opls"], "--contrast opls must be two of the arms"),
     ],
 )
 def test_bad_options_end_with_one_line_and_code_2(file, tmp_path, options, message):

@@ -11,17 +11,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import proxembed.evaluate.arms
-import proxembed.report
 import proxembed.study.embedding_search
-import proxembed.study.evidence
-from proxembed.cli import app, outputs
-from proxembed.cli import job as job_module
-from proxembed.cli import search as search_module
-from proxembed.cli.interruption import exit_code, interruptible, written_up
-from proxembed.evaluate import protocol
+from proxembed.cli import app
+from proxembed.cli.interruption import exit_code, interruptible
 from proxembed.evaluate.results import Results
 from proxembed.persist import load
+from proxembed.workflow import comparison, main_job
+from proxembed.workflow import record as record_room
+from proxembed.workflow.record import retry_once
 
 QUICK = ["--methods", "opls,mvmd", "--max-trials", "2", "-k", "1,2", "--folds", "2", "--shuffles", "19"]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
@@ -33,29 +30,29 @@ MODEL = {"model.skops", "model.md", "embedding.npz"}
 # Where a phase of the search begins, what is in the folder then, what at the end, and the sections that are missing.
 SEARCH = {
     "last fit of the search": (proxembed.study.embedding_search, "fit_model", set(), UNFINISHED | MODEL, ()),
-    "comparison": (protocol, "run", UNFINISHED, UNFINISHED | MODEL, ()),
-    "summary": (proxembed.report, "summarise", VALUES, PAGE | MODEL, ("map", "diagnosis")),
-    "test rows": (proxembed.study.evidence, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
-    "diagnosis": (search_module, "diagnosed", COMPARED, PAGE | MODEL, ("diagnosis",)),
-    "last fit": (search_module, "refitted", COMPARED, PAGE, ("components",)),
-    "model": (outputs, "saved_model", COMPARED, PAGE, ("components",)),
-    "components": (outputs, "model_section", COMPARED | MODEL, PAGE | MODEL, ("components",)),
-    "page": (outputs, "page_html", COMPARED | MODEL, PAGE | MODEL, ()),
+    "comparison": (main_job, "run", UNFINISHED, UNFINISHED | MODEL, ()),
+    "summary": (main_job, "summarise", VALUES, PAGE | MODEL, ("map", "diagnosis")),
+    "test rows": (main_job, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
+    "diagnosis": (main_job, "diagnosed", COMPARED, PAGE | MODEL, ("diagnosis",)),
+    "last fit": (main_job, "refitted", COMPARED, PAGE, ("components",)),
+    "model": (main_job, "saved_model", COMPARED, PAGE, ("components",)),
+    "components": (main_job, "model_section", COMPARED | MODEL, PAGE | MODEL, ("components",)),
+    "page": (record_room, "page_html", COMPARED | MODEL, PAGE | MODEL, ()),
 }
 COMPARE = {
-    "summary": (job_module, "summarise", VALUES, PAGE, ("map", "components")),
-    "contrasts": (job_module, "contrasts", COMPARED, PAGE, ("map", "components")),
-    "held-out rows": (job_module, "held_out_evidence", COMPARED, PAGE, ("map", "components")),
-    "components": (job_module, "embedding_pipeline", COMPARED, PAGE, ("components",)),
-    "page": (outputs, "page_html", COMPARED, PAGE, ()),
+    "summary": (comparison, "summarise", VALUES, PAGE, ("map", "components")),
+    "contrasts": (comparison, "contrasts", COMPARED, PAGE, ("map", "components")),
+    "held-out rows": (comparison, "held_out_evidence", COMPARED, PAGE, ("map", "components")),
+    "components": (comparison, "embedding_pipeline", COMPARED, PAGE, ("components",)),
+    "page": (record_room, "page_html", COMPARED, PAGE, ()),
 }
 
 
 @pytest.fixture(autouse=True)
 def few_rivals(monkeypatch):
     """The forest is slow to grow and is tested in its own room."""
-    whole = proxembed.evaluate.arms.rival_arms
-    for room in (proxembed.evaluate.arms, job_module):
+    whole = main_job.rival_arms
+    for room in (main_job, comparison):
         monkeypatch.setattr(room, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
 
 
@@ -154,7 +151,7 @@ def test_an_error_after_a_phase_tells_what_was_kept(unsplit, out, monkeypatch):
     def too_large(*arguments):
         raise MemoryError("Unable to allocate 8.00 GiB")
 
-    monkeypatch.setattr(search_module, "refitted", too_large)
+    monkeypatch.setattr(main_job, "refitted", too_large)
     done = program("search", unsplit, *QUICK, "-o", out)
     line = done.stderr.strip()
     assert done.exit_code == 2 and len(line.splitlines()) == 1 and done.stdout == ""
@@ -165,9 +162,9 @@ def test_an_error_after_a_phase_tells_what_was_kept(unsplit, out, monkeypatch):
 
 def test_before_anything_is_finished_the_earlier_run_stays(unsplit, file, out, monkeypatch):
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    interrupted(monkeypatch, search_module, "searching")
+    interrupted(monkeypatch, main_job, "run_engine")
     assert last_line(program("search", unsplit, *QUICK, "-o", out)).endswith("interrupted; nothing was written.")
-    interrupted(monkeypatch, job_module, "run")
+    interrupted(monkeypatch, comparison, "run")
     assert last_line(program("compare", file, *FAST, "-o", out)).endswith("interrupted; nothing was written.")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
@@ -175,7 +172,7 @@ def test_before_anything_is_finished_the_earlier_run_stays(unsplit, file, out, m
 @pytest.mark.parametrize("name", sorted(PAGE | MODEL))
 def test_a_blocked_name_is_refused_before_the_work(unsplit, tmp_path, monkeypatch, name):
     (tmp_path / "out" / name).mkdir(parents=True)
-    monkeypatch.setattr(search_module, "searching", None)
+    monkeypatch.setattr(main_job, "run_engine", None)
     done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 2 and f"out/{name}: this is a folder; name a file in it" in done.stderr
     assert names(tmp_path / "out") == {name}
@@ -183,14 +180,14 @@ def test_a_blocked_name_is_refused_before_the_work(unsplit, tmp_path, monkeypatc
 
 def test_a_document_in_place_of_the_card_is_refused_before_the_work(unsplit, tmp_path, monkeypatch):
     (tmp_path / "model.md").write_text("# My notes")
-    monkeypatch.setattr(search_module, "searching", None)
+    monkeypatch.setattr(main_job, "run_engine", None)
     done = program("search", unsplit, *QUICK, "-o", tmp_path)
     assert done.exit_code == 2 and "model.md exists and is no model card" in done.stderr
     assert (tmp_path / "model.md").read_text() == "# My notes"
 
 
 def test_folds_that_cannot_be_made_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
-    monkeypatch.setattr(search_module, "searching", None)
+    monkeypatch.setattr(main_job, "run_engine", None)
     done = program("search", unsplit, *QUICK, "--folds", "91", "-o", tmp_path / "out")
     assert done.exit_code == 2 and "n_folds=91 must be from 2 to the number of rows (90)" in done.stderr
 
@@ -200,17 +197,16 @@ RUN = (
     "import signal, sys\n"
     "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # whatever the tests run under
     "signal.signal(signal.SIGTERM, signal.SIG_DFL)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
-    "from proxembed.cli import main, search\n"
-    "from proxembed.study import halving\n"
-    "import proxembed.evaluate.arms as arms\n"
-    "rivals = arms.rival_arms\n"
-    "arms.rival_arms = lambda *args, **options: rivals(*args, **options)[:2]\n"
-    "trial = halving.run_trial\n"
-    "def told(*args):\n    print('trial', flush=True)\n    return trial(*args)\n"
-    "halving.run_trial = told\n"
-    "diagnosed = search.diagnosed\n"
+    "from proxembed.cli import main\n"
+    "from proxembed.workflow import main_job\n"
+    "from proxembed.study import trials\n"
+    "rivals = main_job.rival_arms\n"
+    "main_job.rival_arms = lambda *args, **options: rivals(*args, **options)[:2]\n"
+    "trial = trials.run_trial\n"
+    "def told(*args, **options):\n    print('trial', flush=True)\n    return trial(*args, **options)\n"
+    "trials.run_trial = told\n"
     "def slow(*args):\n    print('diagnosis', flush=True)\n    import time\n    time.sleep(60)\n"
-    "search.diagnosed = slow\n"
+    "main_job.diagnosed = slow\n"
     "main()\n"
 )
 
@@ -234,7 +230,7 @@ def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
     out, number = tmp_path / "out", signal.SIGTERM
     code, told = signalled(unsplit, out, number, "trial", 9, "--max-trials", "100000", "--max-seconds", "600")
     assert code == 143 and names(out) == MODEL | UNFINISHED
-    assert told.startswith("proxembed: interrupted; the best so far (") and len(told.splitlines()) == 1, told
+    assert told.startswith("proxembed: interrupted; the best so far (") and len(told.strip().splitlines()) == 1, told
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
@@ -286,13 +282,19 @@ def test_what_is_ignored_or_handled_stays_so():
 
 
 def test_the_first_signal_gives_the_exit_code():
-    with interruptible():
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(number)
-        assert exit_code() == 143
-    with interruptible():
-        assert exit_code() == 130
+    numbers = signal.SIGTERM, signal.SIGINT
+    earlier = [signal.signal(number, signal.SIG_DFL) for number in numbers]  # a shell's background job ignores SIGINT
+    try:
+        with interruptible():
+            for number in numbers:
+                with pytest.raises(KeyboardInterrupt):
+                    signal.raise_signal(number)
+            assert exit_code() == 143
+        with interruptible():
+            assert exit_code() == 130
+    finally:
+        for number, handler in zip(numbers, earlier, strict=True):
+            signal.signal(number, handler)
 
 
 def test_outside_the_main_thread_signals_are_let_alone():
@@ -320,6 +322,6 @@ def test_a_step_of_writing_up_is_done_again_once():
             raise KeyboardInterrupt
         return "done"
 
-    assert written_up(results, step) == "done" and results.interrupted
+    assert retry_once(results, step) == "done" and results.interrupted
     with pytest.raises(KeyboardInterrupt):
-        written_up(results, step)
+        retry_once(results, step)

@@ -1,4 +1,4 @@
-"""`proxembed predict`: named labels, one class a row, or scores; refusals in one line."""
+"""`proxembed predict`: named labels, one class per row, or scores; refusals in one line."""
 
 import csv
 import json

@@ -8,8 +8,9 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+import proxembed
 from proxembed.cli import app
-from proxembed.cli import job as job_module
+from proxembed.workflow import comparison
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
 
@@ -33,7 +34,7 @@ def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
     assert arms == {"OPLS": "method", **rivals}
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
-    assert words.endswith(f"{verdict['headline']}: {verdict['text']}")
+    assert words.endswith(verdict["note"]) and verdict["goals"]["predict"]["sentence"] in words
     for word in ("all features", "OPLS", "macro AP", "Jaccard@10"):
         assert word in words
 
@@ -77,13 +78,13 @@ def test_bad_files_end_with_one_line_and_code_2(tmp_path, name):
 
 def test_an_output_folder_that_is_a_file_is_refused_before_the_work(file, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
-    monkeypatch.setattr(job_module, "run", None)
+    monkeypatch.setattr(comparison, "run", None)
     done = program("compare", file, *FAST, "-o", tmp_path / "taken")
     assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
 
 
 def test_interruption_writes_the_partial_leaderboard_and_says_so(file, tmp_path, monkeypatch):
-    whole = job_module.run
+    whole = comparison.run
 
     def stopped(protocol, dataset, progress):
         def stop(done, total, text):
@@ -92,7 +93,7 @@ def test_interruption_writes_the_partial_leaderboard_and_says_so(file, tmp_path,
 
         return whole(protocol, dataset, stop)
 
-    monkeypatch.setattr(job_module, "run", stopped)
+    monkeypatch.setattr(comparison, "run", stopped)
     done = program("compare", file, *FAST, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "kept 1 complete folds of 2" in done.stderr
     assert "OPLS" in (tmp_path / "out" / "leaderboard.csv").read_text()
@@ -107,3 +108,13 @@ def test_help_imports_no_numerical_library():
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_version_is_that_of_the_package():
+    done = program("--version")
+    assert done.exit_code == 0 and done.stdout == f"proxembed {proxembed.__version__}\n"
+
+
+def test_the_package_shows_its_public_names_alone():
+    shown = [name for name in dir(proxembed) if not name.startswith("__")]
+    assert sorted(shown) == sorted(proxembed.__all__)

@@ -9,13 +9,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from proxembed.cli import search as search_module
-from proxembed.cli.outputs import file_hash
-from proxembed.evaluate import protocol
+from proxembed.cli.search import search
 from proxembed.persist import load
+from proxembed.workflow import main_job
+from proxembed.workflow import record as record_room
+from proxembed.workflow.record import file_hash
 
 APP = typer.Typer()
-APP.command()(search_module.search)
+APP.command()(search)
 QUICK = ["--methods", "opls,mvmd", "--max-trials", "4", "-k", "1,2", "--folds", "2", "--shuffles", "19"]
 FILES = [
     "embedding.npz",
@@ -54,7 +55,7 @@ def test_the_folder_holds_model_rows_evidence_and_page(unsplit, tmp_path, made):
         kinds = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
     assert kinds["OPLS"] == "method" and kinds["all features"] == kinds["label scores"] == "rival"
     verdict = record["summary"]["verdict"]
-    assert " ".join(done.output.split()).endswith(f"{verdict['headline']}: {verdict['text']}")
+    assert " ".join(done.output.split()).endswith(verdict["note"])
     assert "<b>two" not in (out / "index.html").read_text()
 
 
@@ -98,15 +99,15 @@ def stop(*arguments, **options):
 
 
 def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
-    from proxembed.study import halving
+    from proxembed.study import trials
 
-    whole, calls = halving.run_trial, []
+    whole, calls = trials.run_trial, []
 
-    def stopped(*arguments):
+    def stopped(*arguments, **options):
         calls.append(1)
-        return whole(*arguments) if len(calls) < 6 else stop()
+        return whole(*arguments, **options) if len(calls) < 6 else stop()
 
-    monkeypatch.setattr(halving, "run_trial", stopped)
+    monkeypatch.setattr(trials, "run_trial", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far" in done.stderr
     assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops", "unfinished.json"]
@@ -114,7 +115,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
 
 
 def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkeypatch):
-    whole = protocol.run
+    whole = main_job.run
 
     def stopped(rules, dataset, progress):
         def tell(done, total, text):
@@ -124,7 +125,7 @@ def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkey
 
         return whole(rules, dataset, tell)
 
-    monkeypatch.setattr(protocol, "run", stopped)
+    monkeypatch.setattr(main_job, "run", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; what was done by then is in" in done.stderr
     record = json.loads((tmp_path / "out" / "results.json").read_text())
@@ -132,7 +133,7 @@ def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkey
 
 
 def test_ctrl_c_in_the_diagnosis_keeps_all_else(unsplit, tmp_path, monkeypatch):
-    monkeypatch.setattr(search_module, "diagnosed", stop)
+    monkeypatch.setattr(main_job, "diagnosed", stop)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and names(tmp_path / "out") == FILES
     assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None
@@ -157,7 +158,7 @@ def test_bad_options_end_with_one_line_and_code_2(unsplit, tmp_path, options, me
 
 def test_a_folder_that_is_a_file_is_refused_before_the_work(unsplit, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
-    monkeypatch.setattr(search_module, "searching", None)
+    monkeypatch.setattr(main_job, "run_engine", None)
     done = program(unsplit, *QUICK, "-o", tmp_path / "taken")
     assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
 
@@ -173,15 +174,13 @@ def test_a_disk_that_is_full_from_the_start_leaves_the_earlier_folder_whole(unsp
 
 
 def test_a_disk_that_is_full_at_the_page_keeps_all_else_and_no_earlier_page(unsplit, tmp_path, monkeypatch):
-    from proxembed.cli import outputs
-
     out = tmp_path / "out"
     assert program(unsplit, *QUICK, "-o", out).exit_code == 0
 
     def full(*arguments, **options):
         raise OSError(28, "No space left on device", "index.html")
 
-    monkeypatch.setattr(outputs, "page_html", full)
+    monkeypatch.setattr(record_room, "page_html", full)
     done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
     assert done.exit_code == 2 and "No space left on device" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and f"Before that: kept in {out}: model.skops" in done.stderr
@@ -216,7 +215,7 @@ def test_a_label_of_one_row_may_be_missing_wherever_rows_are_left_out(tmp_path, 
     X, Y = made
     Y = np.column_stack([Y, np.arange(120) == 7 * row])
     np.savez(tmp_path / "rare.npz", X=X, Y=Y.astype(np.uint8))
-    monkeypatch.setattr(search_module, "DIAGNOSIS", 20)
+    monkeypatch.setattr(main_job, "DIAGNOSIS", 20)
     # some part of the rows lacks the label: the training rows, a fold, an inner fold of the cuts, or the diagnosis
     words = ["--methods", "cca", "--max-trials", "1", "-k", "4", "--folds", "2", "--shuffles", "19"]
     done = program(tmp_path / "rare.npz", *words, "-o", tmp_path / "out")

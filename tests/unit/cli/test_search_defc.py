@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,19 +9,18 @@ import typer
 from typer.testing import CliRunner
 
 from proxembed import DEFC
-from proxembed.cli import engines
-from proxembed.cli import search as search_module
 from proxembed.cli.predict import predict
 from proxembed.cli.report import report
 from proxembed.cli.search import search
 from proxembed.cli.transform import transform
 from proxembed.data import Dataset, banana
-from proxembed.defc import search as defc
 from proxembed.defc.prefix_classifier import CLASSIFIERS
 from proxembed.model import embedding_pipeline
 from proxembed.persist import load
 from proxembed.report import adaptive
 from proxembed.report.adaptive import adaptive_view
+from proxembed.workflow import engines, main_job, options
+from proxembed.workflow.options import SearchOptions
 
 APP = typer.Typer(pretty_exceptions_enable=False)
 for verb in (search, report, predict, transform):
@@ -44,7 +42,7 @@ def test_the_folder_tells_of_the_models_and_holds_the_best(unsplit, tmp_path, ma
     out = tmp_path / "out"
     record = searched(unsplit, out, "--shuffles", "19")
     found, chosen = record["adaptive"], record["search"]["chosen"]
-    assert (found["search"], found["classifier"], found["scoring"]) == ("reduced8", "1nn", "macro-F1")
+    assert (found["search"], found["classifier"], found["scoring"]) == ("reduced8", "1nn", "macro F1")
     assert (found["n_models"], found["n_evaluations"], found["rows"], found["folds"]) == (8, 8, 90, 3)
     arms = [entry["arm"] for entry in record["summary"]["best"] if not entry["rival"]]
     named = [f"DEFC [{','.join(map(str, model['switches']))}]" for model in found["models"][:3]]
@@ -74,7 +72,7 @@ def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(unsplit, tmp
 
 
 def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(unsplit, tmp_path):
-    record = searched(unsplit, tmp_path / "a", "--defc-search", "random", "--classifier", "flda")
+    record = searched(unsplit, tmp_path / "a", "--strategy", "random", "--classifier", "flda")
     found = record["adaptive"]
     assert (found["search"], found["classifier"]) == ("random", "flda")
     assert {model["k"] for model in found["models"][:3]} <= {*record["summary"]["protocol"]["sizes"]}
@@ -95,8 +93,8 @@ def test_the_search_sees_neither_test_rows_nor_unknown_labels(tmp_path, made, mo
     (tmp_path / "table.csv").write_text("\n".join([",".join([*(f"f{j}" for j in range(6)), "kind"]), *lines]))
     whole, seen, splits = DEFC.fit, [], []
     monkeypatch.setattr(DEFC, "fit", lambda self, X, y: seen.append(np.array(X)) or whole(self, X, y))
-    parted = search_module.with_test_rows
-    monkeypatch.setattr(search_module, "with_test_rows", lambda *given: splits.append(parted(*given)) or splits[-1])
+    parted = main_job.with_test_rows
+    monkeypatch.setattr(main_job, "with_test_rows", lambda *given: splits.append(parted(*given)) or splits[-1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         record = searched(tmp_path / "table.csv", tmp_path / "out", "--labels", "kind")
@@ -105,18 +103,17 @@ def test_the_search_sees_neither_test_rows_nor_unknown_labels(tmp_path, made, mo
     assert len(seen) == 1 and len(seen[0]) == len(known) == record["adaptive"]["rows"]
     part = X.round(4)[known]
     np.testing.assert_allclose(np.sort(seen[0], axis=0), np.sort((part - part.mean(0)) / part.std(0, ddof=1), axis=0))
-    assert record["adaptive"]["scoring"] == "accuracy"
+    assert record["adaptive"]["scoring"] == "subset accuracy"
     assert load(tmp_path / "out" / "model.skops").predict(X).shape == (120, 3)
 
 
 def test_groups_stay_whole_in_the_folds_of_the_search(made, monkeypatch):
     X, Y = made
     train = Dataset(X=X, Y=Y, label_names=["a", "b", "c"], groups=np.arange(120) // 30)
-    job = search_module.Job(None, None, None, None, 8, 2, 0, 0, 1, None, True, "defc")
     whole, calls, folds = DEFC.fit, [], []
     monkeypatch.setattr(DEFC, "fit", lambda self, X, y: folds.extend(self.cv) or whole(self, X, y))
     monkeypatch.setattr(engines, "MANY_ROWS", 119)
-    found = engines.adaptive_models(job, train, lambda *told: calls.append(told))
+    found = engines.adaptive_models(defc_options(), train, lambda *told: calls.append(told))
     assert len(found.leaders) == 1  # of many rows
     assert all(not {*train.groups[f.train]} & {*train.groups[f.held_out]} for f in folds)
     assert found.adaptive["folds"] == len(folds) == 3 and len(found.trials) == 8 and not found.interrupted
@@ -146,12 +143,16 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
     [
         (["--engine", "umap"], "--engine umap is unknown; choose one of methods, defc."),
         (
-            ["--engine", "defc", "--defc-search", "tpe"],
-            "--defc-search tpe is unknown; choose one of reduced8, ga, random",
+            ["--engine", "defc", "--strategy", "tpe"],
+            "--strategy tpe is unknown to the engine 'defc'; choose one of reduced8, ga, random",
         ),
         (["--engine", "defc", "--classifier", "svm"], "--classifier svm is unknown; choose one of 1nn, flda."),
-        (["--classifier", "1nn"], "--classifier 1nn is an option of the adaptive model; add --engine defc"),
-        (["--engine", "defc", "--methods", "opls"], "--methods opls names methods, but --engine defc makes its own"),
+        (["--strategy", "ga"], "--strategy ga is unknown to the engine 'methods'; choose one of halving, random."),
+        (["--classifier", "1nn"], "--classifier 1nn is an option of the engine 'defc'; name that engine"),
+        (
+            ["--engine", "defc", "--methods", "opls"],
+            "--methods opls names methods, but the engine 'defc' makes its own",
+        ),
     ],
 )
 def test_options_that_do_not_fit_end_with_one_line_and_code_2(unsplit, tmp_path, options, message):
@@ -160,9 +161,8 @@ def test_options_that_do_not_fit_end_with_one_line_and_code_2(unsplit, tmp_path,
     assert len(done.stderr.strip().splitlines()) == 1 and not (tmp_path / "out").exists()
 
 
-def test_the_program_knows_every_search_and_classifier_of_the_engine():
-    assert {*engines.STRATEGIES} == {*defc.SEARCHES} == {*engines.EVALUATIONS} == {*adaptive.STRATEGIES}
-    assert {*engines.CLASSIFIERS} == {*CLASSIFIERS} == {*adaptive.CLASSIFIERS}
+def test_the_program_knows_every_classifier_of_the_engine():
+    assert {*options.CLASSIFIERS} == {*CLASSIFIERS} == {*adaptive.CLASSIFIERS}
 
 
 def test_too_many_rows_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
@@ -171,14 +171,14 @@ def test_too_many_rows_are_refused_before_the_search(unsplit, tmp_path, monkeypa
     assert done.exit_code == 2 and "at most 89 of them, and there are 90 to learn from" in done.stderr
 
 
-def job_of(**options):
-    return search_module.Job(None, None, None, None, 8, 2, 0, 0, 1, None, True, "defc", **options)
+def defc_options(**more):
+    return SearchOptions(**{"engine": "defc", "max_seconds": None, "max_trials": 8, "folds": 2, "shuffles": 0} | more)
 
 
 def test_the_python_of_the_page_makes_the_best_model_of_the_search(made):
     X, Y = made
     train = Dataset(X=3.0 * X + 1.0, Y=Y, label_names=["a", "b", "c"])
-    found = engines.adaptive_models(job_of(strategy="random"), train, lambda *told: None)
+    found = engines.adaptive_models(defc_options(strategy="random"), train, lambda *told: None)
     names = {}
     exec(adaptive_view(found.adaptive)["call"], names)
     pipeline = embedding_pipeline(found.leaders[0][1], train.X, readout=False)
@@ -195,8 +195,8 @@ def test_the_genetic_algorithm_gets_thousands_of_evaluations_where_none_are_aske
     monkeypatch.setattr(
         DEFC, "fit", lambda self, X, y: asked.append(self.max_evals) or whole(self.set_params(max_evals=2), X, y)
     )
-    job = replace(job_of(strategy=strategy), max_trials=None, max_seconds=60.0)
-    engines.adaptive_models(job, Dataset(X=X, Y=Y, label_names=["a", "b", "c"]), lambda *told: None)
+    asking = defc_options(strategy=strategy, max_trials=None, max_seconds=60.0)
+    engines.adaptive_models(asking, Dataset(X=X, Y=Y, label_names=["a", "b", "c"]), lambda *told: None)
     assert asked == [{"reduced8": 200, "ga": 4000}[strategy]]
 
 

@@ -15,10 +15,15 @@ def make_summary(arm="OPLS"):
         "dataset": {"name": "made", "n": 1000, "d": 5, "labels": 3},
         "measures": [NAME],
         "folds": ["1", "2"],
+        "fold_sizes": {"1": {"train": 600, "held_out": 300}, "test": {"train": 900, "held_out": 100}},
         "best": [entry, rival],
         "failures": [["all features", None, "ValueError: no"]],
         "notes": ["OPLS: careful"],
-        "verdict": {"headline": "Embed", "text": "It helps."},
+        "verdict": {
+            "goals": {"map": {"title": "Map", "word": "better", "sentence": "0.5 [instead] of 0.4."}},
+            "note": "On 3 test rows.",
+            "text": "",
+        },
     }
 
 
@@ -32,8 +37,14 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     print_summary(make_summary(), ["index.html"], [entry])
     shown = capsys.readouterr()
     words = " ".join(shown.out.split())
-    assert shown.err == "" and words.endswith("Embed: It helps.")
-    for text in ("OPLS", "all features * (failed)", "0.500 ± 0.010", "failed, counted as 0: all features: ValueError"):
+    assert shown.err == "" and words.endswith("Map: better. 0.5 [instead] of 0.4. On 3 test rows.")
+    for text in (
+        "mean of 2 folds of 900 rows",
+        "OPLS",
+        "all features * (failed)",
+        "0.500 ± 0.010",
+        "failed, counted as 0: all features: ValueError",
+    ):
         assert text in words
     assert "OPLS - PCA: -0.100" in words and "1 warnings" in words and "written: index.html" in words
 

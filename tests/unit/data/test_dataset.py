@@ -129,6 +129,8 @@ def test_describe_counts_what_it_says(form):
     facts = make(X=form(X), licence="CC0").describe()
     assert facts == {
         "name": "data",
+        "negative": None,
+        "notes": [],
         "n": 5,
         "d": 3,
         "labels": 2,

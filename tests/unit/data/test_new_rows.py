@@ -13,7 +13,7 @@ from proxembed.data.readers import table_file
 
 OLD = "doc,x,kind,e,y\na,1,red,[1 2],0\nb,2,blue,[3 4],1\nc,4,red,[5 6],1\nd,5,blue,[7 8],0\n"
 NEW = "e,unheard,kind,doc,x\n[9 8],1,blue,p,0.5\n[7 6],?,red,q,-1\n"
-EXPECTED = [[0.5, 1, 0, 9, 8], [-1, 0, 1, 7, 6]]
+EXPECTED = {"x": [0.5, -1], "kind": ["blue", "red"], "e": [[9, 8], [7, 6]]}
 
 
 def dense(X):
@@ -36,14 +36,23 @@ def test_a_table_is_read_by_the_names_of_its_columns(tmp_path, monkeypatch, bloc
     pq.write_table(pa.table(table), tmp_path / "new.parquet")
     for name in ("new.csv", "new.parquet"):
         X, ids = read_rows(tmp_path / name, source)
-        assert X.tolist() == EXPECTED and ids == ("p", "q")
+        assert {name: X[name].tolist() for name in EXPECTED} == EXPECTED and ids == ("p", "q")
 
 
 def test_the_training_file_itself_gives_its_matrix(tmp_path):
     data, source = source_of(tmp_path, id="doc")
     X, ids = read_rows(tmp_path / "old.csv", source)
-    np.testing.assert_array_equal(X, data.X)
+    for name in EXPECTED:
+        np.testing.assert_array_equal(X[name], data.X[name])
     assert ids == data.ids
+
+
+def test_unseen_categories_and_empty_cells_are_taken(tmp_path):
+    _, source = source_of(tmp_path, id="doc")
+    (tmp_path / "new.csv").write_text("e,kind,doc,x\n,green,p,\n[7 6],,q,2\n")
+    X, _ = read_rows(tmp_path / "new.csv", source)
+    assert X["kind"].tolist() == ["green", ""] and np.isnan(X["x"]).tolist() == [True, False]
+    assert np.isnan(X["e"]).tolist() == [[True, True], [False, False]]
 
 
 def test_without_an_id_column_there_are_no_ids(tmp_path):
@@ -63,11 +72,8 @@ def test_texts_are_counted_in_the_words_of_the_training_file(tmp_path):
     ("old", "new", "message"),
     [
         ("doc,x", "doc,z", "new.csv: column 'x' of the training file is missing; its columns are 'e'"),
-        ("blue", "green", "new.csv, line 2: 'green' in column 'kind' does not occur in the training file; correct it"),
-        ("[9 8],1", "[9],1", "new.csv, line 3: the vector in column 'e' has 2 values, not 1 as before"),
-        ("0.5", "half", "new.csv, line 2: 'half' in column 'x' is not a number"),
-        ("0.5", "", "new.csv, line 2: the cell of feature 'x' is empty"),
-        ("blue", "", "new.csv, line 2: the cell of feature 'kind' is empty"),
+        ("[9 8],1", "[9],1", "new.csv, line 2: '[9]' in column 'e' is not a vector of 2 numbers, as in the training"),
+        ("0.5", "half", "new.csv, line 2: 'half' in column 'x' is not a number, as in the training file; correct it"),
     ],
 )
 def test_new_rows_that_do_not_fit(tmp_path, old, new, message):
@@ -78,12 +84,22 @@ def test_new_rows_that_do_not_fit(tmp_path, old, new, message):
     assert message in str(caught.value)
 
 
+def test_new_rows_of_a_matrix_have_no_empty_cells(tmp_path):
+    _, source = source_of(tmp_path, "y,x,e\n0,1,[1 2]\n1,2,[3 4]\n")
+    for text, message in {
+        "x,e\n,[1 2]\n": "new.csv, line 2: the cell of feature 'x' is empty",
+        "x,e\n1,[1 2]\n2,[1]\n": "new.csv, line 3: the vector in column 'e' has 1 values, not 2 as before",
+    }.items():
+        (tmp_path / "new.csv").write_text(text)
+        with pytest.raises(DataError, match=message):
+            read_rows(tmp_path / "new.csv", source)
+
+
 def test_columns_of_other_types_and_sizes(tmp_path):
-    _, source = source_of(tmp_path, id="doc")
-    table = {"x": [1.0], "kind": ["red"], "e": [[1.0, 2.0]]}
+    _, source = source_of(tmp_path, "y,x,e\n0,1,[1 2]\n1,2,[3 4]\n")
+    table = {"x": [1.0], "e": [[1.0, 2.0]]}
     for change, message in {
         "x": ({"x": ["1"]}, "column 'x' holds text, not a number a row as the training file did"),
-        "kind": ({"kind": [7]}, "row 1: '7' in column 'kind' does not occur in the training file"),
         "e": ({"e": [1.0]}, "column 'e' holds number, not a vector a row"),
         "size": ({"e": [[1.0, 2, 3]]}, "the vectors of column 'e' have 3 values, not the 2 of the training file"),
     }.values():

@@ -139,7 +139,7 @@ def test_sparse_sets_stay_sparse(stub, tmp_path):
     np.testing.assert_array_equal(data.X.toarray(), [[2, 1, 1, 0, 0], [0, 0, 1, 0, 1.5], [0, 0, 0, 1, 0]])
     assert data.label_names == ("a", "b") and data.Y.toarray().tolist() == [[1, 0], [0, 1], [1, 1]]
     lone = fetch_openml_dataset("toy", labels=["c"], data_home=tmp_path)
-    assert lone.label_names == ("no", "yes") and lone.Y.toarray().argmax(axis=1).tolist() == [0, 0, 1]
+    assert lone.label_names == ("c",) and lone.Y.toarray().tolist() == [[0], [0], [1]], "yes and no are one label"
     assert lone.feature_names == ("w0", "w1", "w2", "a", "b")
 
 
@@ -163,7 +163,7 @@ def test_a_set_fetched_before_needs_no_network(stub, tmp_path):
             "feature column 'species' lacks values; leave it out: drop=['species'].",
         ),
         ({}, {"labels": ["hue"]}, "label 'hue' is the fraction '0.5'; a continuous target is no label"),
-        ({}, {"labels": ["beach", "size"]}, "row 0: label 'size' is '2', not 0 or 1; write 0 or 1, and leave"),
+        ({}, {"labels": ["beach", "size"]}, "row 0: label 'size' is '2', not 0 or 1; write 0 or 1 (or yes"),
         ({}, {"labels": ["hue", "size", "shape", "beach", "s[up]*"]}, "no feature column is left; name fewer columns"),
         ({"default_target_attribute": None}, {}, "it has no default target; name the label columns with labels=[...]."),
         ({"default_target_attribute": "class"}, {}, "its default target 'class' is no column; name the label columns"),

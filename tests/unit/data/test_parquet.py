@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from proxembed.data.parquet import parquet_bytes
+from proxembed.data.parquet import frame_bytes, parquet_bytes
 
 
 def test_columns_come_back_in_their_order_and_types():
@@ -21,3 +21,19 @@ def test_without_pyarrow_the_remedy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ValueError, match=r"needs pyarrow: pip install 'proxembed\[data\]', or write \.csv"):
         parquet_bytes({"z": [1.0]})
+    with pytest.raises(ValueError, match=r"holds its labels needs pyarrow: pip install 'proxembed\[data\]'"):
+        frame_bytes(None)
+
+
+def test_a_frame_comes_back_without_its_index():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [30, None], "left": ["yes", "no"]}, index=[7, 3])
+    table = pq.read_table(io.BytesIO(frame_bytes(frame)))
+    assert table.to_pydict() == {"age": [30.0, None], "left": ["yes", "no"]}
+    polars = pytest.importorskip("polars")
+    assert pq.read_table(io.BytesIO(frame_bytes(polars.DataFrame({"tags": [["a"], []]})))).to_pydict() == {
+        "tags": [["a"], []]
+    }
+    mixed = pandas.DataFrame({"price": [1, "two"]})
+    with pytest.raises(ValueError, match="cells are of several kinds .*price"):
+        frame_bytes(mixed)

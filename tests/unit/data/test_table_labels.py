@@ -38,7 +38,44 @@ def test_one_column_of_classes_is_one_hot_in_order(tmp_path):
 
 def test_joined_labels_are_split(tmp_path):
     data = labelled(tmp_path, ["sea; sun", "sun", ";", "", "sea;sea;"], separator=";")
-    assert data.label_names == ("sea", "sun") and sets(data) == [{"sea", "sun"}, {"sun"}, set(), None, {"sea"}]
+    assert data.label_names == ("sea", "sun") and sets(data) == [{"sea", "sun"}, {"sun"}, set(), set(), {"sea"}]
+    assert data.notes == ("y: its 1 empty cells are rows without labels (--unknown empty: unknown ones)",)
+
+
+def test_empty_cells_of_joined_labels_may_be_unknown(tmp_path):
+    (tmp_path / "a.csv").write_text("y,x\nsea;sun,1\n;,2\n,3\nsun,4\n")
+    data = read(tmp_path / "a.csv", columns=Columns(labels=("y",), unknown="empty"))
+    assert sets(data) == [{"sea", "sun"}, set(), None, {"sun"}]
+    assert data.notes[0].endswith("its 1 empty cells are unknown")
+    with pytest.raises(DataError, match="unknown='some' must be 'empty'"):
+        Columns(unknown="some")
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["a;b", "a", "b"], [{"a", "b"}, {"a"}, {"b"}]),
+        (["a|b", "b|c", "a|c", "a|b|c"], [{"a", "b"}, {"b", "c"}, {"a", "c"}, {"a", "b", "c"}]),
+        (['"a, b"', "a", "b", "b"], [{"a", "b"}, {"a"}, {"b"}, {"b"}]),
+        (["P;E, o;", "P;", "E, o;"], [{"P", "E, o"}, {"P"}, {"E, o"}]),
+        (['"Salem, OR"', '"Bend, OR"', '"Salem, OR"', '"Bend, OR"'], [{"Salem, OR"}, {"Bend, OR"}] * 2),
+        (["A > B", "A > C", "A > B"], [{"A", "A > B"}, {"A", "A > C"}, {"A", "A > B"}]),
+        ((["\"['a', 'b']\"", "[]", "\"['b']\""]), [{"a", "b"}, set(), {"b"}]),
+        (['"[""a"", ""b""]"', '"[""b""]"', "[]"], [{"a", "b"}, {"b"}, set()]),
+        (["yes", "No", "yes", ""], [{"y"}, set(), {"y"}, None]),
+    ],
+)
+def test_the_form_of_the_labels_is_found(tmp_path, cells, expected):
+    cells = [f'"{cell}"' if cell.count(",") and '"' not in cell else cell for cell in cells]
+    assert sets(labelled(tmp_path, cells)) == expected
+
+
+def test_the_two_values_of_one_label_are_counted(tmp_path):
+    data = labelled(tmp_path, ["False", "True", "False", "False"])
+    assert data.notes == ("y is one label: 3 False, 1 True",)
+    assert (
+        data.describe()["negative"] == "y False" and labelled(tmp_path, ["a", "b"] * 2).describe()["negative"] is None
+    )
 
 
 def test_an_empty_separator_keeps_cells_whole(tmp_path):
@@ -72,12 +109,6 @@ def test_classes_of_a_training_and_a_test_file_are_named_together(tmp_path):
         ),
         (["1", "2", "2.25", "1"], None, "a.csv, line 4: label 'y' is the fraction '2.25'"),
         (["a", "b", "c", "d"], None, "a.csv: label column 'y' holds 4 different classes in 4 rows, such as 'a'; name"),
-        (
-            ["a;b", "a", "b"],
-            None,
-            "look like labels joined by ';', such as 'a;b'; give separator=';' (--separator), or",
-        ),
-        (["a|b", "b|c", "a|c", "a|b|c"], None, "look like labels joined by '|'"),
         ([";", ";"], ";", "a.csv: the cells of label column 'y' hold no label; give labels to some rows."),
     ],
 )
@@ -88,11 +119,13 @@ def test_cells_that_are_no_labels(tmp_path, cells, separator, message):
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [("2", "'2'"), ("-1", "'-1'"), ("0.5", "'0.5'"), ("yes", "'yes'"), ("inf", "'inf'")]
+    ("value", "shown"), [("2", "'2'"), ("-1", "'-1'"), ("0.5", "'0.5'"), ("maybe", "'maybe'"), ("inf", "'inf'")]
 )
 def test_several_label_columns_hold_zero_and_one_only(tmp_path, value, shown):
     (tmp_path / "t.csv").write_text(f"a,x,b\n1,5,0\n0,6,1\n\n,6,{value}\n")
     with pytest.raises(DataError) as caught:
         read(tmp_path / "t.csv", labels=["a", "b"])
-    expected = f"t.csv, line 5: label 'b' is {shown}, not 0 or 1; write 0 or 1, and leave the cell empty where it is"
+    expected = (
+        f"t.csv, line 5: label 'b' is {shown}, not 0 or 1; write 0 or 1 (or yes and no), and leave the cell empty"
+    )
     assert expected in str(caught.value)

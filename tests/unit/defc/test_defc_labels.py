@@ -41,14 +41,14 @@ def test_a_single_label_is_told_from_its_absence_and_comes_back_in_its_form(made
     assert models["sets"].predict(X) == [{"a"} if one else set() for one in predicted[:, 0]]
     boards = [without_seconds(model.leaderboard_) for model in models.values()]
     assert boards[0] == boards[1] == boards[2]
-    assert models["indicator"].scoring_ == "macro-F1" and np.mean([e["failed"] is None for e in boards[0]]) > 0.8
+    assert models["indicator"].measure_ == "macro F1" and np.mean([e["failed"] is None for e in boards[0]]) > 0.8
     assert models["sets"].score(X, forms["sets"]) > 0.7
 
 
 def test_neighbours_of_the_last_fit_grow_by_the_rows_that_folds_left_out(made):
     """From four fifths of the rows to all of them."""
     X, y = made
-    counts = {"k_F": "n_friends", "k_E": "n_enemies", "k_N": "n_neighbors"}
+    counts = {"n_friends": "n_friends", "n_enemies": "n_enemies", "n_neighbors": "n_neighbors"}
     changed, limits = 0, Limits.of(LabelMatrix.of(y))
     for seed in range(6):
         search = found(X, y, search="random", max_evals=8, random_state=seed)

@@ -14,7 +14,7 @@ from proxembed.defc.prefix_scores import prefix_scores
 from proxembed.targets.labels import LabelMatrix
 
 MODEL = Switches(3, 5, 0, 5, 2, 2, 2, 0)
-VALUES = {"similarity_sigma": 0.4, "k_N": 20, "lam": 0.1}
+VALUES = {"similarity_sigma": 0.4, "n_neighbors": 20, "lam": 0.1}
 
 
 def rows(seed=0, n=80, d=5, c=3):
@@ -36,7 +36,7 @@ def test_the_score_is_the_best_mean_over_the_parts(classifier):
     for train, out in splits:
         placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=20).embed(MODEL, VALUES)
         part = labels.take(train), placed.Z_val, labels.take(out)
-        curves.append(prefix_scores(classifier, placed.Z, *part, "accuracy"))
+        curves.append(prefix_scores(classifier, placed.Z, *part, "subset accuracy"))
     mean = np.mean(curves, axis=0)
     assert found.k == int(np.flatnonzero(mean >= mean.max() - 1e-12)[0]) + 1
     assert found.score == mean[found.k - 1] > mean.min()
@@ -121,7 +121,7 @@ def test_one_hot_rows_of_several_labels_score_like_classes():
     classes, sets = LabelMatrix.of(y), LabelMatrix.of(np.eye(3, dtype=int)[y])
     draws = np.random.default_rng(3)
     for classifier in ("1nn", "flda"):
-        pair = [Objective(X, labels, halves(80), classifier=classifier, scoring="accuracy", k_cap=8)
+        pair = [Objective(X, labels, halves(80), classifier=classifier, measure="subset accuracy", k_cap=8)
                 for labels in (classes, sets)]  # fmt: skip
         for vector in ([3, 5, 0, 5, 1, 2, 2, 1], [3, 2, 0, 2, 2, 2, 1, 0], [0, 0, 0, 4, 2, 1, 2, 0]):
             params = sample(Switches.of(vector), pair[0].limits, draws)
@@ -150,7 +150,7 @@ def test_random_candidates_score_or_fail_and_are_never_nan(several, sparse):
 def test_a_candidate_that_cannot_be_used_scores_worst():
     X, y = rows()
     huge = Objective(X * 1e80, LabelMatrix.of(y), halves(80))
-    found = huge.evaluate([0, 2, 0, 3, 2, 1, 3, 0], {"relation_p": 5, "k_N": 5})
+    found = huge.evaluate([0, 2, 0, 3, 2, 1, 3, 0], {"relation_p": 5, "n_neighbors": 5})
     assert found.score == -np.inf and "not finite" in found.failed and found.k is None and found.by_fold == ()
 
 
@@ -186,8 +186,8 @@ def test_another_measure_is_followed():
     Y = np.eye(3, dtype=int)[y]
     Y[::4, 0] = 1
     default, named, precision = (
-        Objective(X, LabelMatrix.of(Y), halves(80), scoring=scoring).evaluate(MODEL, VALUES)
-        for scoring in (None, "macro-F1", "macro average precision")
+        Objective(X, LabelMatrix.of(Y), halves(80), measure=measure).evaluate(MODEL, VALUES)
+        for measure in (None, "macro F1", "macro average precision")
     )
     assert default == named != replace(precision, seconds=named.seconds)
 
@@ -197,21 +197,21 @@ def test_bad_calls_are_errors():
     labels = LabelMatrix.of(y)
     with pytest.raises(ValueError, match="splits is empty"):
         Objective(X, labels, [])
-    with pytest.raises(ValueError, match="scoring='auc'"):
-        Objective(X, labels, halves(80), scoring="auc")
+    with pytest.raises(ValueError, match="measure='auc'"):
+        Objective(X, labels, halves(80), measure="auc")
     with pytest.raises(ValueError, match="classifier='svm'"):
         Objective(X, labels, halves(80), classifier="svm")
     with pytest.raises(ValueError, match="params lacks 'lam'"):
-        Objective(X, labels, halves(80)).evaluate(MODEL, {"similarity_sigma": 1.0, "k_N": 3})
+        Objective(X, labels, halves(80)).evaluate(MODEL, {"similarity_sigma": 1.0, "n_neighbors": 3})
     empty = LabelMatrix.of(["z"]).take([0])
-    with pytest.raises(ValueError, match="needs a held-out row with a label"):
-        Objective(X, LabelMatrix.of(y.astype(str)), (X[:1], empty), scoring="macro average precision")
+    with pytest.raises(ValueError, match="is not defined on the labels of a held-out part"):
+        Objective(X, LabelMatrix.of(y.astype(str)), (X[:1], empty), measure="macro average precision")
 
 
 @pytest.mark.parametrize("classifier", ["1nn", "flda"])
 def test_components_in_which_all_rows_coincide_are_not_counted_as_an_embedding(classifier):
     X, y = np.resize([[1.0], [-2.0], [3.0]], (36, 1)), np.arange(36) // 3 % 2  # both points hold both classes
-    vector, params, splits = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"k_N": 35}, [(np.arange(30), np.arange(30, 36))]
+    vector, params, splits = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"n_neighbors": 35}, [(np.arange(30), np.arange(30, 36))]
     found = Objective(X, LabelMatrix.of(y), splits, classifier=classifier, k_cap=2).evaluate(vector, params)
     assert found.failed is None and found.k == 2
 
@@ -227,7 +227,7 @@ def test_whether_a_row_has_one_label_is_decided_once_for_all_parts():
     found = objective.evaluate(MODEL, VALUES)
     train, out = splits[0]
     placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=4).embed(MODEL, VALUES)
-    part = labels.take(train), placed.Z_val, labels.take(out), "macro-F1"
+    part = labels.take(train), placed.Z_val, labels.take(out), "macro F1"
     cut, largest = (prefix_scores("flda", placed.Z, *part, one_label=one)[found.k - 1] for one in (False, True))
     assert found.by_fold[0] == cut != largest
     assert Objective(X, LabelMatrix.of(y), splits).one_label
@@ -239,7 +239,7 @@ def test_whether_a_row_has_one_label_is_decided_once_for_all_parts():
 def test_one_label_of_rows_with_several_is_refused():
     labels = LabelMatrix.of([[1, 1], [0, 1], [1, 0]])
     with pytest.raises(ValueError, match="one_label=True needs rows with exactly one label"):
-        prefix_scores("flda", np.eye(3), labels, np.eye(3), labels, "accuracy", one_label=True)
+        prefix_scores("flda", np.eye(3), labels, np.eye(3), labels, "subset accuracy", one_label=True)
 
 
 def test_limits_of_a_single_label_are_those_of_two_classes():

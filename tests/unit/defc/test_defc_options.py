@@ -15,9 +15,9 @@ Y[:4] = np.eye(4, dtype=int)
 X = Y @ RNG.normal(size=(4, 5)) + 0.7 * RNG.normal(size=(90, 5))
 TRAIN, OUT = np.arange(60), np.arange(60, 90)
 MODEL = Switches(2, 5, 0, 1, 1, 2, 1, 0)
-VALUES = {"k_F": 4, "k_E": 18, "lam": 0.1}
+VALUES = {"n_friends": 4, "n_enemies": 18, "lam": 0.1}
 OTHER = {
-    "undirected": "and",
+    "link": "mutual",
     "enemy_pool": "other",
     "g_raw": True,
     "multilabel": "mesd",
@@ -37,7 +37,7 @@ def test_an_objective_scores_the_embedding_of_its_options(name):
     found = Objective(X, labels, [(TRAIN, OUT)], k_cap=5, **options).evaluate(MODEL, VALUES)
     train, out = labels.take(TRAIN), labels.take(OUT)
     placed = Stages(Part(X[TRAIN], train, X[OUT]), k_cap=5, **options).embed(MODEL, VALUES)
-    assert found.score == prefix_scores("1nn", placed.Z, train, placed.Z_val, out, "macro-F1").max() > 0
+    assert found.score == prefix_scores("1nn", placed.Z, train, placed.Z_val, out, "macro F1").max() > 0
     usual = Stages(Part(X[TRAIN], train, X[OUT]), k_cap=5).embed(MODEL, VALUES)
     assert not np.allclose(placed.Z_val, usual.Z_val)
 

@@ -8,7 +8,7 @@ from proxembed.adaptive import Part, Stages, Switches
 from proxembed.classify import LabelKNN, apply_thresholds, tune_thresholds
 from proxembed.defc import prefixes
 from proxembed.defc.prefix_classifier import PrefixClassifier, cross_fitted
-from proxembed.defc.prefix_scores import SCORINGS, default_scoring, prefix_predictions, prefix_scores
+from proxembed.defc.prefix_scores import default_measure, prefix_predictions, prefix_scores
 from proxembed.defc.prefixes import RIDGE, Discriminants, nearest_prefixes
 from proxembed.evaluate.decisions import accuracy, hamming_loss, macro_f1, micro_f1
 from proxembed.evaluate.metrics import macro_average_precision
@@ -135,12 +135,12 @@ def test_an_embedding_without_spread_is_still_scored():
     Z = np.zeros((70, 3))
     Z[:, 1] = labels.Y.toarray().argmax(axis=1)  # no spread within classes, columns that do not vary beside it
     for classifier in ("1nn", "flda"):
-        scores = prefix_scores(classifier, Z, labels, Z, labels, "accuracy")
+        scores = prefix_scores(classifier, Z, labels, Z, labels, "subset accuracy")
         assert scores[0] < 0.6 and scores[1] == scores[2] and np.isfinite(scores).all()
 
 
 VECTORS = [2, 5, 0, 5, 1, 2, 2, 0], [2, 5, 0, 5, 1, 2, 2, 1], [3, 0, 0, 4, 2, 1, 1, 0]
-VALUES = {"similarity_sigma": 0.7, "k_F": 4, "k_E": 9, "k_N": 12, "lam": 0.3}
+VALUES = {"similarity_sigma": 0.7, "n_friends": 4, "n_enemies": 9, "n_neighbors": 12, "lam": 0.3}
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -166,9 +166,9 @@ def test_all_k_at_once_equal_separate_fits(vector, classifier, several):
 def test_one_hot_rows_of_several_labels_are_classes(classifier):
     Z, labels, Z_new, labels_new = problem()
     sets, sets_new = (LabelMatrix.of(part.Y.toarray().astype(int)) for part in (labels, labels_new))
-    for scoring in SCORINGS:
+    for measure in ("subset accuracy", "macro F1", "Hamming loss", "macro average precision", "macro AUC"):
         scores = [
-            prefix_scores(classifier, Z, own, Z_new, new, scoring)
+            prefix_scores(classifier, Z, own, Z_new, new, measure)
             for own, new in ((labels, labels_new), (sets, sets_new))
         ]
         assert np.array_equal(*scores) and np.ptp(scores[0]) > 0
@@ -181,10 +181,10 @@ def test_measures_are_those_of_the_predictions(classifier):
     Z, labels, Z_new, labels_new = problem(several=True)
     Y = labels_new.Y.toarray()
     measures = {
-        "accuracy": lambda found: (found == Y).all(axis=1).mean(),
-        "macro-F1": lambda found: macro_f1(Y, found).value,
-        "micro-F1": lambda found: micro_f1(Y, found),
-        "hamming": lambda found: 1 - hamming_loss(Y, found),
+        "subset accuracy": lambda found: (found == Y).all(axis=1).mean(),
+        "macro F1": lambda found: macro_f1(Y, found).value,
+        "micro F1": lambda found: micro_f1(Y, found),
+        "Hamming loss": lambda found: -hamming_loss(Y, found),
     }
     predictions = list(prefix_predictions(classifier, Z, labels, Z_new))
     for scoring, measure in measures.items():
@@ -201,7 +201,7 @@ def test_accuracy_is_the_share_of_right_classes():
     for classifier in ("1nn", "flda"):
         y = PrefixClassifier(classifier).fit(Z[:, :3], labels).predict(Z_new[:, :3])
         expected = accuracy(labels_new.decode(labels_new.Y), y)
-        assert prefix_scores(classifier, Z, labels, Z_new, labels_new, "accuracy", [3]).tolist() == [expected]
+        assert prefix_scores(classifier, Z, labels, Z_new, labels_new, "subset accuracy", [3]).tolist() == [expected]
 
 
 def test_cuts_are_the_shared_rule_on_scores_of_rows_left_out():
@@ -225,15 +225,15 @@ def test_two_classes_have_one_decision():
 
 
 def test_default_measures():
-    assert default_scoring(problem()[1]) == "accuracy"
-    assert default_scoring(problem(several=True)[1]) == "macro-F1"
+    assert default_measure(problem()[1]) == "subset accuracy"
+    assert default_measure(problem(several=True)[1]) == "macro F1"
 
 
 def test_unknown_names_are_refused():
     Z, labels, Z_new, labels_new = problem()
     with pytest.raises(ValueError, match="classifier='svm' is not known; choose one of 1nn, flda"):
         prefix_predictions("svm", Z, labels, Z_new)
-    with pytest.raises(ValueError, match="scoring='F1' is not known"):
+    with pytest.raises(ValueError, match="measure='F1' is unknown"):
         prefix_scores("1nn", Z, labels, Z_new, labels_new, "F1")
     with pytest.raises(ValueError, match="classifier='knn'"):
         PrefixClassifier("knn").fit(Z, labels.decode(labels.Y))
@@ -254,6 +254,6 @@ def test_accuracy_of_all_sizes_at_once_counts_a_row_without_a_known_class_as_mis
     Y = labels_new.Y.toarray()
     Y[:6] = 0
     some = LabelMatrix.of(Y.astype(int))
-    found = prefix_scores("1nn", Z, labels, Z_new, some, "accuracy")
+    found = prefix_scores("1nn", Z, labels, Z_new, some, "subset accuracy")
     each = [np.mean((predicted == Y).all(axis=1)) for predicted in prefix_predictions("1nn", Z, labels, Z_new)]
     assert np.array_equal(found, each) and found.max() <= 34 / 40

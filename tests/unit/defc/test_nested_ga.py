@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from proxembed.adaptive import Limits, Switches, domain
-from proxembed.defc import nested_ga as upper
+from proxembed.defc import model_strategies as upper
 from proxembed.defc import parameter_search as lower
 from proxembed.defc.genetic import mutated_genes, next_generation
-from proxembed.defc.model_search import REDUCED, ModelSearch, random_models, reduced8
-from proxembed.defc.nested_ga import MODELS, nested_ga
+from proxembed.defc.model_strategies import MODELS, REDUCED, NestedGA, RandomModels, Reduced8
 from proxembed.defc.objective import Evaluation
 from proxembed.defc.parameter_search import ParameterSearch
+from proxembed.study.study import Evaluator, Study
 
 LIMITS = Limits(200, 60, 120)
-FIVE = Switches(3, 6, 0, 5, 1, 1, 2, 0)  # relation_sigma, similarity_sigma, k_F, k_E, lam
+FIVE = Switches(3, 6, 0, 5, 1, 1, 2, 0)  # relation_sigma, similarity_sigma, n_friends, n_enemies, lam
 TARGET = (2, 6, 3, 5, 2, 2, 2, 1)
 
 
-class Landscape:
+class Landscape(Evaluator):
     """An objective without data: models near the target are better, and so are parameters near lam = 1."""
 
-    limits, cache_stats, scoring = LIMITS, {"hits": 0}, "accuracy"
+    limits, cache_stats, perfect = LIMITS, {"hits": 0}, 1.0
 
     def __init__(self, flat=False):
         self.flat, self.calls = flat, []
@@ -35,7 +35,7 @@ class Landscape:
 
 
 def run(strategy, landscape=None, **options):
-    return ModelSearch(landscape or Landscape(), **options).carry_out(strategy)
+    return Study(landscape or Landscape(), **options).run(strategy())
 
 
 def rounds(search, score, cap=10**6):
@@ -111,7 +111,7 @@ def test_continuous_genes_are_crossed_on_a_line_and_in_a_box():
 
 @pytest.mark.parametrize(("generation", "step"), [(1, 0.2), (8, 0.05), (30, 0.05)])
 def test_the_step_of_a_mutation_shrinks(generation, step):
-    switches = Switches(0, 0, 0, 3, 2, 1, 2, 0)  # k_N, lam
+    switches = Switches(0, 0, 0, 3, 2, 1, 2, 0)  # n_neighbors, lam
     search = ParameterSearch(switches, LIMITS, np.random.default_rng(2))
     search._generation = generation
     start = (5, 1e-2)
@@ -134,7 +134,7 @@ def test_the_lower_search_ends_after_eight_generations_or_three_stalled():
 
 def test_it_finds_a_narrow_optimum_that_draws_miss():
     def score(p):
-        return -abs(math.log2(p["relation_sigma"] / 3)) - abs(math.log2(p["lam"])) - abs(p["k_F"] - 7) / 10
+        return -abs(math.log2(p["relation_sigma"] / 3)) - abs(math.log2(p["lam"])) - abs(p["n_friends"] - 7) / 10
 
     bred, drawn = [], []
     for seed in range(5):
@@ -149,37 +149,37 @@ def test_it_finds_a_narrow_optimum_that_draws_miss():
 def test_one_parameter_gets_a_grid_and_none_a_single_setting():
     one = ParameterSearch(Switches(0, 0, 0, 3, 2, 1, 3, 0), LIMITS, np.random.default_rng(0))
     (grid,) = rounds(one, lambda p: 0.0)
-    values = sorted(p["k_N"] for p in grid)
+    values = sorted(p["n_neighbors"] for p in grid)
     assert values[0] == 2 and values[-1] == 199 and 15 < len(set(values)) == len(values) <= 25
     lone = ParameterSearch(Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS, np.random.default_rng(0))
-    assert len(rounds(lone, lambda p: 0.0)[0]) == 25  # similarity_p and k_E: two parameters
+    assert len(rounds(lone, lambda p: 0.0)[0]) == 25  # similarity_p and n_enemies: two parameters
     assert domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS).kind == "choice"
     degrees = lower._grid(domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS))
     assert degrees == [(1,), (2,), (3,), (4,), (5,)]
 
 
-@pytest.mark.parametrize("strategy", [reduced8, nested_ga, random_models])
+@pytest.mark.parametrize("strategy", [Reduced8, NestedGA, RandomModels])
 @pytest.mark.parametrize("number", [1, 7, 30, 333])
 def test_the_budget_is_spent_exactly_and_the_best_never_falls(strategy, number):
     landscape = Landscape()
     search = run(strategy, landscape, max_evals=number)
-    assert len(search.evaluations) == number == len(landscape.calls) == len(search.history)
+    assert len(search.outcomes) == number == len(landscape.calls) == len(search.history)
     assert len(set(landscape.calls)) == number  # nothing is evaluated twice
     best = [entry["best"] for entry in search.history]
-    assert best == sorted(best) and best[-1] == max(found.score for found in search.evaluations)
+    assert best == sorted(best) and best[-1] == max(found.score for found in search.outcomes)
     assert [entry["evaluations"] for entry in search.history] == list(range(1, number + 1))
-    assert all(Switches.of(found.switches).canonical().as_tuple() == found.switches for found in search.evaluations)
+    assert all(Switches.of(found.switches).canonical().as_tuple() == found.switches for found in search.outcomes)
 
 
-@pytest.mark.parametrize("strategy", [reduced8, nested_ga, random_models])
+@pytest.mark.parametrize("strategy", [Reduced8, NestedGA, RandomModels])
 def test_the_seed_alone_decides(strategy):
-    first, again, other = (run(strategy, max_evals=150, seed=seed).evaluations for seed in (3, 3, 4))
+    first, again, other = (run(strategy, max_evals=150, seed=seed).outcomes for seed in (3, 3, 4))
     assert first == again != other
 
 
 def test_the_eight_models_share_the_budget():
-    search = run(reduced8, max_evals=402)
-    counts = [sum(found.switches == model.as_tuple() for found in search.evaluations) for model in REDUCED]
+    search = run(Reduced8, max_evals=402)
+    counts = [sum(found.switches == model.as_tuple() for found in search.outcomes) for model in REDUCED]
     assert counts == [51, 51] + [50] * 6
     assert {model.as_tuple() for model in REDUCED} == {
         (3, r, 0, s, em, 2, 2, 0) for r in (2, 5) for s in (2, 5) for em in (1, 2)
@@ -187,38 +187,38 @@ def test_the_eight_models_share_the_budget():
 
 
 def test_the_upper_search_ends_with_150_models_or_five_stalled_generations():
-    assert run(nested_ga, Landscape(flat=True), max_evals=None).history[-1]["generation"] == 6
-    search = run(nested_ga, max_evals=None)
-    assert search.n_models <= MODELS and (search.n_models == MODELS or search.history[-1]["generation"] > 5)
+    assert run(NestedGA, Landscape(flat=True), max_evals=None).history[-1]["generation"] == 6
+    search = run(NestedGA, max_evals=None)
+    assert len(search.trials) <= MODELS and (len(search.trials) == MODELS or search.history[-1]["generation"] > 5)
 
 
 def test_the_upper_search_finds_better_models_than_draws():
     bred, drawn = (
-        np.median([max(found.score for found in run(s, max_evals=1500, seed=seed).evaluations) for seed in range(5)])
-        for s in (nested_ga, random_models)
+        np.median([max(found.score for found in run(s, max_evals=1500, seed=seed).outcomes) for seed in range(5)])
+        for s in (NestedGA, RandomModels)
     )
     assert bred > drawn + 0.05
 
 
 def test_a_model_that_is_bred_again_goes_on_with_half_the_budget():
-    search = ModelSearch(Landscape(), max_evals=3000)
+    search = Study(Landscape(), max_evals=3000)
     known, new = Switches.of(TARGET).canonical(), REDUCED[0]
-    caps = upper._caps(search, [known, new, known], {known: 0.5})
+    caps = NestedGA().caps(search, [known, new, known], {known: 0.5})
     assert caps == {known: 12, new: 25}
-    assert upper._caps(ModelSearch(Landscape()), [known, new], {known: 0.5}) == {known: math.inf, new: math.inf}
+    assert NestedGA().caps(Study(Landscape()), [known, new], {known: 0.5}) == {known: math.inf, new: math.inf}
 
 
 @pytest.mark.parametrize(("budget", "share"), [(200, 4), (1250, 25), (3750, 25), (7500, 50)])
 def test_a_budget_serves_fifty_models_or_more_with_25_settings_each(budget, share):
-    assert set(upper._caps(ModelSearch(Landscape(), max_evals=budget), list(REDUCED), {}).values()) == {share}
+    assert set(NestedGA().caps(Study(Landscape(), max_evals=budget), list(REDUCED), {}).values()) == {share}
 
 
 def test_switches_mutate_to_another_option():
     rng = np.random.default_rng(0)
     genome = Switches(5, 8, 5, 7, 2, 2, 4, 1)
-    assert all(upper._mutated(genome, rng) != genome for _ in range(200))
+    assert all(upper.mutated(genome, rng) != genome for _ in range(200))
     a, b = Switches(0, 0, 0, 1, 1, 1, 1, 0), genome
-    children = np.array([upper._crossed(a, b, rng).as_tuple() for _ in range(400)])
+    children = np.array([upper.crossed(a, b, rng).as_tuple() for _ in range(400)])
     assert all(set(column) == {x, y} for column, x, y in zip(children.T, a.as_tuple(), b.as_tuple(), strict=True))
     assert np.abs((children == a.as_tuple()).mean(axis=0) - 0.5).max() < 0.1
 
@@ -238,17 +238,17 @@ def test_both_elite_places_of_the_upper_search_hold_different_models(monkeypatch
     whole = upper.next_generation
     monkeypatch.setattr(upper, "next_generation", lambda *given: kept.append(whole(*given)) or kept[-1])
     for seed in range(4):
-        run(nested_ga, max_evals=600, seed=seed)
+        run(NestedGA, max_evals=600, seed=seed)
     assert len(kept) > 8 and all(first.canonical() != second.canonical() for first, second, *_ in kept)
 
 
 def test_random_models_are_drawn_uniformly_from_the_distinct_ones():
     """A draw that is not canonical is drawn again: made canonical, models of many spellings would come more often."""
-    search = run(random_models, max_evals=3000)
+    search = run(RandomModels, max_evals=3000)
     spelled = [switches.canonical() for switches in Switches.all()]
     every = set(spelled)
     assert len(every) == 28700
-    drawn = [Switches.of(evaluation.switches) for evaluation in search.evaluations]
+    drawn = [Switches.of(evaluation.switches) for evaluation in search.outcomes]
     for rule in (lambda s: s.r == 0, lambda s: s.o == 0, lambda s: s.p == 2):
         share = np.mean([rule(switches) for switches in every])
         canonical = np.mean([rule(switches) for switches in spelled])

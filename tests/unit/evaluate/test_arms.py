@@ -1,12 +1,22 @@
 """Arms by name: wrapping, near names, no arm twice, and rivals that follow the kind of features."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from proxembed.base import registry
-from proxembed.evaluate.arms import default_methods, method_arms, method_names, rival_arms
+from proxembed.evaluate.arms import (
+    default_methods,
+    method_arms,
+    method_named,
+    method_names,
+    name_of,
+    rival_arms,
+    split_names,
+)
 
 
 def names(arms):
@@ -58,3 +68,38 @@ def test_supervised_umap_is_a_rival_where_it_is_installed(monkeypatch):
 def test_the_forest_is_bounded_and_seeded():
     forests = [rival_arms(np.eye(2))[4].estimator, rival_arms(np.eye(2), seed=7, n_rows=100)[4].estimator]
     assert [(forest.max_rows, forest.random_state) for forest in forests] == [(5000, 0), (100, 7)]
+
+
+@pytest.mark.parametrize(
+    "name", ["MESD(FDA)", "Kernelized(MVMD, n_prototypes=500)", "Kernelized(MVMD(beta=0.2))", "OPLS(ridge=0.1)"]
+)
+def test_a_name_that_a_table_shows_is_read_again(name):
+    estimator = method_named(name)
+    assert name_of(estimator) == name and names(method_arms([name])) == [name]
+    assert name_of(method_named(name.lower())) == name
+
+
+def test_names_separated_by_commas_keep_their_brackets():
+    assert split_names("opls,Kernelized(MVMD, tau=2.0) ,mesd(fda)") == [
+        "opls",
+        "Kernelized(MVMD, tau=2.0)",
+        "mesd(fda)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("MESD(FAD)", "unknown method 'FAD'; did you mean mfa or fda"),
+        ("OPLS(rigde=1)", "'rigde' is no parameter of OPLS"),
+        ("OPLS(FDA)", "'method' is no parameter of OPLS"),
+        ("Kernelized(OPLS, FDA)", "cannot be read"),
+        ("Kernelized(__import__('os'))", "unknown method '__import__'"),
+        ("OPLS(ridge=open('x'))", "unknown method 'open'"),
+        ("a.b(c)", "cannot be read"),
+        ("OPLS(**{})", "cannot be read"),
+    ],
+)
+def test_what_is_no_method_is_refused_by_name(name, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        method_named(name)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from proxembed.evaluate.bootstrap import drawn_weights, held_out_gain, weighted_average_precision
+from proxembed.evaluate.bootstrap import drawn_weights, precision_gain, redrawn_gain, weighted_average_precision
+from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import average_precision, macro_average_precision
-from proxembed.evaluate.results import Results
 
 
 def made(n=60, c=3, seed=0, shift=0.0):
@@ -16,9 +16,8 @@ def made(n=60, c=3, seed=0, shift=0.0):
     return Y, better, worse
 
 
-def results(Y, scores, **protocol):
-    predictions = {(arm, 2, "test"): S for arm, S in scores.items()}
-    return Results({}, protocol, folds={"test": {}}, predictions=predictions, held_out={"test": np.arange(len(Y))})
+def gain_of(Y, ours, theirs, groups=None, least=1):
+    return precision_gain(Y, ours, theirs, drawn_weights(len(Y), groups), least)
 
 
 def test_a_weight_is_a_repeated_row_ties_included():
@@ -32,9 +31,9 @@ def test_a_weight_is_a_repeated_row_ties_included():
 
 def test_the_gain_is_the_difference_of_the_measures():
     Y, ours, theirs = made(shift=0.5)
-    found = held_out_gain(results(Y, {"a": ours, "b": theirs}), Y, ("a", 2), ("b", 2))
+    found = gain_of(Y, ours, theirs)
     expected = macro_average_precision(Y, ours).value - macro_average_precision(Y, theirs).value
-    assert found["gain"] == pytest.approx(expected) and found["rows"] == 60
+    assert found["gain"] == pytest.approx(expected)
     assert found["interval"][0] < expected < found["interval"][1]
 
 
@@ -44,7 +43,7 @@ def test_the_interval_holds_the_gain_of_new_rows_as_often_as_it_says():
     inside = 0
     for i in range(80):
         part = slice(i * 250, (i + 1) * 250)
-        found = held_out_gain(results(Y[part], {"a": ours[part], "b": theirs[part]}), Y[part], ("a", 2), ("b", 2))
+        found = gain_of(Y[part], ours[part], theirs[part])
         inside += found["interval"][0] < true < found["interval"][1]
     assert 70 <= inside <= 80  # 76 expected; a standard error that is half or double falls outside
 
@@ -53,9 +52,7 @@ def test_rows_of_a_group_are_drawn_together_and_widen_the_interval():
     Y, ours, theirs = made(shift=0.5)
     again = [np.repeat(part, 8, axis=0) for part in (Y, ours, theirs)]
     groups = np.repeat(np.arange(60), 8)
-    found = results(again[0], {"a": again[1], "b": again[2]})
-    apart = held_out_gain(found, again[0], ("a", 2), ("b", 2))["interval"]
-    together = held_out_gain(found, again[0], ("a", 2), ("b", 2), groups)["interval"]
+    apart, together = gain_of(*again)["interval"], gain_of(*again, groups)["interval"]
     assert np.diff(together)[0] > 2 * np.diff(apart)[0]
 
 
@@ -63,14 +60,26 @@ def test_a_failed_arm_has_no_precision_and_rare_labels_are_left_out():
     Y, ours, theirs = made()
     Y[:, 2] = False
     Y[0, 2] = True
-    found = results(Y, {"a": ours}, min_positives=2)
     expected = macro_average_precision(Y, ours, min_positives=2).value
-    assert held_out_gain(found, Y, ("a", 2), ("failed", 2))["gain"] == pytest.approx(expected)
+    assert gain_of(Y, ours, None, least=2)["gain"] == pytest.approx(expected)
 
 
-def test_without_finished_test_rows_there_is_no_gain():
+def test_without_a_positive_row_there_is_no_gain():
     Y, ours, theirs = made()
-    cut = results(Y, {"a": ours, "b": theirs})
-    assert held_out_gain(results(0 * Y, {"a": ours, "b": theirs}), 0 * Y, ("a", 2), ("b", 2)) is None
-    cut.folds.clear()
-    assert held_out_gain(cut, Y, ("a", 2), ("b", 2)) is None
+    assert gain_of(0 * Y, ours, theirs) is None
+
+
+def test_a_draw_without_a_positive_row_of_a_label_leaves_the_interval_finite():
+    Y, ours, theirs = made(n=20)
+    Y[:, 2] = np.arange(20) == 0
+    found = gain_of(Y, ours, theirs)
+    assert (drawn_weights(20)[:, 0] == 0).any() and np.isfinite(found["interval"]).all()
+
+
+def test_other_measures_of_scores_have_an_interval_around_the_gain():
+    Y, ours, theirs = made(n=200, shift=0.5)
+    auc = MEASURES["macro AUC"]
+    gain = auc.value(Y, ours)[0] - auc.value(Y, theirs)[0]
+    low, high = redrawn_gain(auc, Y, ours, theirs, drawn_weights(200), gain)
+    assert low < gain < high and high - low < 0.3
+    assert redrawn_gain(MEASURES["macro F1"], Y, ours, theirs, drawn_weights(200), gain) is None

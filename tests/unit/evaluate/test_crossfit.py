@@ -5,13 +5,14 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import orthogonal_procrustes
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import TimeSeriesSplit
 
 from proxembed import OPLS, PCA
 from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.crossfit import crossfit_embedding, procrustes_frame
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.model import embedding_pipeline
-from proxembed.splits.splitters import StratifiedFolds, TimeFolds
+from proxembed.splits.splitters import StratifiedFolds
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_unknown_rows_get_the_model_of_all_rows_and_sparse_equals_dense(data):
 
 def test_rows_without_an_out_of_fold_embedding_are_refused(data):
     with pytest.raises(ValueError, match="cv never holds out 50 of 150 rows"):
-        crossfit_embedding(OPLS(n_components=2), *data, TimeFolds(2))
+        crossfit_embedding(OPLS(n_components=2), *data, TimeSeriesSplit(2))
     with pytest.raises(ValueError, match="y is None; pass the labels"):
         crossfit_embedding(PCA(n_components=2), data[0], None)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -8,6 +8,7 @@ from sklearn import metrics as oracle
 from proxembed.evaluate import decisions
 from proxembed.evaluate.decisions import (
     accuracy,
+    balanced_accuracy,
     hamming_loss,
     instance_accuracy,
     instance_f1,
@@ -117,3 +118,11 @@ def test_every_measure_refuses_what_it_cannot_measure(name):
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="absent='nan' is unknown; use 'zero', 'one' or 'skip'"):
         macro_f1(np.eye(2), np.eye(2), absent="nan")
+
+
+def test_balanced_accuracy_equals_scikit_learn_on_each_label_that_has_both_values():
+    rng = np.random.default_rng(4)
+    Y, Yh = rng.random((80, 4)) < [0.5, 0.2, 0.05, 0.0], rng.random((80, 4)) < 0.4
+    each = [oracle.balanced_accuracy_score(Y[:, j], Yh[:, j]) for j in range(3)]
+    assert balanced_accuracy(Y, Yh) == (pytest.approx(np.mean(each)), 3)
+    assert np.isnan(balanced_accuracy(Y[:, 3:], Yh[:, 3:]).value)

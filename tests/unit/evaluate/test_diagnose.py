@@ -235,7 +235,7 @@ def test_findings_are_plain_data():
         ({"n_shuffles": 0}, "n_shuffles=0 must be"),
         ({"n_resamples": 0}, "n_resamples=0 must be"),
         ({"n_folds": 1}, "n_folds=1 must be"),
-        ({"measure": "F7"}, "measure='F7' is unknown; use 'macro average precision'"),
+        ({"measure": "F7"}, "measure='F7' is unknown; use one of macro average precision"),
         ({"cv": []}, "gives no split"),
     ],
 )

@@ -20,9 +20,9 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.calibration import log_loss, platt_apply, platt_fit
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.decisions import hamming_loss, macro_f1
+from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.results import worst_value
 from proxembed.splits.splits import Splitting, make_splits
 
 RAW = Arm("all features", None, rival=True)
@@ -117,7 +117,7 @@ def test_one_fit_serves_all_sizes(dataset):
 @pytest.mark.parametrize("error", [RuntimeError("no\nroot"), ValueError("no\nroot"), MemoryError("no\nroot")])
 def test_a_failing_arm_is_a_loss_with_its_reason_and_the_others_go_on(dataset, error):
     results = run(Protocol((Arm("broken", Broken(error)), RAW), sizes=(1, 2), splitting=Splitting(n_folds=2)), dataset)
-    lost = [0.0] * 5 + [1.0, worst_value("log-loss"), 1.0]
+    lost = [0.0] * 5 + [1.0, MEASURES["log-loss"].worst, 1.0]
     assert values(results, arm="broken") == lost * 4
     assert {row["failure"] for row in results.rows if row["arm"] == "broken"} == {f"{type(error).__name__}: no root"}
     assert min(values(results, arm="all features", measure="macro average precision")) > 0.3
@@ -139,7 +139,7 @@ def test_permuted_labels_give_chance_on_held_out_rows():
     )
     results = run(protocol, Dataset(X, Y))
     blind = [macro_average_precision(Y[:200], rng.random((200, 4))).value for _ in range(200)]
-    pairs = jaccard_at_k(Y, Y, rng.integers(0, 1000, size=(1000, 10)))
+    pairs = jaccard_at_k(Y, Y, np.full((1000, 1000), 1 / 1000))
     for arm in ("all features", "label scores", "PCA"):
         for readout in ("ridge", "cosine kNN"):
             precision = values(results, arm=arm, readout=readout, measure="macro average precision")

@@ -103,6 +103,7 @@ def test_the_declared_contrasts_name_entrants_and_can_reach_the_level():
     assert len(declared) * 2 / 2 ** len(EXPERIMENTS["benchmark-multilabel"].files) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the clock may ring in any callback
 def test_what_the_clock_ended_is_no_value_and_is_done_again(folder, tmp_path, few, monkeypatch):
     whole, late = benchmark_multilabel.compete, []
 

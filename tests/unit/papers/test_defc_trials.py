@@ -127,8 +127,10 @@ def test_criteria_have_equal_degrees_and_lambdas_and_their_own_neighbours():
         assert [(each["relation_p"], each["lam"]) for each in (one, two, three)] == [
             (one["relation_p"], one["lam"])
         ] * 3
-    assert {each["k_N"] for each in settings[FISHER]} == {None} and len({each["k_N"] for each in settings[LOCAL]}) > 5
-    assert all(set(each) >= {"k_F", "k_E"} for each in settings[PAIRS])
+    assert {each["n_neighbors"] for each in settings[FISHER]} == {None} and len(
+        {each["n_neighbors"] for each in settings[LOCAL]}
+    ) > 5
+    assert all(set(each) >= {"n_friends", "n_enemies"} for each in settings[PAIRS])
     assert equal_settings(FISHER, limits, 5, seed=3) == settings[FISHER][:5]
 
 

@@ -1,4 +1,4 @@
-"""The search of enemies in its short forms (one list a row, a few enemies before the pairs of a class) against the
+"""The search of enemies in its short forms (one list per row, a few enemies before the pairs of a class) against the
 definition, on rows with many ties, with the searches that were made counted."""
 
 from __future__ import annotations

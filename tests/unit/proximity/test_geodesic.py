@@ -10,9 +10,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from proxembed.algebra.arrays import guard
 from proxembed.proximity import geodesic
 from proxembed.proximity.distances import canonical, pair_distances
-from proxembed.proximity.edges import edge_rows, reversed_edges, sorted_edges, symmetric
 from proxembed.proximity.geodesic import connected, edge_geodesics, geodesics
-from proxembed.proximity.graph import components, feature_graph
+from proxembed.proximity.graph import components, edge_rows, feature_graph, reversed_edges, sorted_edges, symmetric
 from strategies import features_dense, features_duplicate_rows
 
 

@@ -10,9 +10,8 @@ from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 from proxembed.algebra.arrays import parallel
 from proxembed.proximity import correlation
 from proxembed.proximity.correlation import correlations, mid_ranks
-from proxembed.proximity.edges import edge_rows
 from proxembed.proximity.geodesic import geodesics
-from proxembed.proximity.graph import feature_graph, neighbor_graph
+from proxembed.proximity.graph import edge_rows, feature_graph, neighbor_graph
 from proxembed.proximity.neighbors import nearest
 from proxembed.proximity.weights import (
     WEIGHTS,

@@ -4,7 +4,8 @@ import numpy as np
 
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.results import Results
-from proxembed.report import label_section, make_record, map_section, proximity_section, summarise
+from proxembed.evaluate.summary import summarise
+from proxembed.report import label_section, make_record, map_section, proximity_section, worded
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -95,7 +96,7 @@ def made_record(n: int = 400, c: int = 8, d: int = 64, hostile: bool = True, sec
     names = [*(HOSTILE if hostile else ()), *(f"topic {j}" for j in range(c))][:c]
     counts, rng = Y.sum(axis=0).tolist(), np.random.default_rng(4)
     results = made_results(n, d, names, counts)
-    summary = summarise(results)
+    summary = worded(summarise(results))
     if not sections:
         return make_record("compare", summary, results.rows, "proxembed compare made.npz", seed=0)
     turned = Z @ rng.normal(size=(2, 2)) * 0.4 + rng.normal(scale=0.8, size=Z.shape)

@@ -32,7 +32,7 @@ def made_search(n_models=14, settings=6, seed=0):
         entry = {"params": sample(switches, limits, rng), "k": None if failed else int(rng.integers(1, 9))}
         board.append(
             {"switches": switches.as_tuple(), **entry, "score": score, "by_fold": () if failed else (score, score),
-             "seconds": 0.25, "repairs": ("k_E <doubled>",) * (i % 3 == 1), "failed": failed}
+             "seconds": 0.25, "repairs": ("n_enemies <doubled>",) * (i % 3 == 1), "failed": failed}
         )  # fmt: skip
         history.append({"evaluations": i + 1, "seconds": 0.3 * (i + 1), "best": best})
         if (i + 1) % len(models) == 0:
@@ -45,7 +45,7 @@ def made_search(n_models=14, settings=6, seed=0):
 
 
 def made_section(scaling="standard", fitted=None, **options):
-    facts = {"search": "ga", "classifier": "1nn", "scoring": "accuracy", "rows": 391, "folds": 3}
+    facts = {"search": "ga", "classifier": "1nn", "scoring": "subset accuracy", "rows": 391, "folds": 3}
     facts |= {"scaling": scaling, "fitted": fitted}
     return adaptive_section(*made_search(**options), **facts)
 
@@ -95,7 +95,7 @@ def test_the_curve_loses_nothing():
 
 def test_the_line_of_python_makes_the_best_model():
     best = made_section()["models"][0]
-    for scaling, fitted in (("none", None), ("tfidf", {**best["params"], "lam": 0.25, "k_F": None})):
+    for scaling, fitted in (("none", None), ("tfidf", {**best["params"], "lam": 0.25, "n_friends": None})):
         names = {}
         exec(adaptive_view(made_section(scaling=scaling, fitted=fitted))["call"], names)
         first, model = names["model"].named_steps.values()
@@ -106,9 +106,9 @@ def test_the_line_of_python_makes_the_best_model():
 
 
 def test_all_is_written_as_a_word_and_no_model_is_no_section():
-    assert parameter_words({"k_N": None, "lam": 1e-5, "p": 3}) == ["k_N = all", "lam = 1e-05", "p = 3"]
+    assert parameter_words({"n_neighbors": None, "lam": 1e-5, "p": 3}) == ["n_neighbors = all", "lam = 1e-05", "p = 3"]
     failed = [{**entry, "score": -np.inf, "failed": "no"} for entry in made_search()[0]]
-    found = adaptive_section(failed, [], search="ga", classifier="1nn", scoring="accuracy", rows=9, folds=2)
+    found = adaptive_section(failed, [], search="ga", classifier="1nn", scoring="subset accuracy", rows=9, folds=2)
     assert found["models"] == [] and found["n_failed"] == len(failed) and adaptive_view(found) is None
     record = {**adaptive_record(), "adaptive": found}
     assert 'id="models"' not in page_html(record)
@@ -121,7 +121,7 @@ def test_the_figure_has_both_axes_with_units_and_n(narrow):
     for word in (
         "evaluations (settings",
         "seconds of the search",
-        "best accuracy so far (0 to 1)",
+        "best subset accuracy so far (0 to 1)",
         "n = 391 training rows",
     ):
         assert word in words

@@ -1,4 +1,4 @@
-"""scikit-learn splitters: usable by its tools, unknown rows in training, groups whole, time in order."""
+"""scikit-learn splitters: usable by its tools, unknown rows in training, groups whole."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from proxembed.splits.folds import Split
-from proxembed.splits.splitters import GroupFolds, StratifiedFolds, TimeFolds, as_splits
+from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
 
 N = 60
 
@@ -22,7 +22,7 @@ def y(X):
     return (X[:, 0] > 0.2).astype(int)
 
 
-@pytest.mark.parametrize("cv", [StratifiedFolds(3), StratifiedFolds(2, n_repeats=2), GroupFolds(3), TimeFolds(3)])
+@pytest.mark.parametrize("cv", [StratifiedFolds(3), StratifiedFolds(2, n_repeats=2), GroupFolds(3)])
 def test_scikit_learn_takes_them(X, y, cv):
     groups = np.arange(N) % 6
     scores = cross_val_score(LogisticRegression(), X, y, cv=cv, params={}, groups=groups)
@@ -59,14 +59,6 @@ def test_groups_are_whole_and_unknown_rows_of_a_held_out_group_are_on_neither_si
         assert held_out.min() >= 6 and np.isin(np.setdiff1d(np.arange(6), groups[held_out]), train).all()
 
 
-def test_time_follows_the_rows_or_the_times_given(X, y):
-    for train, held_out in TimeFolds(3).split(X, y):
-        assert train.max() < held_out.min()
-    times = np.arange(N)[::-1] // 2
-    for train, held_out in TimeFolds(3, times=times).split(X, y):
-        assert times[train].max() < times[held_out].min()
-
-
 def test_they_are_parameters_like_others():
     cv = StratifiedFolds(4, n_repeats=2, random_state=7)
     again = clone(cv, safe=False)
@@ -90,7 +82,6 @@ def test_cv_may_be_a_number_a_splitter_or_pairs(X, y):
         (lambda X, y: list(StratifiedFolds(2, n_repeats=0).split(X, y)), "n_repeats=0"),
         (lambda X, y: list(GroupFolds(3).split(X, y)), "GroupFolds needs groups"),
         (lambda X, y: list(GroupFolds(3).split(X, y, [1, 2])), "groups has 2 entries but y 60"),
-        (lambda X, y: list(TimeFolds(3, times=[1.0]).split(X, y)), "times has 1 entries but y 60"),
         (lambda X, y: as_splits("five", X, y), "cv='five' must be"),
         (lambda X, y: as_splits([], X, y), "gives no split"),
         (lambda X, y: as_splits(True, X, y), "cv=True must be"),

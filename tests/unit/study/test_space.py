@@ -1,4 +1,4 @@
-"""The search space: candidates follow the labels, every drawn configuration of every registered class builds and
+"""The search space: candidates follow the labels, every drawn configuration of every registered embedding builds and
 fits."""
 
 import numpy as np
@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 from proxembed import FDA, MESD, MMC, OPLS, Kernelized
+from proxembed.base import Embedder
 from proxembed.catalogue import estimators
 from proxembed.params import Methods, declared, integers, log
 from proxembed.study import candidates as space
@@ -23,7 +24,8 @@ def data(single: bool):
 
 
 def ours():
-    return {name: cls for name, cls in estimators().items() if cls.__module__.startswith("proxembed.")}
+    classes = {name: cls for name, cls in estimators().items() if issubclass(cls, Embedder)}
+    return {name: cls for name, cls in classes.items() if cls.__module__.startswith("proxembed.")}
 
 
 @pytest.mark.parametrize("name", sorted(ours()))
@@ -122,3 +124,13 @@ def test_methods_for_unknown_labels_enter_where_labels_are_unknown():
     full = {candidate.title for candidate in space.candidates()}
     partly = {candidate.title for candidate in space.candidates(partly_labelled=True)}
     assert full < partly and {"SSDR", "SSMOPE", "BSML"} <= partly - full and "MOPE" in full
+
+
+@pytest.mark.parametrize(
+    "methods",
+    [np.array(2), 3, len, (1.0, np.nan), np.array([1, 2])],
+    ids=["an array without axes", "a number", "a function", "numbers", "an array of numbers"],
+)
+def test_what_names_no_methods_is_refused(methods):
+    with pytest.raises(ValueError, match=r"methods=.* is not allowed; it must be a name, a sequence of names, or None"):
+        space.candidates(methods)

@@ -72,7 +72,7 @@ def test_the_published_prior_would_lose_given_classes_by_soft_labels_alone():
 
 
 def test_classes_that_stay_are_refused():
-    with pytest.raises(ValueError, match="SSDRMC: monotone=True is not allowed with one class a row"):
+    with pytest.raises(ValueError, match="SSDRMC: monotone=True is not allowed with one class per row"):
         fit(y=CLASSES, monotone=True)
 
 

@@ -50,23 +50,23 @@ class CentredMatrix:
         return X if isinstance(X, CentredMatrix) else cls(X)
 
     @classmethod
-    def centred(cls, X, weights: np.ndarray | None, also: Sequence = ()) -> CentredMatrix:
+    def centred(cls, X, weights: np.ndarray | None, factors: Sequence = ()) -> CentredMatrix:
         """Centred by the weighted mean; ``weights=None`` leaves X as it is.
 
-        ``also``: matrices U of which X'U will be wanted; of a dense X they come from the pass that finds the mean.
+        ``factors``: matrices U of which X'U will be wanted; of a dense X they come from the pass that finds the mean.
         """
         found = cls(X)
-        if weights is not None and also:
-            found._prepare(weights, also)
+        if weights is not None and factors:
+            found._prepare(weights, factors)
         if weights is not None:
             found.mean = (found._product(weights) if found._known else weighted_mean(X, weights, False)) / weights.sum()
         found.weights = weights
         return found
 
-    def _prepare(self, weights: np.ndarray, also: Sequence) -> None:
+    def _prepare(self, weights: np.ndarray, factors: Sequence) -> None:
         """X'[w, 1, U...] in one pass over a dense X of float64."""
         chosen: list = [weights] if np.ptp(weights) == 0 else [weights, np.ones(self.shape[0])]
-        chosen += [U for i, U in enumerate(also) if not any(U is other for other in also[:i])]
+        chosen += [U for i, U in enumerate(factors) if not any(U is other for other in factors[:i])]
         width = sum(1 if U.ndim == 1 else U.shape[1] for U in chosen)
         if self.sparse or self.X.dtype != np.float64 or 8 * self.shape[0] * width > FEW_BYTES:
             return

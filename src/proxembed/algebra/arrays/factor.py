@@ -15,7 +15,7 @@ Compressed = TypeVar("Compressed", sparse.csr_array, sparse.csc_array)
 
 
 def factor_fits(entries: float) -> bool:
-    """Whether a factor of so many entries, in one half of it, fits in memory.
+    """Whether a factor with this number of entries in one half of it fits in memory.
 
     >>> factor_fits(1e6), factor_fits(1e12)
     (True, False)

@@ -32,7 +32,7 @@ ACCEPTED = 1e-6
 RIDGE = 1e-8
 COLUMNS = 8  # of a block of products: results do not depend on the number of threads
 STEPS, CONJUGATE_STEPS = 1000, 5000
-DROPPED, KEPT = 0.1, 5  # entries below this share of their column leave the factor, which grows to so many times A's
+DROPPED, KEPT = 0.1, 5  # entries below this share of their column leave the factor, which grows to this many times A's
 RESTARTS = 5
 LOOSE, LOOSE_STEPS = 1e-3, 60  # of a solve that is a preconditioner itself
 

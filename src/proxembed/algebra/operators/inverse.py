@@ -27,9 +27,13 @@ class Inverse(Operator):
 
     def __init__(self, eps: float, K: Operator):
         self.eps, self.K, self.n = float(eps), K, K.n
-        self.parts = [(c, leaf) for c, leaf in K.terms() if c != 0.0]
-        if not all(isinstance(leaf, LowRank) and c > 0 for c, leaf in self.parts):
-            raise TypeError("Inverse takes a sum of low-rank operators with positive coefficients.")
+        self.parts: list[tuple[float, LowRank]] = []
+        for c, leaf in K.terms():
+            factor = leaf.low_rank()
+            if c < 0 or (c > 0 and factor is None):
+                raise TypeError("Inverse takes a sum of low-rank operators with positive coefficients.")
+            if factor is not None and c > 0:
+                self.parts.append((c, factor))
 
     @cached_property
     def _range(self) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""X'WX of a sparse symmetric W: what every graph method asks of its rows, some columns at a time.
+"""X'WX of a sparse symmetric W, and its trace: what every graph method asks of its rows, some at a time.
 
 In: a sparse matrix and rows as they are centred. Out: a d x d array. W = H + H' with H the upper half, so that
 X'WX = S + S' with S = X'HX: half of the sparse product, and nothing of size n x d beside X.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.parallel import by_columns, in_threads
 
 BLOCK_BYTES = 32 << 20
@@ -23,6 +23,28 @@ def sparse_sandwich(W: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
     H = upper_half(W)
     S = _by_sparse_products(H, rows) if rows.sparse and _mostly_zero(H, rows.X) else _by_columns(H, rows)
     return S + S.T
+
+
+def edge_trace(W: sparse.csr_array, X: CentredMatrix) -> float:
+    """tr(X'WX) = sum_ij w_ij x_i'x_j of centred rows.
+
+    >>> edge_trace(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]), CentredMatrix(np.array([[3.0], [4.0]])))
+    24.0
+    """
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    if not X.sparse:
+        total = 0.0
+        for part, near in X.blocks():
+            far = W[part] @ X.X
+            total += float(np.vdot(near, far if X.mean is None else far - np.outer(degrees[part], X.mean)))
+        return total
+    total, step = 0.0, block_rows(X.shape[1])
+    for start in range(0, X.shape[0], step):
+        total += float(X.X[start : start + step].multiply(W[start : start + step] @ X.X).sum())
+    if X.mean is None:
+        return total
+    sums = np.asarray(X.X.T @ degrees).ravel()
+    return total - 2 * float(X.mean @ sums) + float(X.mean @ X.mean) * float(degrees.sum())
 
 
 def upper_half(W: sparse.csr_array) -> sparse.csr_array:

@@ -7,21 +7,52 @@ structure.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.blas import add_product, add_symmetric, matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
 from proxembed.algebra.arrays.parallel import by_columns
 
-from .sandwich import sparse_sandwich
+from .sandwich import edge_trace, sparse_sandwich
+
+if TYPE_CHECKING:
+    from proxembed.algebra.pencil.coordinates import Coordinates
 
 SYMMETRIC = 1e-12
+COLUMNS = 256  # of the identity at a time, for the diagonal of an operator that gives products alone
+
+Form = tuple[np.ndarray | None, "list[tuple[float, LowRank]]"]
 
 
 class Operator:
-    """A symmetric n x n matrix that is known by its structure; ``n`` is None where any size fits."""
+    """A symmetric n x n matrix that is known by its structure; ``n`` is None where any size fits.
+
+    A new operator needs two things: ``n`` and the product with an array of n entries or n x k. Every question that the
+    solver asks has an answer made of products; an operator that knows a cheaper one overrides that method: ``sandwich``
+    (X'AX), ``diagonal``, ``trace_on`` (the trace of X'AX), ``low_rank`` (A = F S F', which opens the thin route),
+    ``graph`` (a sparse matrix).
+
+    Examples
+    --------
+    Each entry smoothed over its two neighbours on a circle:
+
+    >>> import numpy as np
+    >>> from proxembed.algebra.operators.structured import Centering, Operator
+    >>> class Circulant(Operator):
+    ...     def __init__(self, n):
+    ...         self.n = n
+    ...     def __matmul__(self, V):
+    ...         return V / 2 + (np.roll(V, 1, axis=0) + np.roll(V, -1, axis=0)) / 4
+    >>> smoothing = Circulant(4)
+    >>> smoothing.todense()[0].tolist(), smoothing.diagonal().tolist()
+    ([0.5, 0.25, 0.0, 0.25], [0.5, 0.5, 0.5, 0.5])
+    >>> (smoothing - 0.5 * Centering()).sandwich(np.eye(4)[:, :2]).tolist()
+    [[0.125, 0.375], [0.375, 0.125]]
+    """
 
     n: int | None = None
     __array_ufunc__ = None  # numpy leaves `array @ operator` and `scalar * operator` to us
@@ -34,9 +65,24 @@ class Operator:
         X = CentredMatrix.of(X)
         return _symmetric(X.tdot(self @ X.dot(np.eye(X.shape[1]))))
 
+    def trace_on(self, X) -> float:
+        """tr(X'AX); X is an array, CSR or CentredMatrix.
+
+        >>> Identity(2).trace_on(np.array([[3.0], [4.0]]))
+        25.0
+        """
+        return float(np.trace(self.sandwich(X)))
+
     def diagonal(self, n: int | None = None) -> np.ndarray:
         """The n diagonal entries."""
-        raise TypeError(f"{type(self).__name__} must define its diagonal.")
+        n = self._size(n)
+        entries = np.empty(n)
+        for start in range(0, n, COLUMNS):
+            own = np.arange(start, min(start + COLUMNS, n))
+            columns = np.zeros((n, len(own)))
+            columns[own, own - start] = 1.0
+            entries[own] = (self @ columns)[own, own - start]
+        return entries
 
     def trace(self, n: int | None = None) -> float:
         """The sum of the diagonal."""
@@ -47,6 +93,73 @@ class Operator:
         n = self._size(n)
         guard_dense((n, n), f"{type(self).__name__}.todense()")
         return self @ np.eye(n)
+
+    def low_rank(self) -> LowRank | None:
+        """The operator as F S F', where it is stated in this form; None for any other."""
+        return None
+
+    def graph(self) -> sparse.csr_array | None:
+        """The operator as a sparse matrix, where it is stated in this form; None for any other."""
+        return None
+
+    def diagonal_and_factors(self, n: int) -> Form | None:
+        """(d, parts): diag(d) plus coefficients times low-rank operators; None for an operator of another kind.
+
+        d is None where nothing is diagonal.
+        """
+        factor = self.low_rank()
+        return None if factor is None else (None, [(1.0, factor)])
+
+    def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
+        """Whether X'AX is the weighted Gram matrix of the centred rows by construction; ``weights=None`` stands for
+        ones."""
+        return False
+
+    def is_squared_scatter(self, rows: CentredMatrix, uniform: bool) -> bool:
+        """Whether A = Xc Xc' with the centred rows themselves, so that Xc'A Xc is the square of their scatter
+        matrix."""
+        return False
+
+    def in_coordinates(self, coordinates: Coordinates) -> np.ndarray:
+        """T'AT for row-space coordinates T, r x r."""
+        return coordinates.general(self)
+
+    def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: Coordinates) -> None:
+        """total += c T'AT in place."""
+        add_symmetric(total, c, self.in_coordinates(coordinates))
+
+    def spread(self, index: np.ndarray, n: int) -> Operator:
+        """The same operator on n rows, of which ``index`` are the ones it knew; zero elsewhere."""
+        factor = self.low_rank()
+        return Spread(self, index, n) if factor is None else factor.spread(index, n)
+
+    def weighted(self, r: np.ndarray) -> Operator:
+        """diag(r) A diag(r), of the same structure where it has one."""
+        form = self.diagonal_and_factors(len(r))
+        if form is None:
+            return Dense(r[:, None] * self.todense(len(r)) * r)
+        d, factors = form
+        parts: list[tuple[float, Operator]] = [(c, factor.weighted(r)) for c, factor in factors]
+        return Sum(parts if d is None else [*parts, (1.0, Diagonal(r * d * r))])
+
+    def laplacian(self) -> Operator:
+        """L(W) = D(W) - W, D(W) = diag(W1); sparse terms give one sparse matrix, degrees included."""
+        if self.n is None:
+            raise ValueError(
+                "The Laplacian of an operator of any size has no degrees: give the operator its number of rows."
+            )
+        stated = [(c, leaf, leaf.graph()) for c, leaf in self.terms()]
+        graphs = [c * W for c, _, W in stated if W is not None]
+        rest = [(c, leaf) for c, leaf, W in stated if W is None]
+        if not graphs:
+            return Diagonal(self @ np.ones(self.n)) - self
+        total = sparse.csr_array(sum(graphs[1:], graphs[0]))
+        edges = Sparse(sparse.diags_array(total @ np.ones(self.n)) - total)
+        return edges + (Diagonal(Sum(rest) @ np.ones(self.n)) - Sum(rest)) if rest else edges
+
+    def terms(self) -> list[tuple[float, Operator]]:
+        """The operator as coefficients times leaves."""
+        return [(1.0, self)]
 
     def _size(self, n: int | None) -> int:
         size = self.n if self.n is not None else n
@@ -80,14 +193,6 @@ class Operator:
     def __truediv__(self, factor: float) -> Operator:
         return Scaled(1.0 / float(factor), self)
 
-    def spread(self, index: np.ndarray, n: int) -> Operator:
-        """The same operator on n rows, of which ``index`` are the ones it knew; zero elsewhere."""
-        return Spread(self, index, n)
-
-    def terms(self) -> list[tuple[float, Operator]]:
-        """The operator as coefficients times leaves."""
-        return [(1.0, self)]
-
 
 class Diagonal(Operator):
     """diag(d)."""
@@ -107,6 +212,19 @@ class Diagonal(Operator):
     def diagonal(self, n=None):
         return self.d.copy()
 
+    def trace_on(self, X):
+        return CentredMatrix.of(X).squared_norm(self.d)
+
+    def diagonal_and_factors(self, n):
+        return self.d, []
+
+    def is_scatter(self, rows, weights):
+        own = np.ones(rows.shape[0]) if weights is None else weights
+        return np.allclose(self.d, own, rtol=1e-13, atol=0.0)
+
+    def spread(self, index, n):
+        return Diagonal(_selection(index, n) @ self.d)
+
 
 class Identity(Operator):
     """I, of any size."""
@@ -124,6 +242,18 @@ class Identity(Operator):
 
     def diagonal(self, n=None):
         return np.ones(self._size(n))
+
+    def trace_on(self, X):
+        return CentredMatrix.of(X).squared_norm(self.diagonal(X.shape[0]))
+
+    def diagonal_and_factors(self, n):
+        return self.diagonal(n), []
+
+    def is_scatter(self, rows, weights):
+        return weights is None or bool(np.all(weights == 1.0))
+
+    def spread(self, index, n):
+        return Diagonal(_selection(index, n) @ np.ones(len(index)))
 
 
 class Centering(Operator):
@@ -148,6 +278,20 @@ class Centering(Operator):
     def diagonal(self, n=None):
         w = self.row_weights(self._size(n))
         return w - w**2 / w.sum()
+
+    def trace_on(self, X):
+        w = self.row_weights(X.shape[0])
+        return CentredMatrix.centred(CentredMatrix.of(X).X, w).squared_norm(w)
+
+    def diagonal_and_factors(self, n):
+        w = self.row_weights(n)
+        return w, [(-1.0 / w.sum(), LowRank(w[:, None]))]
+
+    def is_scatter(self, rows, weights):
+        return rows.annihilates(self.row_weights(rows.shape[0]))
+
+    def spread(self, index, n):
+        return Centering(_selection(index, n) @ self.row_weights(len(index)))
 
 
 class LowRank(Operator):
@@ -203,6 +347,41 @@ class LowRank(Operator):
         F = self.dense_factor()
         return np.einsum("ij,ji->i", F, self.weigh(F.T))
 
+    def trace_on(self, X):
+        E = self.project(X)
+        return float(np.vdot(E.T, self.weigh(E.T)))
+
+    def low_rank(self):
+        return self
+
+    def is_squared_scatter(self, rows, uniform):
+        if self.F is not rows.X or self.S is not None:
+            return False
+        if self.center is None:
+            return rows.mean is None
+        return rows.mean is not None and np.ptp(self.center) == 0 and uniform
+
+    def add_in_coordinates(self, total, c, coordinates):
+        E = coordinates.project(self)
+        add_product(total, c, E, self.weigh(E.T))
+
+    def spread(self, index, n):
+        place = _selection(index, n)
+        center = None if self.center is None else place @ self.center
+        return LowRank(place @ sparse.csc_array(self.F), self.S, center)
+
+    def weighted(self, r):
+        return LowRank(sparse.diags_array(r) @ (self.F if self.center is None else self.dense_factor()), self.S)
+
+    def laplacian(self):
+        """Of a rank-one w w'/1'w, ``Centering(w)``: so it is known as a scatter."""
+        if self.rank_bound == 1 and self.center is None:
+            w = self.F.toarray().ravel() if sparse.issparse(self.F) else np.asarray(self.F, dtype=np.float64).ravel()
+            scale = float(self.weigh(np.ones((1, 1)))[0, 0])
+            if w.min(initial=0.0) >= 0 and np.isclose(scale * w.sum(), 1.0, rtol=1e-12):
+                return Centering(w)
+        return super().laplacian()
+
     def dense_factor(self) -> np.ndarray:
         """The centred F as an n x q array, refused above the size guard."""
         guard_dense(self.F.shape, "The factor of a low-rank operator")
@@ -232,6 +411,16 @@ class Sparse(Operator):
     def diagonal(self, n=None):
         return self.W.diagonal()
 
+    def trace_on(self, X):
+        return edge_trace(self.W, CentredMatrix.of(X))
+
+    def graph(self):
+        return self.W
+
+    def weighted(self, r):
+        R = sparse.diags_array(r)
+        return Sparse(R @ self.W @ R)
+
 
 class Dense(Operator):
     """A symmetric n x n array, for methods that are dense by nature; refused above the size guard."""
@@ -243,6 +432,9 @@ class Dense(Operator):
 
     def __matmul__(self, V):
         return self.A @ V
+
+    def todense(self, n=None):
+        return self.A.copy()
 
     def diagonal(self, n=None):
         return np.diag(self.A).copy()
@@ -262,6 +454,15 @@ class Scaled(Operator):
 
     def diagonal(self, n=None):
         return self.factor * self.op.diagonal(n)
+
+    def trace_on(self, X):
+        return self.factor * self.op.trace_on(X)
+
+    def spread(self, index, n):
+        return Scaled(self.factor, self.op.spread(index, n))
+
+    def weighted(self, r):
+        return Scaled(self.factor, self.op.weighted(r))
 
     def terms(self):
         return [(self.factor * c, op) for c, op in self.op.terms()]
@@ -288,6 +489,16 @@ class Sum(Operator):
         n = self._size(n)
         return sum(c * op.diagonal(n) for c, op in self.parts)
 
+    def trace_on(self, X):
+        X = CentredMatrix.of(X)
+        return float(sum(c * op.trace_on(X) for c, op in self.parts))
+
+    def spread(self, index, n):
+        return Sum([(c, op.spread(index, n)) for c, op in self.parts])
+
+    def weighted(self, r):
+        return Sum([(c, op.weighted(r)) for c, op in self.parts])
+
     def terms(self):
         return self.parts
 
@@ -313,27 +524,8 @@ class Spread(Operator):
         out[self.index] = self.op.diagonal(len(self.index))
         return out
 
-    def terms(self):
-        return [(c, spread_leaf(op, self.index, self.n)) for c, op in self.op.terms()]
-
-
-def spread_leaf(op: Operator, index: np.ndarray, n: int) -> Operator:
-    """A leaf on more rows, kept as the same kind of leaf where that is possible."""
-    place = sparse.csr_array((np.ones(len(index)), (index, np.arange(len(index)))), shape=(n, len(index)))
-
-    def wide(w):
-        return place @ w
-
-    if isinstance(op, LowRank):
-        center = None if op.center is None else wide(op.center)
-        return LowRank(place @ sparse.csc_array(op.F), op.S, center)
-    if isinstance(op, Diagonal):
-        return Diagonal(wide(op.d))
-    if isinstance(op, Identity):
-        return Diagonal(wide(np.ones(len(index))))
-    if isinstance(op, Centering):
-        return Centering(wide(op.row_weights(len(index))))
-    return Spread(op, index, n) if not isinstance(op, Spread) else Spread(op.op, np.asarray(index)[op.index], n)
+    def spread(self, index, n):
+        return Spread(self.op, np.asarray(index)[self.index], n)
 
 
 def Laplacian(W: Operator) -> Operator:
@@ -342,22 +534,12 @@ def Laplacian(W: Operator) -> Operator:
     A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a scatter; sparse terms give one sparse matrix,
     degrees included.
     """
-    if isinstance(W, LowRank) and W.rank_bound == 1 and W.center is None:
-        w = W.F.toarray().ravel() if sparse.issparse(W.F) else np.asarray(W.F, dtype=np.float64).ravel()
-        scale = float(W.weigh(np.ones((1, 1)))[0, 0])
-        if w.min(initial=0.0) >= 0 and np.isclose(scale * w.sum(), 1.0, rtol=1e-12):
-            return Centering(w)
-    if W.n is None:
-        raise ValueError(
-            "The Laplacian of an operator of any size has no degrees: give the operator its number of rows."
-        )
-    graphs = [c * leaf.W for c, leaf in W.terms() if isinstance(leaf, Sparse)]
-    rest = [(c, leaf) for c, leaf in W.terms() if not isinstance(leaf, Sparse)]
-    if not graphs:
-        return Diagonal(W @ np.ones(W.n)) - W
-    total = sparse.csr_array(sum(graphs[1:], graphs[0]))
-    edges = Sparse(sparse.diags_array(total @ np.ones(W.n)) - total)
-    return edges + (Diagonal(Sum(rest) @ np.ones(W.n)) - Sum(rest)) if rest else edges
+    return W.laplacian()
+
+
+def _selection(index: np.ndarray, n: int) -> sparse.csr_array:
+    """The n x len(index) matrix that puts the i-th entry in place ``index[i]``."""
+    return sparse.csr_array((np.ones(len(index)), (index, np.arange(len(index)))), shape=(n, len(index)))
 
 
 def _require_symmetry(W: sparse.csr_array) -> None:

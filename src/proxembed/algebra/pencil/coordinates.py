@@ -10,11 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from proxembed.algebra.arrays.blas import add_product, add_symmetric, matmul, symmetrise
+from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.operators.inverse import Inverse
-from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
+from proxembed.algebra.operators.structured import LowRank, Operator
 
 from .symmetric import descending
 
@@ -64,7 +63,7 @@ class Coordinates:
 
     def back(self, Q: np.ndarray) -> np.ndarray:
         """P = V Q, d x k."""
-        if self.side == "features" or "V" in self.__dict__:
+        if self.side == "features":
             return matmul(self.V, Q)
         left = matmul(self._vectors, Q / self.s[:, None])
         return self.rows.tdot(left if self.weights is None else left * np.sqrt(self.weights)[:, None])
@@ -77,7 +76,7 @@ class Coordinates:
 
     def is_source(self, op: Operator) -> bool:
         """Whether a low-rank factor is the very matrix that these coordinates are of."""
-        return is_squared_scatter(op, self.rows, self.uniform)
+        return op.is_squared_scatter(self.rows, self.uniform)
 
     @property
     def uniform(self) -> bool:
@@ -87,24 +86,16 @@ class Coordinates:
     def sandwich(self, op: Operator) -> np.ndarray:
         """T'AT, r x r."""
         total = np.zeros((self.rank, self.rank))
-        rest: list[tuple[float, Operator]] = []
         for c, leaf in op.terms():
-            if is_scatter(leaf, self.rows, self.weights):
+            if leaf.is_scatter(self.rows, self.weights):
                 total[np.diag_indices_from(total)] += c * self.s**2
             elif self.is_source(leaf):
                 total[np.diag_indices_from(total)] += c * self.s**4
-            elif isinstance(leaf, Inverse):
-                add_symmetric(total, c, leaf.in_coordinates(self))
-            elif isinstance(leaf, LowRank):
-                E = self.project(leaf)
-                add_product(total, c, E, leaf.weigh(E.T))
             else:
-                rest.append((c, leaf))
-        for c, leaf in rest:
-            add_symmetric(total, c, self._general(leaf))
+                leaf.add_in_coordinates(total, c, self)
         return symmetrise(total)
 
-    def _general(self, leaf: Operator) -> np.ndarray:
+    def general(self, leaf: Operator) -> np.ndarray:
         """T'AT without structure to use; kept, since A and B often share a leaf."""
         if id(leaf) not in self._inner:
             if self.side == "features":
@@ -118,24 +109,3 @@ class Coordinates:
 def rank_threshold(values: np.ndarray, rows: CentredMatrix) -> float:
     """Eigenvalues of a Gram matrix of the rows above this count for its rank."""
     return max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps + rows.noise
-
-
-def is_scatter(op: Operator, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
-    """Whether X'AX is the weighted Gram matrix of the centred rows by construction; ``weights=None`` stands for
-    ones."""
-    n = rows.shape[0]
-    if isinstance(op, Centering):
-        return rows.annihilates(op.row_weights(n))
-    own = np.ones(n) if weights is None else weights
-    if isinstance(op, Identity):
-        return bool(np.all(own == 1.0))
-    return isinstance(op, Diagonal) and np.allclose(op.d, own, rtol=1e-13, atol=0.0)
-
-
-def is_squared_scatter(op: Operator, rows: CentredMatrix, uniform: bool) -> bool:
-    """Whether op = Xc Xc' with the centred rows themselves, so that Xc'op Xc is the square of their scatter matrix."""
-    if not isinstance(op, LowRank) or op.F is not rows.X or op.S is not None:
-        return False
-    if op.center is None:
-        return rows.mean is None
-    return rows.mean is not None and np.ptp(op.center) == 0 and uniform

@@ -10,7 +10,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import over, unit_of
 from proxembed.algebra.graphs.bottom import Bottom, bottom, leading
-from proxembed.algebra.operators.structured import Diagonal, Identity, LowRank, Operator, Sparse
+from proxembed.algebra.operators.structured import LowRank, Operator
 
 from .problem import low_rank_terms
 from .symmetric import RANGE_TOLERANCE, descending, fix_signs, orthonormalise, top
@@ -82,12 +82,13 @@ def sparse_form(A: Operator) -> sparse.csr_array:
     """A sum of sparse, diagonal and identity operators as one CSR matrix."""
     total = sparse.csr_array((A.n, A.n))
     for c, leaf in A.terms():
-        if isinstance(leaf, Sparse):
-            total = total + c * leaf.W
-        elif isinstance(leaf, Diagonal | Identity):
-            total = total + sparse.diags_array(c * leaf.diagonal(A.n))
-        else:
-            raise TypeError(f"{type(leaf).__name__} has no sparse form.")
+        W = leaf.graph()
+        if W is None:
+            d, factors = leaf.diagonal_and_factors(A.n) or (None, [])
+            if d is None or factors:
+                raise TypeError(f"{type(leaf).__name__} has no sparse form.")
+            W = sparse.diags_array(d)
+        total = total + c * W
     return sparse.csr_array(total)
 
 

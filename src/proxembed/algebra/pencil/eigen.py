@@ -26,9 +26,10 @@ from proxembed.algebra.arrays.parallel import CHUNK
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
-from .linear import DENSE_LIMIT, RIDGE_GRID, best_ridge, loo_errors
+from .linear import RIDGE_GRID, best_ridge, loo_errors
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
-from .problem import Problem
+from .plan import Aim
+from .problem import ROUNDING, Problem
 from .symmetric import RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top
 from .thin import constraint_solver, thin_pencil
 
@@ -87,6 +88,19 @@ class Solution:
         w = self.eigenvalues
         return int(np.count_nonzero(w > RANGE_TOLERANCE * float(np.abs(w).max(initial=0.0))))
 
+    def refuse_zero_eigenvalues(self) -> None:
+        """A ValueError where an eigenvalue is zero up to rounding, so that its reciprocal says nothing."""
+        problem = self.problem
+        V = np.random.default_rng(1).standard_normal((problem.d, 1))
+        size = problem.of_rows(frobenius(problem.apply_objective(V)) / frobenius(V), constraint=False)
+        noise = ROUNDING * np.sqrt(problem.n) * size * np.einsum("dk,dk->k", self.P, self.P)
+        zero = np.flatnonzero(np.abs(self.eigenvalues) <= noise)
+        if len(zero):
+            raise ValueError(
+                f'scaling="eigenvalue" is not allowed here: component {zero[0]} would be divided by the root of its '
+                'eigenvalue, which is zero up to rounding. Use another scaling, such as "unit".'
+            )
+
     def first(self, k: int) -> Solution:
         """The first k components."""
         return replace(self, P=self.P[:, :k], eigenvalues=self.eigenvalues[:k])
@@ -102,20 +116,19 @@ def solve(
     solver: str = "auto",
     criterion: str = "ratio_trace",
     positive_only: bool = False,
-    also: Sequence = (),
+    factors: Sequence = (),
     width: int | None = None,
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
     ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
     iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
-    components exist; the caller decides what to do when that is fewer than it asked for. ``also``: matrices U of which
-    R'U will be wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
+    components exist; the caller decides what to do when that is fewer than it asked for. ``factors``: matrices U whose
+    products R'U are wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
     """
-    side = {"primal": "features", "dual": "rows"}.get(solver)
-    problem = Problem(template, R, positive_only=positive_only, side=side, also=also, width=width)
-    dense = min(problem.n, problem.d) <= DENSE_LIMIT and solver != "iterative"
-    absolute = choose_ridge(problem, ridge, ridge_scale, dense)
+    aim = Aim(k, ridge, ridge_scale, solver, criterion)
+    problem = Problem(template, R, aim=aim, positive_only=positive_only, factors=factors, width=width)
+    absolute = choose_ridge(problem, ridge, ridge_scale, problem.plan.decomposes and solver != "iterative")
     if criterion == "trace_ratio":
         found = _trace_ratio(problem, absolute, k)
     else:
@@ -163,10 +176,8 @@ def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", den
 
 
 def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:
-    small = min(problem.n, problem.d)
-    low = problem.factors is not None and problem.factor_columns < max(small, 2)
     if solver == "auto":
-        return _cheapest(problem, ridge, k, small, low)
+        return _cheapest(problem, ridge, k)
     if solver == "thin" and problem.factors is None:
         raise ValueError(
             'solver="thin" needs a proximity matrix of low rank, which this method does not have here. '
@@ -177,13 +188,13 @@ def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:
     return solver
 
 
-def _cheapest(problem: Problem, ridge: float, k: int | None, small: int, low: bool) -> str:
-    plain = problem.template.B is None
-    if low and (plain or (_factorable(problem, ridge) and small <= DENSE_LIMIT)):
+def _cheapest(problem: Problem, ridge: float, k: int | None) -> str:
+    plain, small, decomposes = problem.template.B is None, min(problem.n, problem.d), problem.plan.decomposes
+    if problem.low and (plain or (_factorable(problem, ridge) and decomposes)):
         return "thin"
-    if low and problem.scatter is not None and problem.template.b + ridge > 0:
+    if problem.low and problem.scatter is not None and problem.template.b + ridge > 0:
         return "iterative"
-    lanczos_pays = small > DENSE_LIMIT or (problem.rows.sparse and small > LANCZOS_FROM)
+    lanczos_pays = not decomposes or (problem.rows.sparse and small > LANCZOS_FROM)
     if plain and lanczos_pays and k is not None and k < small // 10:
         return "iterative"
     if small > dense_side() and k is not None:
@@ -231,8 +242,8 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
     useful = int(np.count_nonzero(w > RANGE_TOLERANCE * frobenius(M)))
     if problem.positive_only and useful:
         w, P = w[:useful], P[:, :useful]
-    elif useful < k and not ("gram" in problem.__dict__ and problem.gram_factor.ok):  # of full rank: nothing outside
-        return None
+    elif useful < k and not ((template.sense < 0 or problem.includes_scatter) and problem.gram_factor.ok):
+        return None  # but where the rows are known to be of full rank, nothing is outside
     residual = relative_residual(matmul(M, P), P, w, frobenius(M))
     return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
 
@@ -242,7 +253,7 @@ def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
     A, B = dense_matrices(problem, ridge)
     w, Q, spectrum, residual, bound = solve_pencil(A, B, k)
     solver = "primal" if problem.side == "features" else "dual"
-    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * max(w[0], 0.0)))
+    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * w.max(initial=0.0)))
     if problem.factors is not None and useful < len(w):  # of low rank: what follows is arbitrary
         w, Q, bound = w[:useful], Q[:, :useful], useful
     return Solution(problem.coordinates.back(Q), w, None, ridge, solver, bound, residual, spectrum)
@@ -257,8 +268,7 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
             f"ridge=0 needs a decomposition of the constraint, which the iterative solver does not make (X is "
             f"{problem.n:,} x {problem.d:,}). {remedy}, or use a positive ridge where the method has that parameter."
         )
-    low = problem.factors is not None and problem.factor_columns < max(min(problem.n, problem.d), 2)
-    if low and problem.scatter is not None:
+    if problem.low and problem.scatter is not None:
         F, S = problem.factor
         if problem.scatter == 0.0:
             G = F / shift
@@ -278,9 +288,12 @@ def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None
     elif problem.template.sense < 0 and problem.side == "rows":
         return None
     else:
-        w, P = _lobpcg(problem, ridge, k)
+        try:
+            w, P = _lobpcg(problem, ridge, k)
+        except Exception:  # SciPy's own class, where the Gram matrix of its directions is singular
+            return None
         missed = _residual(problem, Solution(P, w, None, ridge, "iterative", problem.rank))
-        if missed > RESIDUAL_LIMIT and min(problem.n, problem.d) <= DENSE_LIMIT:  # an ill-conditioned constraint
+        if missed > RESIDUAL_LIMIT and problem.plan.decomposes:  # an ill-conditioned constraint
             return None
     near = NEAR_NULL if w[-1] < 0 else RANGE_TOLERANCE
     if np.any(np.abs(w) <= near * _level(problem, ridge)):  # null directions come before negative eigenvalues
@@ -366,7 +379,7 @@ def _residual(problem: Problem, found: Solution) -> float:
 
 
 def _constraint_product(problem: Problem, P: np.ndarray, ridge: float) -> np.ndarray:
-    if problem.scatter is not None and "gram" not in problem.__dict__ and problem.scatter != 0.0:
+    if problem.scatter and not problem.plan.gram:
         return normal_product(problem.rows, problem.weights, problem.scatter, problem.template.b + ridge, P)
     return problem.apply_constraint(P, ridge)
 

@@ -15,9 +15,10 @@ from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
-from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator, Sum
+from proxembed.algebra.operators.structured import LowRank, Operator, Sum
 
-from .coordinates import Coordinates, is_scatter, is_squared_scatter, rank_threshold
+from .coordinates import Coordinates, rank_threshold
+from .plan import Aim, Plan
 from .symmetric import SPD, eigenvalues, pseudo_inverse
 
 if TYPE_CHECKING:
@@ -35,10 +36,12 @@ CONSTANT = (
 class Problem:
     """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
 
-    ``also``: matrices U of which R'U will be wanted; they share the first pass over a dense R. ``width``: the features
-    that R stands for, where they are not its columns: a kernel map has fewer than there are prototypes. Rows of extreme
-    size are taken over ``unit``, a power of two, so that products of its entries stay within float64, and A and B over
-    further ones (``shrunk``) where R is among their factors. Sizes and ridges are then those of the smaller pencil.
+    ``aim``: what it is solved for; None where its sizes alone are asked for. The ``plan`` made of it settles what is
+    computed from what, so that no value depends on the order of reading. ``factors``: matrices U of which R'U will be
+    wanted; they share the first pass over a dense R. ``width``: the features that R stands for, where they are not its
+    columns: a kernel map has fewer than there are prototypes. Rows of extreme size are taken over ``unit``, a power of
+    two, so that products of its entries stay within float64, and A and B over further ones (``shrunk``) where R is
+    among their factors. Sizes and ridges are then those of the smaller pencil.
     """
 
     def __init__(
@@ -47,30 +50,41 @@ class Problem:
         R,
         raw_gram: np.ndarray | None = None,
         *,
+        aim: Aim | None = None,
         positive_only=False,
-        side=None,
-        also=(),
+        factors=(),
         width: int | None = None,
     ):
-        self.unit, self.shrunk = unit_of(R), (1.0, 1.0)
-        if self.unit != 1.0:
-            template, R, self.shrunk = _in_unit(template, R, self.unit)
+        unit, self.shrunk = unit_of(R), (1.0, 1.0)
+        if unit != 1.0:
+            template, R, self.shrunk = _in_unit(template, R, unit)
             raw_gram = None
         self.template = template
         self._raw_gram = raw_gram
         self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
-        self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *also])
-        self.rows.unit = self.unit
+        self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *factors])
+        self.rows.unit = unit
         self.n, self.d = self.rows.shape
         self.width = self.d if width is None else width
-        self.side = side or ("features" if self.d <= self.n else "rows")
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
+        self.plan = Plan.of(self, aim)
 
     def _factors_of_objective(self, R) -> list:
-        return [leaf.F for _, leaf in self.template.A.terms() if isinstance(leaf, LowRank) and leaf.F is not R]
+        factors = [leaf.low_rank() for _, leaf in self.template.A.terms()]
+        return [factor.F for factor in factors if factor is not None and factor.F is not R]
+
+    @property
+    def side(self) -> str:
+        """The smaller side, or the one asked for: "features" or "rows"."""
+        return self.plan.side
+
+    @property
+    def unit(self) -> float:
+        """The power of two over which the rows are taken."""
+        return self.plan.unit
 
     @property
     def uniform(self) -> bool:
@@ -104,7 +118,7 @@ class Problem:
     @cached_property
     def rank(self) -> int:
         """The rank of the centred rows: numerical where the Gram matrix is small, else its bound."""
-        if "coordinates" in self.__dict__:
+        if self.plan.coordinates:
             return self.coordinates.rank
         if min(self.n, self.d) > EXACT_RANK_UP_TO:
             rows = self.n if self.weights is None else int(np.count_nonzero(self.weights)) - 1
@@ -127,9 +141,19 @@ class Problem:
         return (F[0] if len(F) == 1 else np.hstack(F)), block_diag(*S)
 
     @property
+    def includes_scatter(self) -> bool:
+        """Whether the scatter is among the terms of A, whose Gram matrix is then formed in any case."""
+        return any(leaf.is_scatter(self.rows, self.weights) for _, leaf in self.template.A.terms())
+
+    @property
     def factor_columns(self) -> int:
         """The number of factor columns of A."""
         return sum(leaf.rank_bound for _, leaf in self.factors or [])
+
+    @property
+    def low(self) -> bool:
+        """Whether A is of so low a rank that its factor is narrower than the smaller side."""
+        return self.factors is not None and self.factor_columns < max(min(self.n, self.d), 2)
 
     @cached_property
     def scatter(self) -> float | None:
@@ -145,9 +169,9 @@ class Problem:
             return None
         c1 = c2 = 0.0
         for c, leaf in self.template.B.terms():
-            if is_scatter(leaf, self.rows, self.weights):
+            if leaf.is_scatter(self.rows, self.weights):
                 c1 += c
-            elif is_squared_scatter(leaf, self.rows, self.uniform):
+            elif leaf.is_squared_scatter(self.rows, self.uniform):
                 c2 += c
             else:
                 return None
@@ -203,8 +227,10 @@ class Problem:
     def constraint_trace(self) -> float:
         """The trace of R'BR + bI, b counted ``dimensions`` times."""
         shift = self.template.b * self.dimensions
+        if self.scatter == 0.0:
+            return shift
         if self.scatter is not None:
-            norm = np.trace(self.gram) if "gram" in self.__dict__ else self.rows.squared_norm(self.weights)
+            norm = np.trace(self.gram) if self.plan.gram else self.rows.squared_norm(self.weights)
             return self.scatter * float(norm) + shift
         trace = float(np.trace(self.coordinates.sandwich(self.template.B)))
         if self.template.b == 0:
@@ -243,7 +269,7 @@ class Problem:
         """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""
         total = np.zeros((self.d, self.d))
         for c, leaf in op.terms():
-            total += c * (self.gram if is_scatter(leaf, self.rows, self.weights) else leaf.sandwich(self.rows))
+            total += c * (self.gram if leaf.is_scatter(self.rows, self.weights) else leaf.sandwich(self.rows))
         return total
 
     def apply_constraint(self, P: np.ndarray, ridge: float) -> np.ndarray:
@@ -251,7 +277,7 @@ class Problem:
         shift = self.template.b + ridge
         if self.template.B is None or self.scatter == 0.0:
             return shift * P
-        if self.powers is not None and self.side == "features" and "gram" in self.__dict__:
+        if self.powers is not None and self.side == "features" and self.plan.gram:
             c1, c2 = self.powers
             SP = matmul(self.gram, P)
             return c1 * SP + shift * P + (c2 * matmul(self.gram, SP) if c2 else 0.0)
@@ -259,7 +285,7 @@ class Problem:
 
     def apply_objective(self, P: np.ndarray) -> np.ndarray:
         """Ap P."""
-        if "factor" in self.__dict__:
+        if self.plan.factored:
             F, S = self.factor
             return matmul(F, S @ matmul(F.T, P))
         return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
@@ -281,12 +307,12 @@ def _in_unit(template: Template, R, unit: float) -> tuple[Template, Matrix, tupl
 
 def _of_rows(op: Operator, R, rows, square: float) -> tuple[Operator, float]:
     """The operator over ``square`` where large rows R are among its factors, with ``rows`` in their place."""
-    own = [isinstance(leaf, LowRank) and leaf.F is R for _, leaf in op.terms()]
-    if square < 1.0 or not any(own):
+    stated = [(c, leaf, leaf.low_rank()) for c, leaf in op.terms()]
+    if square < 1.0 or not any(factor is not None and factor.F is R for _, _, factor in stated):
         return op, 1.0
     parts = [
-        (c, LowRank(rows, leaf.S, leaf.center)) if is_rows else (c / square, leaf)
-        for is_rows, (c, leaf) in zip(own, op.terms(), strict=True)
+        (c / square, leaf) if factor is None or factor.F is not R else (c, LowRank(rows, factor.S, factor.center))
+        for c, leaf, factor in stated
     ]
     return Sum(parts), square
 
@@ -299,14 +325,12 @@ def low_rank_terms(op: Operator, n: int) -> list[tuple[float, LowRank]] | None:
     for c, leaf in op.terms():
         if c == 0.0:
             continue
-        if isinstance(leaf, LowRank):
-            parts.append((c, leaf))
-        elif isinstance(leaf, Diagonal | Identity | Centering):
-            w = leaf.row_weights(n) if isinstance(leaf, Centering) else leaf.diagonal(n)
-            diagonal += c * w
-            scale = max(scale, abs(c) * float(np.abs(w).max(initial=0.0)))
-            if isinstance(leaf, Centering):
-                parts.append((-c / w.sum(), LowRank(w[:, None])))
-        else:
+        form = leaf.diagonal_and_factors(n)
+        if form is None:
             return None
+        d, factors = form
+        parts += [(c * own, factor) for own, factor in factors]
+        if d is not None:
+            diagonal += c * d
+            scale = max(scale, abs(c) * float(np.abs(d).max(initial=0.0)))
     return parts if np.abs(diagonal).max(initial=0.0) <= 1e-12 * scale else None

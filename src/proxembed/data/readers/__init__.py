@@ -1,25 +1,31 @@
-"""Readers of labelled files: one function, `read`, that picks the format from the file name."""
+"""Readers of data files: `read` and `read_rows` pick the format from the file name."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from proxembed.data.dataset import Dataset
+import numpy as np
+from scipy import sparse
+
+from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError
-from proxembed.data.readers import mulan, npy, npz, svmlight, table
 from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.new_rows import SVMLIGHT, plain_source
+from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader, Rows, readers, width
+from proxembed.tables import TableRows
 
-ACCEPTED = (
-    ".csv, .tsv, .tab, .parquet and .pq (a table with named columns), .npz (arrays X or data, indices, indptr, shape, "
-    "and Y), .npy (vectors, with a label file), .arff or .arff.gz (Mulan with its XML beside it, or MEKA) and .svm, "
-    ".svmlight, .libsvm, .txt, .scale, .t, .tr, .val (svmlight); text formats each also with .gz"
-)
-Labels = str | Path | Sequence[str]
-Reader = Callable[[Path, Path | None, Labels | None, Columns], Dataset]
+__all__ = ["READERS", "Reader", "import_formats", "read", "read_rows"]
+
+
+def import_formats(folders: Iterable[str]) -> None:
+    """Import every module of this package that lies in the folders, so that its readers join the registry."""
+    for module in pkgutil.iter_modules(folders):
+        importlib.import_module(f"{__name__}.{module.name}")
 
 
 def read(
@@ -33,11 +39,12 @@ def read(
     Only the file named is read. To read a training file and its test file as one data set with the standard split
     in `train_idx` and `test_idx` (training rows first), give the second as `test`.
 
-    In a table, every column that `columns` does not name for another purpose is a feature: numbers as they are; text
-    of at most 30 different values as one 0/1 column a value, named ``column=value``; a column of vectors (lists in
-    Parquet, ``[0.5, 1.25]`` in CSV) as its numbers, ``column[0]``, ``column[1]``, ... An empty label cell (also NaN,
-    NA, null, None, ?) is unknown; in a column of joined labels, a cell of nothing but the separator is a row without
-    labels. Dates, other text and missing features are refused.
+    In a table, every column that `columns` does not name for another purpose is a feature. Numbers and vectors (lists
+    in Parquet, ``[0.5, 1.25]`` in CSV) give a matrix. A table with empty cells, categories, dates, texts, truth values,
+    scales, units or lists of names gives `TableRows`, which a `TableEncoder` turns into numbers; `Dataset.columns`
+    says how each column was read, and `Dataset.notes` what was left out, such as ids. An empty label cell (also NaN,
+    NA, null, None, ?) is unknown; in a column of joined labels it is a row without labels. What must be asked, such as
+    whether -999 is an empty cell, is listed in one error.
 
     Parameters
     ----------
@@ -47,7 +54,7 @@ def read(
     labels : str, Path or sequence of str, optional
         Table: the same as ``columns.labels``. ARFF: the Mulan XML file, or the names of the label attributes; None
         looks for ``NAME.xml`` beside the file (NAME also without ``-train`` or ``-test``), then for MEKA's ``-C n`` in
-        ``@relation``; a single nominal attribute that is not {0,1} is read as one class a row. npy: the file of the
+        ``@relation``; a single nominal attribute that is not {0,1} is read as one class per row. npy: the file of the
         labels, a table or a .npy file.
     test : str or Path, optional
         Test file of the same format, features and labels; not for npz, which holds its own split, and npy.
@@ -76,77 +83,85 @@ def read(
     (('beach',), [[0.25], [0.5]], [[1], [0]])
     """
     path, columns = Path(path), columns or Columns()
-    reader = _reader(path)
-    if test is None:
-        return reader(path, None, labels, columns)
-    test = Path(test)
-    if _reader(test) is not reader:
-        raise DataError.at(test, None, f"the format differs from that of {path}", "give two files of one format")
-    return reader(path, test, labels, columns)
+    *most, last = [reader.accepts for reader in readers()]
+    accepted = f"accepted are {', '.join(most)} and {last}; text formats each also with .gz"
+    reader = _reader(path, accepted, f"name one file in it; {accepted}")
+    if test is not None:
+        test = Path(test)
+        if _reader(test, accepted, f"name one file in it; {accepted}") is not reader:
+            raise DataError.at(test, None, f"the format differs from that of {path}", "give two files of one format")
+    if columns.fields_set and not reader.takes_columns:
+        fields = ", ".join(columns.fields_set)
+        reason = f"{fields} was given, but columns are named by purpose in tables only"
+        raise DataError.at(path, None, reason, "leave it out, or give a CSV or Parquet file")
+    data = reader.read(path, test, labels, columns)
+    source = reader.source(data)
+    return data if source is data.source else replace(data, source=source)
 
 
-def _reader(path: Path) -> Reader:
+def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
+    """Features and ids of new rows, in the columns of a training file that was read before.
+
+    Tables and ARFF are read by the names of the columns, in any order and beside others. The columns of .npz, .npy and
+    svmlight files must be those of the training file, in their order. Labels may be there; they are not read.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of any format that `proxembed.data.read` takes; it need not be that of the training file.
+    source : dict
+        `Dataset.source` of the training file.
+
+    Returns
+    -------
+    X : array or csr_array of shape (n, d), or TableRows
+    ids : tuple of str, or None where the training file had no id column or the new file has none
+
+    Raises
+    ------
+    DataError
+        Where the file lacks a feature, or holds a cell that is not what its column holds.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns, read, read_rows
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> size = (folder / "old.csv").write_text("doc,x,kind,even\\na,1,red,0\\nb,2,blue,1\\nc,4,red,1\\nd,5,blue,0\\n")
+    >>> data = read(folder / "old.csv", columns=Columns(labels=("even",), id="doc"))
+    >>> size = (folder / "new.csv").write_text("kind,doc,x\\nblue,e,7\\n")
+    >>> X, ids = read_rows(folder / "new.csv", data.source)
+    >>> data.feature_names, X["x"].tolist(), X["kind"].tolist(), ids
+    (('x', 'kind'), [7.0], ['blue'], ('e',))
+    """
+    path = Path(path)
+    accepted = ", ".join(suffix for reader in readers() for suffix in reader.suffixes)
+    reader = _reader(path, f"accepted are {accepted}", "name one file in it")
+    X, ids = reader.read_rows(path, source)
+    d = width(source)
+    if d is not None and X.shape[1] != d:
+        raise DataError.at(path, None, f"it has {X.shape[1]} features, not the {d} of the training file", SAME_COLUMNS)
+    if not isinstance(X, TableRows) and not _finite(X):
+        raise DataError.at(path, None, "it holds NaN or infinite features", "fill them in or drop their rows")
+    return X, ids
+
+
+def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
+    """The reader of a file by its suffix; `accepted` and `of_folder` are the remedies for another name and a folder."""
+    if path.is_dir():
+        raise DataError.at(path, None, "this is a folder", of_folder)
     stem = re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)
     reader = READERS.get(Path(stem).suffix.lower())
-    if path.is_dir():
-        raise DataError.at(path, None, "this is a folder", f"name one file in it; accepted are {ACCEPTED}")
     if reader is None:
-        raise DataError.at(path, None, "the name tells no known format", f"accepted are {ACCEPTED}")
+        raise DataError.at(path, None, "the name tells no known format", accepted)
     return reader
 
 
-def _table(path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
-    if labels is not None:
-        if columns.labels:
-            raise DataError.at(path, None, "labels= was given beside columns.labels", "name the labels once")
-        columns = replace(columns, labels=(str(labels),) if isinstance(labels, str | Path) else tuple(labels))
-    return table.read(path, test, columns)
+def _finite(X: Matrix) -> bool:
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(all="ignore"):
+        total = values.sum()
+    return bool(np.isfinite(total) or np.isfinite(values).all())  # a finite sum has finite terms
 
 
-def _vectors(path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
-    if test is not None:
-        remedy = "put all rows in one file, and split them by groups or time"
-        raise DataError.at(test, None, "a second npy file was given", remedy)
-    if labels is not None and not isinstance(labels, str | Path):
-        raise DataError.at(path, None, "labels= holds several texts", "give the one file of the labels")
-    return _sourced(npy.read(path, labels, columns), "npy")
-
-
-def _arff(path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
-    _unnamed(path, columns)
-    return _sourced(mulan.read(path, test, labels), "arff")
-
-
-def _npz(path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
-    _unnamed(path, columns)
-    return _sourced(npz.read(path, test, labels), "npz")
-
-
-def _svmlight(path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
-    _unnamed(path, columns)
-    return _sourced(svmlight.read(path, test, labels), "svmlight")
-
-
-def _sourced(data: Dataset, form: str) -> Dataset:
-    return replace(data, source=plain_source(data, form))
-
-
-def _unnamed(path: Path, columns: Columns) -> None:
-    """Refuse column options for a format whose columns they cannot name."""
-    if columns.fields_set:
-        fields = ", ".join(columns.fields_set)
-        raise DataError.at(
-            path,
-            None,
-            f"{fields} was given, but columns are named by purpose in tables only",
-            "leave it out, or give a CSV or Parquet file",
-        )
-
-
-READERS: dict[str, Reader] = {
-    ".npz": _npz,
-    ".npy": _vectors,
-    ".arff": _arff,
-    **dict.fromkeys(table.SUFFIXES, _table),
-    **dict.fromkeys(SVMLIGHT, _svmlight),
-}
+import_formats(__path__)

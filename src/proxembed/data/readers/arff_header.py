@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from proxembed.data.errors import DataError, shorten
+from proxembed.tables.cells import NUMBER
 
 QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 NAME = re.compile(rf"\s*({QUOTED}|[^\s{{]+)", re.DOTALL)
 VALUE = re.compile(rf"\s*({QUOTED}|[^,]*)\s*(,|$)", re.DOTALL)
-NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 NUMERIC = ("numeric", "real", "integer")
 

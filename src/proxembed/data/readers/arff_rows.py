@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.arff_header import NUMBER, QUOTED, Attribute, Header, decode, tokens, unquote
+from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, decode, tokens, unquote
+from proxembed.tables.cells import NUMBER
 
 BLOCK_BYTES = 1 << 22
 NUMBER_BYTES = NUMBER.pattern.encode()
@@ -28,7 +29,7 @@ DIGITS = b"0123456789"
 SHORT = 9  # digits of a whole number that int32 holds
 LINE_END = ord("\n")
 SPACED = bytes.maketrans(b"{},", b"   ")
-Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries a row, columns, values
+Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries per row, columns, values
 
 
 def read_rows(stream: BinaryIO, header: Header, path: Path) -> tuple[NDArray | sparse.csr_array, NDArray[np.intp]]:

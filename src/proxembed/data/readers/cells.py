@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from datetime import UTC, date, datetime
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import class_name
-from proxembed.data.readers.arff_header import NUMBER
+from proxembed.tables.cells import MISSING, NUMBER, TRUTHS
+from proxembed.tables.cells import seconds as date_seconds
+from proxembed.tables.column import is_missing
 
-MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>", "?")
+__all__ = ["MISSING", "Cells", "is_number", "name_of", "seconds", "truth"]
+YES, NO = {pair[1] for pair in TRUTHS}, {pair[0] for pair in TRUTHS}
 
 
 class Cells:
     """The cells of one column as codes into their distinct values; -1 where the cell is empty.
 
-    `missing` holds the texts that stand for an empty cell; None (NULL) and NaN always do.
+    `missing` holds the texts that stand for an empty cell, and `more` what a file has for it beside them, such as -999;
+    None (NULL) and NaN always do.
     """
 
-    def __init__(self, missing: Iterable[str] = MISSING) -> None:
-        self._missing = frozenset(missing)
+    def __init__(self, missing: Iterable[str] = MISSING, more: Sequence[str] = ()) -> None:
+        self._missing, self._more = frozenset(missing), tuple(more)
         self._code: dict[Hashable, int] = {}
         self._parts: list[NDArray[np.integer]] = []
 
@@ -34,7 +37,11 @@ class Cells:
         self._parts.append(table[codes])
 
     def _empty(self, value: Hashable) -> bool:
-        return value is None or value != value or (isinstance(value, str) and value.strip() in self._missing)
+        if value is None or value != value:
+            return True
+        if isinstance(value, str) and value.strip() in self._missing:
+            return True
+        return bool(self._more) and is_missing(value, self._more)
 
     @property
     def values(self) -> list:
@@ -76,13 +83,13 @@ def truth(value: object) -> int | None:
     Examples
     --------
     >>> from proxembed.data.readers.cells import truth
-    >>> [truth(value) for value in ("1", "0.0", "True", False, 1.0, "2", "yes")]
-    [1, 0, 1, 0, 1, None, None]
+    >>> [truth(value) for value in ("1", "0.0", "True", False, 1.0, "2", "yes", "maybe")]
+    [1, 0, 1, 0, 1, None, 1, None]
     """
     if isinstance(value, str):
         word = value.strip()
-        if word.lower() in ("true", "false"):
-            return int(word.lower() == "true")
+        if word.casefold() in YES | NO:
+            return int(word.casefold() in YES)
         value = float(word) if NUMBER.fullmatch(word) else None
     return int(value) if isinstance(value, int | float) and value in (0, 1) else None
 
@@ -102,10 +109,10 @@ def name_of(value: object) -> str:
     return class_name(value)
 
 
-def seconds(value: object) -> float | None:
-    """A cell of a time column as a number: numbers as they are, ISO dates as seconds since 1970 (UTC where no zone).
+def seconds(value: object, style: str = "iso") -> float | None:
+    """A cell of a time column as a number: numbers as they are, dates as seconds since 1970 (UTC where no zone).
 
-    Returns None for anything else.
+    Returns None for anything else. `style` is how dates are written: "iso", "dmy" or "mdy".
 
     Examples
     --------
@@ -116,13 +123,4 @@ def seconds(value: object) -> float | None:
     if is_number(value):
         number = float(value)  # type: ignore[arg-type]
         return number if np.isfinite(number) else None
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            return None
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    if not isinstance(value, datetime):
-        return None
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return date_seconds(value.strip() if isinstance(value, str) else value, style)

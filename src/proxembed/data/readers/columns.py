@@ -12,6 +12,8 @@ from typing import Any
 from proxembed.data.errors import DataError, shorten
 
 SHOWN_COLUMNS = 8
+SINGLE = ("id", "groups", "time")
+LISTED = ("labels", "text", "drop", "keep", "missing")
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,9 @@ class Columns:
         with its labels joined by `separator`, or (Parquet) with lists of labels.
     separator : str, optional
         What joins the labels inside the cells of the one label column; "" says that its cells are not to be split.
-    text : str, optional
-        Column of texts, whose word counts become the features; see `proxembed.data.text_counts`.
+    text : str or sequence of str
+        Columns of texts. A lone one with no other feature becomes word counts, see `proxembed.data.text_counts`; long
+        texts in other columns are found without being named.
     id : str, optional
         Column that names the rows.
     groups : str, optional
@@ -35,6 +38,12 @@ class Columns:
         Column of numbers or ISO dates that orders the rows.
     drop : sequence of str
         Columns to leave out. A column that is named for a purpose is not dropped by a glob.
+    keep : sequence of str
+        The columns that are features, and no others; they are taken as they are, even where they look like ids.
+    missing : sequence of str, optional
+        What else stands for an empty cell, such as ``-999``; () for nothing. None asks about numbers that look like it.
+    unknown : {"empty"}, optional
+        "empty": an empty cell of joined labels is unknown. None: it is a row without labels.
 
     Raises
     ------
@@ -45,21 +54,28 @@ class Columns:
     --------
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
-    Columns(labels=('topic_*',), separator=None, text=None, id='doc', groups=None, time=None, drop=())
+    Columns(labels=('topic_*',), separator=None, text=(), id='doc', groups=None, time=None, drop=(),
+    keep=(), missing=None, unknown=None)
     """
 
     labels: tuple[str, ...] = ()
     separator: str | None = None
-    text: str | None = None
+    text: tuple[str, ...] = ()
     id: str | None = None
     groups: str | None = None
     time: str | None = None
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    missing: tuple[str, ...] | None = None
+    unknown: str | None = None
 
     def __post_init__(self) -> None:
-        for field in ("labels", "drop"):
-            object.__setattr__(self, field, _texts(field, getattr(self, field)))
-        for field in ("separator", "text", "id", "groups", "time"):
+        for field in LISTED:
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, _texts(field, getattr(self, field)))
+        if self.unknown not in (None, "empty"):
+            raise DataError(f"unknown={self.unknown!r} must be 'empty', or None for rows without labels.")
+        for field in ("separator", "id", "groups", "time"):
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
                 raise DataError(f"{field}={value!r} is no text; give one column name.")
@@ -81,7 +97,7 @@ class Roles:
 
     labels: tuple[str, ...]
     features: tuple[str, ...]
-    text: str | None = None
+    text: tuple[str, ...] = ()
     id: str | None = None
     groups: str | None = None
     time: str | None = None
@@ -89,8 +105,8 @@ class Roles:
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are read."""
-        single = (self.text, self.id, self.groups, self.time)
-        return (*self.labels, *(name for name in single if name is not None), *self.features)
+        single = (self.id, self.groups, self.time)
+        return (*self.labels, *self.text, *(name for name in single if name is not None), *self.features)
 
 
 def resolve(columns: Columns, names: Sequence[str], path: Path) -> Roles:
@@ -104,10 +120,10 @@ def resolve(columns: Columns, names: Sequence[str], path: Path) -> Roles:
     >>> from pathlib import Path
     >>> from proxembed.data.readers.columns import Columns, resolve
     >>> resolve(Columns(labels=("t_*",), drop=("*_no",)), ["t_a", "x", "row_no", "t_b"], Path("f.csv"))
-    Roles(labels=('t_a', 't_b'), features=('x',), text=None, id=None, groups=None, time=None)
+    Roles(labels=('t_a', 't_b'), features=('x',), text=(), id=None, groups=None, time=None)
     """
-    asked: dict[str, tuple[str, ...]] = {"labels": columns.labels}
-    for field in ("text", "id", "groups", "time"):
+    asked: dict[str, tuple[str, ...]] = {"labels": columns.labels, "text": columns.text}
+    for field in SINGLE:
         value = getattr(columns, field)
         asked[field] = () if value is None else (value,)
     owner: dict[str, str] = {}
@@ -127,8 +143,10 @@ def resolve(columns: Columns, names: Sequence[str], path: Path) -> Roles:
         for name in _matched(pattern, "drop", names, listed, path):
             owner.setdefault(name, "drop")
     chosen = {field: tuple(name for name in names if owner.get(name) == field) for field in asked}
-    single = {field: _only(field, asked[field], found, path) for field, found in chosen.items() if field != "labels"}
-    return Roles(chosen["labels"], tuple(name for name in names if name not in owner), **single)
+    single = {field: _only(field, asked[field], chosen[field], path) for field in SINGLE}
+    kept = {name for pattern in columns.keep for name in _matched(pattern, "keep", names, listed, path)}
+    features = tuple(name for name in names if name not in owner and (not columns.keep or name in kept))
+    return Roles(chosen["labels"], features, chosen["text"], **single)
 
 
 def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -> None:
@@ -146,6 +164,7 @@ def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -
 
 def _texts(field: str, value: Any) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else tuple(value)
+    texts = tuple(map(str, texts)) if field == "missing" else texts
     if not all(isinstance(text, str) for text in texts):
         raise DataError(f"{field}={value!r} must hold column names or globs, each a text.")
     return texts

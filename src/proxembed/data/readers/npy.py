@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
@@ -11,43 +12,53 @@ from numpy.typing import NDArray
 
 from proxembed.data.dataset import Dataset, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
-from proxembed.data.readers import table
 from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.source import opened
-from proxembed.data.unpacking import check_array, most_unpacked
+from proxembed.data.readers.reader import Labels, Reader, Rows
+from proxembed.data.readers.table import Table, beside
+from proxembed.data.unpacking import check_array, most_unpacked, opened
 
 LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicator of 0 and 1 (NaN where unknown)"
 
 
-def read(path: Path, labels: str | Path | None, columns: Columns) -> Dataset:
-    """Data set of the rows of a 2-D array and of its label file, row by row; see `proxembed.data.read`.
+class Npy(Reader):
+    """A 2-D array of `numpy.save`, labelled row by row by a table or a second array.
 
     Of a table, the columns named as labels are read, or where none is named all but those of another purpose.
     """
-    if labels is None:
-        raise DataError.at(path, None, "a .npy file holds no labels", f"give labels=FILE, {LABEL_FILES}")
-    file, X = Path(labels), vectors(path)
-    suffix = Path(file.name.lower().removesuffix(".gz")).suffix
-    if suffix in table.SUFFIXES:
-        return table.beside(file, columns, X, path.name.removesuffix(".npy"))
-    if suffix != ".npy":
-        raise DataError.at(file, None, "the name tells no known label file", f"give {LABEL_FILES}")
-    if columns.fields_set:
-        fields = ", ".join(columns.fields_set)
-        raise DataError.at(file, None, f"{fields} was given, but the array has no named columns", "leave it out")
-    Y = array(file)
-    if Y.ndim == 0 or len(Y) != X.shape[0]:
-        reason = f"it has shape {Y.shape}, but there are {X.shape[0]} vectors"
-        raise DataError.at(file, None, reason, "give the labels of each vector, in the same order")
-    try:
-        return _dataset(X, Y, path.name.removesuffix(".npy"))
-    except DataError as error:
-        raise DataError(f"{file}: {error}") from error
+
+    name = "npy"
+    suffixes = (".npy",)
+    accepts = ".npy (vectors, with a label file)"
+    place = 3
+    takes_columns = True
+
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        if test is not None:
+            remedy = "put all rows in one file, and split them by groups or time"
+            raise DataError.at(test, None, "a second npy file was given", remedy)
+        if labels is None:
+            raise DataError.at(path, None, "a .npy file holds no labels", f"give labels=FILE, {LABEL_FILES}")
+        if not isinstance(labels, str | Path):
+            raise DataError.at(path, None, "labels= holds several texts", "give the one file of the labels")
+        file, X, name = Path(labels), _vectors(path), path.name.removesuffix(".npy")
+        suffix = Path(file.name.lower().removesuffix(".gz")).suffix
+        if suffix in Table.suffixes:
+            return beside(file, columns, X, name)
+        if suffix != ".npy":
+            raise DataError.at(file, None, "the name tells no known label file", f"give {LABEL_FILES}")
+        if columns.fields_set:
+            fields = ", ".join(columns.fields_set)
+            raise DataError.at(file, None, f"{fields} was given, but the array has no named columns", "leave it out")
+        return _labelled(X, file, name)
+
+    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+        X = _vectors(path)
+        return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None
 
 
-def vectors(path: Path) -> NDArray[np.floating]:
+def _vectors(path: Path) -> NDArray[np.floating]:
     """The 2-D array of numbers in a .npy file."""
-    X = array(path)
+    X = _array(path)
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise DataError.at(
             path, None, f"the array has shape {X.shape} and type {X.dtype}", "save one row of numbers a row of data"
@@ -60,7 +71,7 @@ def vectors(path: Path) -> NDArray[np.floating]:
     return X
 
 
-def array(path: Path) -> NDArray:
+def _array(path: Path) -> NDArray:
     """The array in a .npy file, never unpickled."""
     with opened(path) as stream:
         try:
@@ -80,6 +91,18 @@ def array(path: Path) -> NDArray:
     if not isinstance(found, np.ndarray):
         raise DataError.at(path, None, "it holds several arrays", "save one array with numpy.save")
     return found
+
+
+def _labelled(X: NDArray[np.floating], file: Path, name: str) -> Dataset:
+    """Data set of vectors and of the classes or the indicator in a .npy file."""
+    Y = _array(file)
+    if Y.ndim == 0 or len(Y) != X.shape[0]:
+        reason = f"it has shape {Y.shape}, but there are {X.shape[0]} vectors"
+        raise DataError.at(file, None, reason, "give the labels of each vector, in the same order")
+    try:
+        return _dataset(X, Y, name)
+    except DataError as error:
+        raise DataError(f"{file}: {error}") from error
 
 
 def _dataset(X: NDArray[np.floating], Y: NDArray, name: str) -> Dataset:

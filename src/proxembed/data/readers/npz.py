@@ -1,19 +1,21 @@
-"""NumPy archives: dense X or the parts of a CSR matrix, an indicator or one class a row, names and the split."""
+"""NumPy archives: dense X or the parts of a CSR matrix, an indicator or one class per row, names and the split."""
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, class_name, one_hot
+from proxembed.data.dataset import Dataset, Matrix, class_name, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
-from proxembed.data.readers.source import opened
+from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.reader import Labels, Reader, Rows
 from proxembed.data.readers.svmlight import MAX_FEATURES
-from proxembed.data.unpacking import check_arrays, most_unpacked
+from proxembed.data.unpacking import check_arrays, most_unpacked, opened
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", "label_names", "licence")
@@ -25,25 +27,41 @@ LISTS = {  # keys of 1-D arrays -> the types they may have (NumPy's own for an e
 FORM = "save X (or data, indices, indptr, shape of CSR) and Y with numpy.savez, without object arrays"
 
 
-def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
-    """Data set of an npz archive, never unpickled; see `proxembed.data.read`.
+class Npz(Reader):
+    """Archives of `numpy.savez`, never unpickled.
 
     Keys: X, or data, indices, indptr and shape of a CSR matrix; Y (or y): n x c indicator (NaN = unknown) or 1-D
     classes; optionally classes, label_names, feature_names, train_idx, test_idx, licence. Other keys are left alone.
     """
-    if test is not None:
-        raise DataError.at(test, None, "a second npz file was given", "store the split as train_idx and test_idx")
-    if labels is not None:
-        raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
-    arrays = load(path)
-    try:
-        return _dataset(arrays, path)
-    except DataError as error:
-        text = str(error).removesuffix(".")
-        raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
+
+    name = "npz"
+    suffixes = (".npz",)
+    accepts = ".npz (arrays X or data, indices, indptr, shape, and Y)"
+    place = 2
+
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        if test is not None:
+            raise DataError.at(test, None, "a second npz file was given", "store the split as train_idx and test_idx")
+        if labels is not None:
+            raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
+        arrays = _load(path)
+        try:
+            return _dataset(arrays, path)
+        except DataError as error:
+            text = str(error).removesuffix(".")
+            raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
+
+    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+        arrays = _load(path)
+        if "X" in arrays:
+            return _two_dimensional(arrays["X"], path), None
+        if not all(part in arrays for part in CSR_PARTS):
+            reason = "the archive holds no features (X, or data, indices, indptr, shape)"
+            raise DataError.at(path, None, reason, FORM)
+        return _csr(arrays, path), None
 
 
-def load(path: Path) -> dict[str, NDArray]:
+def _load(path: Path) -> dict[str, NDArray]:
     with opened(path) as stream:
         try:
             if zipfile.is_zipfile(stream):
@@ -75,7 +93,7 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
             raise DataError.at(path, None, reason, f"save it as a 1-D array of {what}")
     X = arrays.get("X")
     if X is None and all(part in arrays for part in CSR_PARTS):
-        X = csr_of(arrays, path)
+        X = _csr(arrays, path)
     Y = arrays.get("Y", arrays.get("y"))
     if X is None or Y is None:
         missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
@@ -100,7 +118,7 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
     )
 
 
-def csr_of(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
+def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
     data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
     try:
         if shape.dtype.kind not in "iu" or shape.ndim != 1:
@@ -116,6 +134,12 @@ def csr_of(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
             path, None, f"shape gives {X.shape[-1]} columns, above {MAX_FEATURES}", "renumber the features"
         )
     return X
+
+
+def _two_dimensional(X: NDArray, path: Path) -> Matrix:
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
+        raise DataError.at(path, None, f"X has shape {X.shape} and type {X.dtype}", FORM)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def _from_classes(

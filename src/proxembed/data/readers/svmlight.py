@@ -1,17 +1,20 @@
-"""svmlight and LIBSVM files, one or several labels a row, through scikit-learn's reader."""
+"""svmlight and LIBSVM files, one or several labels per row, through scikit-learn's reader."""
 
 from __future__ import annotations
 
 import re
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, class_name
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.source import opened
+from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.reader import SAME_COLUMNS, Labels, Reader, Rows, width
+from proxembed.data.unpacking import opened
 
 MAX_FEATURES = 10_000_000
 NUMBER = rb"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?"
@@ -19,42 +22,69 @@ LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
 PAIR = re.compile(rb"(\d+):" + NUMBER + rb"|qid:\d+")
 
 
-def read(path: Path, test: Path | None, labels: object = None) -> Dataset:
-    """Data set of an svmlight file, or of a training and a test file; see `proxembed.data.read`.
+class Svmlight(Reader):
+    """svmlight and LIBSVM files.
 
-    Labels are the distinct whole numbers found, in rising order; features are named by their index in the file, which
-    counts from 0 where a 0 occurs and from 1 otherwise; a row may have no label.
+    Labels are the distinct whole numbers of the file, in rising order; features are named by their index in the file,
+    which counts from 0 where a 0 occurs and from 1 otherwise; a row may have no label.
     """
-    if labels is not None:
-        raise DataError.at(path, None, "labels= was given, but an svmlight file holds its labels", "leave labels= out")
-    paths = [path] if test is None else [path, test]
-    parts = load(paths)
-    X, ids = sparse.vstack(parts[0::2], format="csr"), [row for rows in parts[1::2] for row in rows]
-    if X.shape[1] > MAX_FEATURES:
-        raise DataError.at(
-            path, None, f"the largest feature index is {X.shape[1] - 1}, above {MAX_FEATURES}", "renumber the features"
+
+    name = "svmlight"
+    suffixes = (".svm", ".svmlight", ".libsvm", ".txt", ".scale", ".t", ".tr", ".val")
+    accepts = f"{', '.join(suffixes)} (svmlight)"
+    place = 5
+
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        if labels is not None:
+            raise DataError.at(
+                path, None, "labels= was given, but an svmlight file holds its labels", "leave labels= out"
+            )
+        paths = [path] if test is None else [path, test]
+        parts = _load(paths)
+        X, ids = sparse.vstack(parts[0::2], format="csr"), [row for rows in parts[1::2] for row in rows]
+        if X.shape[1] > MAX_FEATURES:
+            raise DataError.at(
+                path,
+                None,
+                f"the largest feature index is {X.shape[1] - 1}, above {MAX_FEATURES}",
+                "renumber the features",
+            )
+        start = 0 if X.shape[1] and X[:, [0]].nnz else 1
+        flat = np.array([label for row in ids for label in row], dtype=np.float64)
+        if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and (flat == np.floor(flat)).all()):
+            raise _fault(paths, "it holds no label or no feature")
+        classes, codes = np.unique(flat, return_inverse=True)
+        owner = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
+        Y = sparse.csc_array((np.ones(len(flat), np.intp), (owner, codes)), shape=(len(ids), len(classes)))
+        Y.data = np.minimum(Y.data, 1)  # a label named twice in a row's list is one label
+        n = len(parts[1])
+        split = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
+        return Dataset(
+            X[:, start:],
+            Y,
+            [str(j) for j in range(start, X.shape[1])],
+            [class_name(c) for c in classes],
+            path.name.split(".")[0],
+            **split,
         )
-    start = 0 if X.shape[1] and X[:, [0]].nnz else 1
-    flat = np.array([label for row in ids for label in row], dtype=np.float64)
-    if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and (flat == np.floor(flat)).all()):
-        raise _fault(paths, "it holds no label or no feature")
-    classes, codes = np.unique(flat, return_inverse=True)
-    owner = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
-    Y = sparse.csc_array((np.ones(len(flat), np.intp), (owner, codes)), shape=(len(ids), len(classes)))
-    Y.data = np.minimum(Y.data, 1)  # a label named twice in a row's list is one label
-    n = len(parts[1])
-    split = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
-    return Dataset(
-        X[:, start:],
-        Y,
-        [str(j) for j in range(start, X.shape[1])],
-        [class_name(c) for c in classes],
-        path.name.split(".")[0],
-        **split,
-    )
+
+    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+        """Features by their index; a file may stop short of the last ones."""
+        X, start = sparse.csr_array(_load([path])[0]), source.get("start", 1)
+        d = width(source)
+        if d is None:
+            return X[:, start:], None
+        if X.shape[1] > start + d:
+            reason = f"its largest feature index is {X.shape[1] - 1}, not {start + d - 1} as in the training file"
+            raise DataError.at(path, None, reason, SAME_COLUMNS)
+        X.resize(X.shape[0], start + d)
+        return X[:, start:], None
+
+    def source(self, data: Dataset) -> dict[str, Any]:
+        return {"format": self.name, "n_features": data.X.shape[1], "start": int(data.feature_names[0])}
 
 
-def load(paths: list[Path]) -> list:
+def _load(paths: list[Path]) -> list:
     from sklearn.datasets import load_svmlight_files  # costs over a second to import: only where it is used
 
     with ExitStack() as stack:

@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
-from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.blocks import TableFile
+from proxembed.data.errors import DataError, TableFaults, shorten
 from proxembed.data.readers.cells import MISSING, Cells, name_of, seconds
 from proxembed.data.readers.columns import Columns, Roles, required, resolve
-from proxembed.data.readers.table_features import Feature, FeatureReader, feature_kinds
-from proxembed.data.readers.table_file import open_table
-from proxembed.data.readers.table_labels import read_labels
-
-PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
-SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
+from proxembed.data.readers.reader import PART, Labels, Reader, Rows
+from proxembed.data.readers.table_features import Feature, FeatureReader
+from proxembed.data.readers.table_file import TableFile, open_table
+from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_readings import MixedRows, as_rows, is_matrix, mixed_rows
+from proxembed.tables import Column, TableRows
+from proxembed.tables.cells import date_style
+from proxembed.tables.reading import holds_missing_code
 
 
 @dataclass
@@ -34,29 +35,93 @@ class Gathered:
     cells: dict[str, Cells]
 
 
-def read(path: Path, test: Path | None, columns: Columns) -> Dataset:
-    """Data set of a table, or of a training and a test table; see `proxembed.data.read`."""
-    file = open_table(path)
-    roles = resolve(columns, file.names, path)
+class Table(Reader):
+    """CSV and Parquet files with named columns."""
+
+    name = "table"
+    suffixes = (".csv", ".tsv", ".tab", ".parquet", ".pq")
+    accepts = ".csv, .tsv, .tab, .parquet and .pq (a table with named columns)"
+    place = 1
+    takes_columns = True
+
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        if labels is not None:
+            if columns.labels:
+                raise DataError.at(path, None, "labels= was given beside columns.labels", "name the labels once")
+            columns = replace(columns, labels=(str(labels),) if isinstance(labels, str | Path) else tuple(labels))
+        files = [open_table(path), *([] if test is None else [open_table(test)])]
+        return read_table(files, columns, _stem(path) if test is None else PART.sub("", _stem(path)))
+
+    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+        """The columns that the training file had as features, and the ids where both have the id column."""
+        file = open_table(path)
+        name = source.get("id") if source.get("id") in file.names else None
+        others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
+        if "columns" in source:
+            columns = tuple(Column.of(facts) for facts in source["columns"])
+            required([column.name for column in columns], file.names, path, "the training file")
+            cells = {**{column.name: MISSING for column in columns}, **others}
+            part = _gather(file, {}, cells, source.get("missing") or ())
+            return as_rows(file, columns, part.cells), None if name is None else _row_ids(part, name)
+        if source.get("format") == "table":
+            features = tuple(Feature.of(facts) for facts in source["features"])
+        elif "names" in source:
+            features = tuple(Feature(name, "number") for name in source["names"])
+        else:
+            reason = "the training file did not name its features, so that columns cannot be found by name"
+            raise DataError.at(path, None, reason, "give the new rows in the format of the training file")
+        required([feature.name for feature in features], file.names, path, "the training file")
+        for feature in features if file.typed else ():
+            held = file.places[feature.name]
+            if feature.kind in ("number", "vector") and held != feature.kind:
+                reason = (
+                    f"column {shorten(feature.name)} holds {held}, not a {feature.kind} a row as the training file did"
+                )
+                raise DataError.at(path, None, reason, "give a file with columns of the same types")
+        part = _gather(file, {feature.name: feature.kind for feature in features}, others)
+        X, _ = _matrices([part.features], features)
+        return X, None if name is None else _row_ids(part, name)
+
+    def source(self, data: Dataset) -> dict[str, Any]:
+        return data.source or {}
+
+
+def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
+    """The data set of a training table, and perhaps of a test table with the same columns.
+
+    A table of numbers and vectors alone gives a matrix, as does a lone text; any other gives `TableRows`.
+    """
+    file = files[0]
+    roles = resolve(columns, file.names, file.path)
     indices = getattr(file, "index", ())
     roles = replace(roles, features=tuple(name for name in roles.features if name not in indices))
-    if not roles.labels:
-        shown = ", ".join(shorten(name) for name in file.names[:6])
-        raise DataError.at(
-            path,
-            None,
-            f"nothing names the labels among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
-            "give labels=[names or globs] (--labels 'topic_*')",
-        )
-    files = [file]
-    if test is not None:
-        files.append(open_table(test))
-        required(roles.named, files[1].names, test, f"the training file {path.name}")
-    kinds = feature_kinds(file, roles.features, roles.text)
-    parts = [gather(each, kinds, _others(roles)) for each in files]
-    X, features = matrices([part.features for part in parts], None)
-    name = _stem(path) if test is None else PART.sub("", _stem(path))
-    return assembled(parts, roles, columns, X, features, name)
+    for other in files[1:]:
+        required(roles.named, other.names, other.path, f"the training file {file.path.name}")
+    if not (roles.features or roles.text):
+        raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
+    read = _matrix(files, roles, columns) if roles.labels else None
+    if read is not None:
+        parts, X, features = read
+        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features)
+    others = _others(roles)
+    readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
+    wanted = {**dict.fromkeys(readable, MISSING), **others}
+    parts = [_gather(each, {}, wanted, columns.missing or ()) for each in files]
+    mixed = mixed_rows([(part.file, part.cells) for part in parts], roles, columns)
+    labels, problems = [], list(mixed.problems)
+    try:
+        labels = _labels(parts, roles, columns)
+    except DataError as error:
+        if not problems:
+            raise
+        reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
+        problems.append((reason, error.option))
+    if problems:
+        raise TableFaults(file.path, problems)
+    if mixed.rows is None:
+        read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
+        raise file.fault(None, f"no column is left for the features ({read_as})", "name them (--keep COLUMNS)")
+    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed)
 
 
 def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> Dataset:
@@ -64,17 +129,45 @@ def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> 
     file = open_table(path)
     roles = resolve(columns, file.names, path)
     roles = replace(roles, labels=roles.labels or roles.features, features=())
-    part = gather(file, {}, _others(roles))
-    if part.features.rows != X.shape[0]:
-        reason = f"it labels {part.features.rows} rows, but there are {X.shape[0]} vectors"
+    part = _gather(file, {}, _others(roles), columns.missing or ())
+    rows = len(part.cells[roles.labels[0]].codes)
+    if rows != X.shape[0]:
+        reason = f"it labels {rows} rows, but there are {X.shape[0]} vectors"
         raise DataError.at(path, None, reason, "give one row for each vector, in the same order")
-    return assembled([part], roles, columns, X, (), name)
+    return _assembled([part], roles, columns, X, name, _labels([part], roles, columns))
 
 
-def gather(file: TableFile, kinds: dict[str, str], others: dict[str, Sequence[str]]) -> Gathered:
+def _matrix(
+    files: Sequence[TableFile], roles: Roles, columns: Columns
+) -> tuple[list[Gathered], Matrix, tuple[Feature, ...]] | None:
+    """A table of numbers and vectors, or of one text, as a matrix; None for any other table."""
+    file, missing = files[0], columns.missing or ()
+    if len(roles.text) == 1 and not roles.features:
+        if file.places[roles.text[0]] != "text":
+            raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
+        kinds = {roles.text[0]: "text"}
+    elif roles.text or missing or any(not is_matrix(each, roles.features, columns.keep) for each in files):
+        return None
+    else:
+        kinds = {name: file.places[name] for name in roles.features}
+    try:
+        parts = [_gather(each, kinds, _others(roles)) for each in files]
+    except DataError:
+        if roles.text:
+            raise
+        return None  # a cell is empty, or no number: the cells themselves tell what they are
+    X, features = _matrices([part.features for part in parts], None)
+    if columns.missing is None and isinstance(X, np.ndarray) and holds_missing_code(X):
+        return None
+    return parts, X, features
+
+
+def _gather(
+    file: TableFile, kinds: dict[str, str], others: dict[str, Sequence[str]], missing: Sequence[str] = ()
+) -> Gathered:
     """One pass over a file in blocks; `others` holds, for each column read as cells, what its empty cells hold."""
     features = FeatureReader(file, kinds)
-    cells = {name: Cells(missing) for name, missing in others.items()}
+    cells = {name: Cells(empty, missing) for name, empty in others.items()}
     for block in file.blocks({**dict.fromkeys(others, "cells"), **features.wanted}):
         features.add(block)
         for name, column in cells.items():
@@ -82,7 +175,7 @@ def gather(file: TableFile, kinds: dict[str, str], others: dict[str, Sequence[st
     return Gathered(file, features, cells)
 
 
-def matrices(
+def _matrices(
     parts: Sequence[FeatureReader], features: tuple[Feature, ...] | None
 ) -> tuple[Matrix, tuple[Feature, ...]]:
     """The rows of one or two files as one matrix, in the given columns or in those that the first file shows."""
@@ -99,34 +192,67 @@ def matrices(
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks), found
 
 
-def assembled(
-    parts: Sequence[Gathered], roles: Roles, columns: Columns, X: Matrix, features: tuple[Feature, ...], name: str
+def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[LabelColumns]:
+    """The labels of each file; columns that may be meant where none is named."""
+    file = parts[0].file
+    if not roles.labels:
+        shown = ", ".join(shorten(name) for name in file.names[:6])
+        error = DataError.at(
+            file.path,
+            None,
+            f"nothing names the labels among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
+            "give labels=[names or globs] (--labels 'topic_*')",
+        )
+        error.option = likely_labels(parts[0].cells)
+        raise error
+    cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
+    return read_labels(cells, columns.separator, columns.unknown)
+
+
+def _assembled(
+    parts: Sequence[Gathered],
+    roles: Roles,
+    columns: Columns,
+    X: Matrix | TableRows,
+    name: str,
+    labels: Sequence[LabelColumns],
+    features: tuple[Feature, ...] = (),
+    mixed: MixedRows | None = None,
 ) -> Dataset:
     """The data set of the gathered columns, training rows first."""
-    label_cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
-    labels = read_labels(label_cells, columns.separator)
-    n = parts[0].features.rows
+    n = labels[0].Y.shape[0]
     split = {"train_idx": np.arange(n), "test_idx": np.arange(n, X.shape[0])} if len(parts) == 2 else {}
+    names = [column for feature in features for column in feature.names] or None
     return Dataset(
         X,
         sparse.vstack([part.Y for part in labels]),
-        [column for feature in features for column in feature.names] or None,
+        names if mixed is None else [column.name for column in mixed.rows.columns],
         labels[0].names,
         name,
         unknown=sparse.vstack([part.unknown for part in labels]),
-        ids=None if roles.id is None else tuple(row for part in parts for row in row_ids(part, roles.id)),
+        ids=None if roles.id is None else tuple(row for part in parts for row in _row_ids(part, roles.id)),
         groups=None if roles.groups is None else _groups(parts, roles.groups),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
-        source=_source(roles, columns, features) if features else None,
+        source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
+        notes=(*getattr(parts[0].file, "notes", ()), *(mixed.notes if mixed else ()), *labels[0].notes),
+        columns=None if mixed is None else mixed.described,
         **split,
     )
 
 
-def _source(roles: Roles, columns: Columns, features: Sequence[Feature]) -> dict[str, Any]:
+def _source(
+    roles: Roles, columns: Columns, features: Sequence[Feature], mixed: MixedRows | None, negative: str | None
+) -> dict[str, Any]:
     """How the columns were read, as a JSON-able dict; enough to read the features and ids of new rows."""
+    if mixed is None:
+        read: dict[str, Any] = {"features": [feature.plain() for feature in features]}
+    else:
+        read = {"columns": [column.plain() for column in mixed.rows.columns], "missing": list(columns.missing or ())}
+    if negative is not None:
+        read["negative"] = negative
     return {
         "format": "table",
-        "features": [feature.plain() for feature in features],
+        **read,
         "labels": list(roles.labels),
         "separator": columns.separator,
         "id": roles.id,
@@ -149,8 +275,8 @@ def _stem(path: Path) -> str:
     return Path(name).stem
 
 
-def row_ids(part: Gathered, name: str) -> tuple[str, ...]:
-    """The cells of the id column, one a row."""
+def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:
+    """The cells of the id column, one per row."""
     _filled(part, name, "id", "name every row")
     cells = part.cells[name]
     return tuple(np.array([name_of(value) for value in cells.values], dtype=object)[cells.codes])
@@ -172,13 +298,14 @@ def _groups(parts: Sequence[Gathered], name: str) -> NDArray[np.intp]:
 def _times(part: Gathered, name: str) -> NDArray[np.float64]:
     _filled(part, name, "time", "give every row a time, or drop the row")
     cells = part.cells[name]
-    known = [seconds(value) for value in cells.values]
+    style = date_style([value.strip() for value in cells.values if isinstance(value, str)]) or "iso"
+    known = [seconds(value, style) for value in cells.values]
     if None in known:
         code = known.index(None)
         raise part.file.fault(
             cells.first(code),
-            f"{shorten(str(cells.values[code]))} in time column {shorten(name)} is no number and no ISO date",
-            "write numbers, or dates like 2024-12-31 or 2024-12-31T23:59:00",
+            f"{shorten(str(cells.values[code]))} in time column {shorten(name)} is no number and no date",
+            "write numbers, or dates like 2024-12-31, 2024-12-31T23:59:00 or 31/12/2024",
         )
     return np.array(known, dtype=np.float64)[cells.codes]
 

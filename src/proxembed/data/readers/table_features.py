@@ -1,4 +1,4 @@
-"""Feature columns of a table as one matrix: numbers, few-valued text as switches, vectors, or texts as word counts."""
+"""Feature columns of a table as one matrix: numbers and vectors, or a lone text as word counts."""
 
 from __future__ import annotations
 
@@ -11,22 +11,18 @@ from numpy.typing import NDArray
 
 from proxembed.data.dataset import Matrix
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.blocks import Block, TableFile
-from proxembed.data.readers.cells import Cells, is_number, name_of
+from proxembed.data.readers.table_file import Block, TableFile
 from proxembed.data.text import text_counts
 
 GROWTH = 1.25
-MAX_VALUES = 30  # distinct texts that still become 0/1 columns, where two rows or more share one on average
-LEAVE_OUT = "leave it out (drop) or name its purpose (labels, text, id, groups, time)"
-FORM = {"number": "number", "nominal": "cells", "vector": "vector", "text": "text"}
+FORM = {"number": "number", "vector": "vector", "text": "text"}
 
 
 @dataclass(frozen=True)
 class Feature:
     """One feature column of the training file.
 
-    `kind` is "number", "nominal" (one 0/1 column for each of `values`), "vector" (`size` numbers) or "text" (one count
-    for each of `values`).
+    `kind` is "number", "vector" (`size` numbers) or "text" (one count for each of `values`).
     """
 
     name: str
@@ -37,8 +33,6 @@ class Feature:
     @property
     def names(self) -> list[str]:
         """Names of its columns in the matrix."""
-        if self.kind == "nominal":
-            return [f"{self.name}={value}" for value in self.values]
         if self.kind == "vector":
             return [f"{self.name}[{j}]" for j in range(self.size)]
         return list(self.values) if self.kind == "text" else [self.name]
@@ -48,7 +42,7 @@ class Feature:
         facts: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.kind == "vector":
             facts["size"] = self.size
-        elif self.kind != "number":
+        elif self.kind == "text":
             facts["values"] = list(self.values)
         return facts
 
@@ -68,7 +62,6 @@ class FeatureReader:
         self.file, self.kinds, self.rows = file, kinds, 0
         self._numbers = [name for name, kind in kinds.items() if kind == "number"]
         self._matrix = np.zeros((0, len(self._numbers)))  # the numbers so far, with room for more rows
-        self._cells = {name: Cells() for name, kind in kinds.items() if kind == "nominal"}
         self._vectors: dict[str, list[NDArray[np.floating]]] = {n: [] for n, kind in kinds.items() if kind == "vector"}
         self._texts: dict[str, list[str]] = {name: [] for name, kind in kinds.items() if kind == "text"}
 
@@ -81,10 +74,6 @@ class FeatureReader:
         """Take the next rows."""
         if self._numbers:
             self._extend(block.numbers(self._numbers), self.rows + block.rows)
-        for name, cells in self._cells.items():
-            cells.add(*block.cells(name))
-            if len(cells.values) > MAX_VALUES and not any(map(is_number, cells.values)):
-                raise self._many(name, cells)
         for name, vectors in self._vectors.items():
             vectors.append(self._vector(name, block, vectors))
         for name, texts in self._texts.items():
@@ -95,9 +84,7 @@ class FeatureReader:
         """The columns as they were found, for a training file; not for texts, whose words are counted first."""
         found = []
         for name, kind in self.kinds.items():
-            if kind == "nominal":
-                found.append(Feature(name, kind, self._nominal(name, self._cells[name])))
-            elif kind == "vector":
+            if kind == "vector":
                 found.append(Feature(name, kind, size=self._vectors[name][0].shape[1]))
             else:
                 found.append(Feature(name, kind))
@@ -123,9 +110,7 @@ class FeatureReader:
         X[:, numbers] = self._matrix
         for start, feature in zip(starts, features, strict=False):
             here = slice(start, start + len(feature.names))
-            if feature.kind == "nominal":
-                X[:, here] = self._switches(feature)
-            elif feature.kind == "vector":
+            if feature.kind == "vector":
                 X[:, here] = self._stacked(feature)
         return X
 
@@ -149,21 +134,6 @@ class FeatureReader:
         found = {self._matrix.dtype} if self._numbers else set()
         found |= {part.dtype for parts in self._vectors.values() for part in parts}
         return found or {np.dtype(np.float64)}
-
-    def _switches(self, feature: Feature) -> NDArray[np.bool_]:
-        cells = self._cells[feature.name]
-        self._refuse_empty(feature.name, cells)
-        known = {value: code for code, value in enumerate(feature.values)}
-        names = [name_of(value) for value in cells.values]
-        for code, name in enumerate(names):
-            if name not in known:
-                raise self.file.fault(
-                    cells.first(code),
-                    f"{shorten(name)} in column {shorten(feature.name)} does not occur in the training file",
-                    "correct it, or give a training file that holds it",
-                )
-        codes = np.array([known[name] for name in names], dtype=np.intp)[cells.codes]
-        return codes[:, None] == np.arange(len(feature.values))
 
     def _stacked(self, feature: Feature) -> NDArray[np.floating]:
         vectors = np.concatenate(self._vectors[feature.name])
@@ -197,34 +167,6 @@ class FeatureReader:
             raise self._unfilled(self.rows + row, name, np.nan)
         return vectors
 
-    def _nominal(self, name: str, cells: Cells) -> tuple[str, ...]:
-        """The values of a text column in alphabetical order, where they are few; numbers and text do not mix."""
-        self._refuse_empty(name, cells)
-        values = cells.values
-        numbers = [is_number(value) for value in values]
-        if any(numbers):
-            code = numbers.index(False) if not all(numbers) else 0
-            raise self.file.fault(
-                cells.first(code),
-                f"{shorten(values[code])} in column {shorten(name)} is not a number, as other cells are",
-                "correct it, or leave the column out (drop)",
-            )
-        if len(values) > MAX_VALUES or len(values) > max(2, self.rows // 2):
-            raise self._many(name, cells)
-        return tuple(sorted({name_of(value) for value in values}))
-
-    def _many(self, name: str, cells: Cells) -> DataError:
-        count = f"more than {MAX_VALUES}" if len(cells.values) > MAX_VALUES else f"{len(cells.values)}"
-        return self.file.fault(
-            None,
-            f"column {shorten(name)} holds text, with {count} different values such as {shorten(cells.values[0])}",
-            LEAVE_OUT,
-        )
-
-    def _refuse_empty(self, name: str, cells: Cells) -> None:
-        if cells.first_empty is not None:
-            raise self._unfilled(cells.first_empty, name, np.nan)
-
     def _unfilled(self, row: int, name: str, value: float) -> DataError:
         found = "empty" if np.isnan(value) else "infinite or too large for a number"
         return self.file.fault(
@@ -232,27 +174,3 @@ class FeatureReader:
             f"the cell of feature {shorten(name)} is {found}",
             "fill in missing feature values, drop the row, or leave the column out (drop)",
         )
-
-
-def feature_kinds(file: TableFile, names: Sequence[str], text: str | None) -> dict[str, str]:
-    """Kinds of the feature columns of a training file; refuses dates and what is no feature, and text beside others."""
-    if text is not None:
-        if file.places[text] != "text":
-            raise file.fault(None, f"text column {shorten(text)} holds no text", "name a column of texts")
-        if names:
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            raise file.fault(
-                None,
-                f"column {shorten(names[0])}{more} would be a feature beside the words of {shorten(text)}",
-                "leave the other columns out (drop), or name their purpose",
-            )
-        return {text: "text"}
-    if not names:
-        raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
-    kinds = {"number": "number", "text": "nominal", "vector": "vector"}
-    for name in names:
-        place = file.places[name]
-        if place not in kinds:
-            held = {"date": "dates", "sets": "lists of texts"}.get(place, "values that are neither numbers nor text")
-            raise file.fault(None, f"column {shorten(name)} holds {held}", LEAVE_OUT)
-    return {name: kinds[file.places[name]] for name in names}

@@ -1,22 +1,26 @@
-"""CSV and Parquet files read in blocks by pyarrow, with every failure told as a DataError at its line or row."""
+"""CSV and Parquet files read in blocks by pyarrow; every failure becomes a DataError at its line or row.
+
+A block gives NumPy arrays and plain values: no other reader knows pyarrow.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import decode
-from proxembed.data.readers.blocks import Block, TableFile, sort_of
 from proxembed.data.readers.cells import MISSING, is_number
-from proxembed.data.readers.source import opened
-from proxembed.data.unpacking import most_unpacked, too_large
+from proxembed.data.unpacking import most_unpacked, opened, too_large
 
 BLOCK_BYTES = 1 << 21
 BLOCK_VALUES = 1 << 20
@@ -24,6 +28,83 @@ MOST_WORKERS = 8
 NO_ROWS = "there are no rows after the header"
 SEPARATORS = ",;\t|"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class TableFile(Protocol):
+    """A table on disk that is read in blocks."""
+
+    path: Path
+    names: tuple[str, ...]
+    typed: bool  # whether the file itself declares what its columns hold
+    places: dict[str, str]  # column -> "number", "text", "date", "vector", "sets" or "other"
+
+    def blocks(self, wanted: dict[str, str]) -> Iterator[Block]:
+        """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector"."""
+
+    def place(self, row: int) -> str:
+        """Where a row of the table (counted from 0) stands: its line, or its row number."""
+
+    def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
+        """An error at a row of the table, told by its line or its row number."""
+
+
+class Block:
+    """Some rows of a table, from pyarrow's RecordBatch."""
+
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+        self._place = {name: j for j, name in enumerate(batch.schema.names)}
+        self.rows: int = batch.num_rows
+
+    def column(self, name: str) -> Any:
+        """The pyarrow array of a column."""
+        return self._batch.column(self._place[name])
+
+    def numbers(self, names: Sequence[str]) -> list[NDArray[np.floating]]:
+        """Columns of numbers as one vector each, float32 or float64; empty cells are NaN."""
+        import pyarrow as pa
+
+        columns = [self.column(name) for name in names]
+        kept = (pa.float32(), pa.float64())
+        columns = [column if column.type in kept else column.cast(pa.float64(), safe=False) for column in columns]
+        return [column.to_numpy(zero_copy_only=False) for column in columns]
+
+    def cells(self, name: str) -> tuple[NDArray[np.integer], list[Hashable]]:
+        """A column as codes into its distinct values, -1 where empty; lists become tuples."""
+        import pyarrow as pa
+
+        column = self.column(name)
+        if _is_list(column.type):
+            code: dict[Hashable, int] = {}
+            rows = [None if cell is None else tuple(cell) for cell in column.to_pylist()]
+            codes = [-1 if cell is None else code.setdefault(cell, len(code)) for cell in rows]
+            return np.array(codes, dtype=np.int64), list(code)
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        indices = column.indices if column.null_count == 0 else column.indices.fill_null(-1)
+        return indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+
+    def texts(self, name: str) -> list[str]:
+        """A column of texts; empty cells are empty texts."""
+        return [cell if cell is not None else "" for cell in self.column(name).to_pylist()]
+
+    def vectors(self, name: str) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+        """A column of vectors as all their values in a row and the length of each; -1 for an empty cell.
+
+        Cells of text are numbers in brackets, separated by blanks or commas. Raises ValueError for one that is not.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = self.column(name)
+        if not _is_list(column.type):
+            bare = pc.utf8_trim(pc.replace_substring(column, ",", " "), "[] \t\r\n")
+            column = pc.utf8_split_whitespace(pc.if_else(pc.equal(bare, ""), None, bare))
+        lengths = pc.list_value_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
+        values = column.flatten()
+        if not pa.types.is_floating(values.type):
+            values = values.cast(pa.float64(), safe=False)
+        return values.to_numpy(zero_copy_only=False), lengths
 
 
 def open_table(path: Path) -> TableFile:
@@ -55,9 +136,21 @@ class CsvFile:
         self.names = _checked_names(tuple(name.strip() for name in header), path, 1)
         if not any(cells for _, cells in records):
             raise DataError.at(path, None, NO_ROWS, "check that the file is complete")
-        sample = self._sample()
+        sample, texts = self._sample()
         self._types = {name: column.type for name, column in zip(self.names, sample.columns, strict=True)}
         self.places = {name: _place(column) for name, column in zip(self.names, sample.columns, strict=True)}
+        self.first = {  # the cells of numbers as they stand in the first rows: 007 is a code
+            name: column.to_pylist()
+            for name, column in zip(self.names, texts.columns, strict=True)
+            if self.places[name] == "number"
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found about the file itself."""
+        usual = "\t" if self.path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")) else ","
+        separator = "tabs" if self.separator == "\t" else repr(self.separator)
+        return () if self.separator == usual else (f"columns are separated by {separator}",)
 
     def blocks(self, wanted: dict[str, str]) -> Iterator[Block]:
         import pyarrow as pa
@@ -74,12 +167,15 @@ class CsvFile:
         for batch in self._batches(types, list(wanted), wanted):
             yield Block(batch)
 
+    def place(self, row: int) -> str:
+        return f"line {self._line(row)}"
+
     def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
-        line = None
-        if row is not None:
-            records = (line for line, cells in self._records() if cells)
-            line = next((line for place, line in enumerate(records) if place == row + 1), None)
-        return DataError.at(self.path, line, reason, remedy)
+        return DataError.at(self.path, None if row is None else self._line(row), reason, remedy)
+
+    def _line(self, row: int) -> int | None:
+        records = (line for line, cells in self._records() if cells)
+        return next((line for place, line in enumerate(records) if place == row + 1), None)
 
     def _batches(self, types: dict[str, Any], names: list[str], wanted: dict[str, str]) -> Iterator[Any]:
         """Batches of rows, parsed ahead in as many threads as pyarrow would use."""
@@ -100,13 +196,17 @@ class CsvFile:
         if _quotes(rows) % 2:  # the last quote may never be closed: pyarrow does not mind
             deque(self._records(), maxlen=0)
 
-    def _sample(self) -> Any:
-        """The first batch of rows, its types inferred."""
+    def _sample(self) -> tuple[Any, Any]:
+        """The first batch of rows, its types inferred, and the same rows as text."""
+        import pyarrow as pa
+
+        names = list(self.names)
         with opened(self.path) as stream, self._told({}):
             for place, rows in enumerate(_whole_rows(stream)):
-                for batch in self._parsed(rows, place == 0, {}, list(self.names)):
+                for batch in self._parsed(rows, place == 0, {}, names):
                     if batch.num_rows:
-                        return batch
+                        texts = self._parsed(rows, place == 0, dict.fromkeys(names, pa.string()), names)
+                        return batch, texts[0]
         raise DataError.at(self.path, None, NO_ROWS, "check that the file is complete")
 
     @contextmanager
@@ -142,7 +242,7 @@ class CsvFile:
                     cells = next(records, None)
                 except csv.Error as error:
                     raise DataError.at(
-                        self.path, line, f"the row is no CSV ({error})", "close every quote and write one row a line"
+                        self.path, line, f"the row is no CSV ({error})", "close every quote and write one row per line"
                     ) from error
                 if cells is None:
                     return
@@ -200,8 +300,11 @@ class ParquetFile:
             for batch in self._file.iter_batches(batch_size=rows, columns=list(wanted)):
                 yield Block(batch)
 
+    def place(self, row: int) -> str:
+        return f"row {row + 1}"
+
     def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
-        return DataError.at(self.path, None, reason if row is None else f"row {row + 1}: {reason}", remedy)
+        return DataError.at(self.path, None, reason if row is None else f"{self.place(row)}: {reason}", remedy)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -215,6 +318,30 @@ class ParquetFile:
             raise DataError.at(
                 self.path, None, f"it is no readable Parquet file ({reason})", "fetch or write it again"
             ) from error
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+
+
+def sort_of(kind: Any) -> str:
+    """What a pyarrow type holds: "number", "text", "date", "vector" (of numbers), "sets" (of text) or "other"."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if _is_list(kind):
+        return {"number": "vector", "text": "sets"}.get(sort_of(kind.value_type), "other")
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_boolean(kind) or types.is_null(kind):
+        return "number"
+    if types.is_string(kind) or types.is_large_string(kind):
+        return "text"
+    return "date" if types.is_date(kind) or types.is_timestamp(kind) else "other"
 
 
 def _whole_rows(stream: BinaryIO) -> Iterator[bytes]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,24 +14,55 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import shorten
-from proxembed.data.readers.blocks import TableFile
 from proxembed.data.readers.cells import Cells, is_number, name_of, truth
+from proxembed.data.readers.table_file import TableFile
+from proxembed.tables.cells import listed
+from proxembed.tables.reading import quoted
 
-JOINS = (";", "|")  # what a lone label column is asked about when its cells hold it
-ZERO_ONE = "write 0 or 1, and leave the cell empty where it is unknown"
+JOINS = (";", "|", ",")  # what may join the labels of a lone label column
+PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
+ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
+LIKELY = re.compile(
+    r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
+    r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c."""
+    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and what is told.
+
+    `negative` is what a cell of a lone column of 0 and 1 holds where the row has not the label, such as ``False``.
+    """
 
     names: tuple[str, ...]
     Y: sparse.csc_array
     unknown: sparse.csc_array
+    notes: tuple[str, ...] = ()
+    negative: str | None = None
 
 
-def read_labels(parts: Sequence[tuple[TableFile, dict[str, Cells]]], separator: str | None) -> list[LabelColumns]:
+@dataclass(frozen=True)
+class LoneForm:
+    """How the cells of a lone label column become label names.
+
+    `open` says that an empty cell is unknown; else it is a row without labels. `note` is what is told of it, and
+    `classes` says that a cell is one class.
+    """
+
+    names: Callable[[Any], tuple[str, ...]]
+    open: bool = True
+    note: str = ""
+    classes: bool = False
+
+
+def read_labels(
+    parts: Sequence[tuple[TableFile, dict[str, Cells]]], separator: str | None, unknown: str | None = None
+) -> list[LabelColumns]:
     """The labels of a training file, and of its test file, from the cells of their label columns.
+
+    `unknown` "empty" makes empty cells of joined labels unknown, which else are rows without labels.
 
     Raises DataError where no form of labels fits, or the training file has none.
     """
@@ -40,36 +74,80 @@ def read_labels(parts: Sequence[tuple[TableFile, dict[str, Cells]]], separator: 
     if len(columns) > 1:
         return [_indicator(*part) for part in parts]
     (name,) = columns
-    read = _lone_form(file, name, [value for _, cells in parts for value in cells[name].values], separator)
-    if read is None:
+    form = _lone_form(name, [value for _, cells in parts for value in cells[name].values], separator)
+    if form is None:
         return [_indicator(*part) for part in parts]
-    if separator is None or separator == "":
+    if form.classes:
         _refuse_identities(file, name, columns[name])
-    found = [(cells[name], [read(value) for value in cells[name].values]) for _, cells in parts]
+    open_cells = form.open or unknown == "empty"
+    found = [(cells[name], [form.names(value) for value in cells[name].values]) for _, cells in parts]
     names = _in_order({label for _, of_value in found for labels in of_value for label in labels})
     if not names:
         raise file.fault(None, f"the cells of label column {shorten(name)} hold no label", "give labels to some rows")
-    return [_sets(names, *part) for part in found]
+    notes = _told(name, form, int((columns[name].codes < 0).sum()), open_cells)
+    return [replace(_sets(names, *part, open_cells), notes=notes) for part in found]
 
 
-def _lone_form(
-    file: TableFile, name: str, values: list, separator: str | None
-) -> Callable[[Any], tuple[str, ...]] | None:
+def likely_labels(columns: dict[str, Cells]) -> str:
+    """An option that names the columns that may be the labels, "" where none looks like it.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.cells import Cells
+    >>> from proxembed.data.readers.table_labels import likely_labels
+    >>> likely_labels({"age": Cells(), "topic_a": Cells(), "topic_b": Cells()})
+    "--labels 'topic_*'"
+    """
+    found = [name for name in columns if LIKELY.search(name)]
+    start = os.path.commonprefix(found)
+    if len(found) > 1 and len(start) > 1 and not start[-1].isalnum():
+        return f"--labels {shlex.quote(start + '*')}"
+    return f"--labels {quoted(found[-1])}" if found else ""
+
+
+def _lone_form(name: str, values: list, separator: str | None) -> LoneForm | None:
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
-    if any(isinstance(value, tuple) for value in values):
-        return lambda value: tuple(map(str, value))
+    lists = [listed(value.strip()) if isinstance(value, str) else value for value in values]
+    if all(isinstance(entry, tuple) for entry in lists):
+        return LoneForm(lambda value: _listed_names(value), note="its cells are lists of labels")
+    if separator == ">":
+        return LoneForm(_steps, note="each beginning of a path is a label")
     if separator:
-        return lambda value: tuple(part.strip() for part in str(value).split(separator) if part.strip())
+        return LoneForm(_parts(separator), open=False)
     if separator is None and all(truth(value) is not None for value in values):
         return None
+    texts = [value for value in values if isinstance(value, str)]
+    if separator is None and len(texts) == len(values) and sum(PATH in text for text in texts) > len(texts) / 2:
+        return LoneForm(_steps, note="each beginning of a path is a label (--separator '' for one class a path)")
     if separator is None and (join := _joined(values)) is not None:
-        raise file.fault(
-            None,
-            f"the cells of label column {shorten(name)} look like labels joined by {join!r}, such as "
-            f"{shorten(next(value for value in values if join in value))}",
-            f"give separator={join!r} (--separator), or separator='' where each is one class",
-        )
-    return lambda value: (name_of(value),)
+        note = f"its labels are joined by {join!r} (--separator '' for one class a cell)"
+        return LoneForm(_parts(join), open=False, note=note)
+    return LoneForm(lambda value: (name_of(value),), classes=True)
+
+
+def _listed_names(value: Any) -> tuple[str, ...]:
+    entries = listed(value.strip()) if isinstance(value, str) else value
+    return tuple(name_of(entry) for entry in entries or ())
+
+
+def _parts(separator: str) -> Callable[[Any], tuple[str, ...]]:
+    return lambda value: tuple(part.strip() for part in str(value).split(separator) if part.strip())
+
+
+def _steps(value: Any) -> tuple[str, ...]:
+    """All beginnings of a path: Home > Garden is Home, and Home > Garden."""
+    steps = [step.strip() for step in str(value).split(">") if step.strip()]
+    return tuple(PATH.join(steps[: j + 1]) for j in range(len(steps)))
+
+
+def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str, ...]:
+    """What is told of a lone label column: how it was split, and what its empty cells are."""
+    words = [form.note] if form.note else []
+    if empty and open_cells:
+        words.append(f"its {empty:,} empty cells are unknown")
+    elif empty:
+        words.append(f"its {empty:,} empty cells are rows without labels (--unknown empty: unknown ones)")
+    return (f"{name}: {'; '.join(words)}",) if words else ()
 
 
 def _refuse_identities(file: TableFile, name: str, cells: Cells) -> None:
@@ -96,31 +174,41 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells) -> None:
 
 
 def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
-    ones, holes = [], []
+    ones, holes, notes, negative = [], [], [], None
     for name, cells in columns.items():
         known = [truth(value) for value in cells.values]
         if None in known:
             code = known.index(None)
-            raise file.fault(
+            error = file.fault(
                 cells.first(code),
                 f"label {shorten(name)} is {shorten(str(cells.values[code]))}, not 0 or 1",
                 ZERO_ONE if len(columns) > 1 else "name the classes",
             )
+            if known.count(None) == 1:
+                error.option = f"--missing={shlex.quote(str(cells.values[code]).strip())}"
+            raise error
         ones.append(np.flatnonzero(np.array([*known, 0])[cells.codes] == 1))
         holes.append(np.flatnonzero(cells.codes < 0))
+        if len(columns) == 1:
+            counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(known))
+            words = ", ".join(f"{count:,} {name_of(value)}" for value, count in zip(cells.values, counts, strict=True))
+            notes.append(f"{name} is one label: {words}")
+            negative = next(
+                (f"{name} {name_of(v)}" for v, is_one in zip(cells.values, known, strict=True) if not is_one), None
+            )
     n = len(cells.codes)
-    return LabelColumns(tuple(columns), _columns(ones, n).astype(np.uint8), _columns(holes, n))
+    return LabelColumns(tuple(columns), _columns(ones, n).astype(np.uint8), _columns(holes, n), tuple(notes), negative)
 
 
-def _sets(names: list[str], cells: Cells, of_value: list[tuple[str, ...]]) -> LabelColumns:
-    """The labels of a row are those of its cell; an empty cell is unknown in every label."""
+def _sets(names: list[str], cells: Cells, of_value: list[tuple[str, ...]], open_cells: bool) -> LabelColumns:
+    """The labels of a row are those of its cell; an empty cell is unknown in every label, or has none."""
     place = {label: j for j, label in enumerate(names)}
     flat = [(code, place[label]) for code, labels in enumerate(of_value) for label in set(labels)]
     shape = (len(of_value) + 1, len(names))  # the last row is that of an empty cell
     rows, columns = np.array(flat, dtype=np.intp).reshape(-1, 2).T
     table = sparse.csr_array((np.ones(len(flat), np.uint8), (rows, columns)), shape=shape)
     Y = sparse.csc_array(table[cells.codes.astype(np.intp) % shape[0]])
-    empty = np.flatnonzero(cells.codes < 0)
+    empty = np.flatnonzero(cells.codes < 0) if open_cells else np.empty(0, dtype=np.intp)
     return LabelColumns(tuple(names), Y, _columns([empty] * len(names), len(cells.codes)))
 
 
@@ -130,12 +218,17 @@ def _in_order(names: set[str]) -> list[str]:
 
 
 def _joined(values: Sequence[object]) -> str | None:
-    """A separator that seems to join labels: the parts are fewer than the cells, or occur as cells themselves."""
+    """What seems to join labels: the parts are fewer than the cells, or occur as cells themselves.
+
+    A comma also stands in names: it joins where parts occur as cells, and are no more than the cells.
+    """
     texts = {value.strip() for value in values if isinstance(value, str)}
     for join in JOINS:
         joint = {text for text in texts if join in text}
         parts = {part.strip() for text in joint for part in text.split(join)} - {""}
-        if joint and (parts & texts or len(parts) < len(joint)):
+        if join == "," and joint and parts & texts and len(parts) <= len(texts):
+            return join
+        if join != "," and joint and (parts & texts or len(parts) < len(joint)):
             return join
     return None
 

@@ -57,7 +57,7 @@
   const setOf = map.set ? unpack(map.set) : null, cells = map.cells ? map.cells.map(unpack) : null;
   const colourOf = (place) => (state.on.length > slots ? map.ramp[4] : map.colours[place]);
 
-  /* Which of the switched labels a row has: their places; null where it is not lit. */
+  /* Which of the switched labels per row has: their places; null where it is not lit. */
   const hits = (labels) => {
     const found = labels.filter((label) => state.on.includes(label));
     return found.length && (!state.every || found.length === state.on.length) ? found : null;

@@ -1,0 +1,99 @@
+"""Options as text: read into the values that the workflow takes, and named as the program names them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+MEASURE = typer.Option(
+    "macro average precision",
+    "--measure",
+    help="What is searched for and decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, "
+    "Hamming loss, log-loss, macro AUC, ...",
+)
+
+STRATEGY = typer.Option(
+    None,
+    "--strategy",
+    help="halving (the default) or random; of --engine defc: reduced8 (eight models; the default), random, or ga, "
+    "which takes 4,000 trials where --max-trials gives no number; give it minutes by --max-seconds.",
+)
+
+ENGINE = typer.Option(
+    "methods", "--engine", help="What is searched: methods, or defc (the switches of the adaptive model)."
+)
+
+GOAL = typer.Option(
+    None,
+    "--goal",
+    help="What the embedding is for: predict, neighbours, map or compress; without it a profile of all four, searched "
+    "for predictions.",
+)
+
+TOLERANCE = typer.Option(
+    0.03, "--tolerance", help="Share of the value of all features whose loss does not matter, from 0 to below 1."
+)
+
+FLAGS = {
+    "n_jobs": "--jobs",
+    "max_seconds": "--max-seconds",
+    "max_trials": "--max-trials",
+    "shuffles": "--shuffles",
+    "folds": "--folds",
+    "measure": "--measure",
+    "goal": "--goal",
+    "tolerance": "--tolerance",
+    "n_components": "-k",
+    "methods": "--methods",
+    "engine": "--engine",
+    "strategy": "--strategy",
+    "classifier": "--classifier",
+    "contrasts": "--contrast",
+}
+
+
+def parse_sizes(text: str | None) -> tuple[int, ...] | None:
+    """Read -k.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import parse_sizes
+    >>> parse_sizes("10,2"), parse_sizes(None)
+    ((10, 2), None)
+    """
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"-k {text!r} is not a list of whole numbers; write it like 2,5,10.") from None
+
+
+def parse_contrasts(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Read each --contrast A:B.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import parse_contrasts
+    >>> parse_contrasts(["opls:raw"])
+    (('opls', 'raw'),)
+    """
+    return tuple(tuple(text.split(":")) for text in texts)
+
+
+def option_text(error: Any) -> str:
+    """The message of an OptionError, by the name that the option has in the program.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import option_text
+    >>> from proxembed.workflow.options import OptionError
+    >>> option_text(OptionError("n_components", (2, 90), "holds 90, but the data have 5 features."))
+    '-k 2,90 holds 90, but the data have 5 features.'
+    """
+    if error.name not in FLAGS:
+        return str(error)
+    value = error.value
+    if isinstance(value, tuple):
+        value = (":" if error.name == "contrasts" else ",").join(map(str, value))
+    return f"{FLAGS[error.name]} {value} {error.reason}"

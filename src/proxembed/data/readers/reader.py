@@ -1,0 +1,127 @@
+"""What a file format is to the package: suffixes, labelled files and new rows; the formats by their suffixes."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from proxembed.data.dataset import Dataset, Matrix
+from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.table_features import Feature
+from proxembed.tables import TableRows
+
+PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
+SAME_COLUMNS = "give a file with the features that the model was fitted on, in their order"
+Labels = str | Path | Sequence[str]
+Rows = tuple[Matrix | TableRows, tuple[str, ...] | None]
+
+
+class Reader(ABC):
+    """A file format: `read` for labelled files, `read_rows` for new rows in the columns of a training file.
+
+    A subclass with suffixes joins `READERS`; its file in this package is all that a new format takes.
+
+    Attributes
+    ----------
+    name : str
+        Format in `Dataset.source`.
+    suffixes : tuple of str
+        Ends of file names, in lower case with their dot; ``.gz`` after them is none of the reader's concern.
+    accepts : str
+        The suffixes and what such a file holds, for the message that lists the accepted formats.
+    place : int
+        Place in that list; equal places stand in the order of their definition.
+    takes_columns : bool
+        Whether `Columns` may name the purposes of columns.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers import READERS
+    >>> READERS[".libsvm"].name, READERS[".libsvm"] is READERS[".svm"]
+    ('svmlight', True)
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    accepts: ClassVar[str]
+    place: ClassVar[int] = 100
+    takes_columns: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for suffix in cls.suffixes:
+            if suffix in READERS:
+                raise TypeError(f"{cls.__name__} reads {suffix}, as {type(READERS[suffix]).__name__} does.")
+        READERS.update(dict.fromkeys(cls.suffixes, cls()))
+
+    @abstractmethod
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        """Data set of a file, or of a training and a test file of this format; see `proxembed.data.read`."""
+
+    @abstractmethod
+    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+        """Features of new rows, and their ids or None; see `proxembed.data.read_rows`, which checks their width."""
+
+    def source(self, data: Dataset) -> dict[str, Any]:
+        """What `read_rows` must know of a training file: its format, number of features, and their names if any.
+
+        Examples
+        --------
+        >>> from proxembed.data import Dataset
+        >>> from proxembed.data.readers import READERS
+        >>> READERS[".arff"].source(Dataset([[0.0, 1.0]], [[1]], feature_names=["hue", "size"]))
+        {'format': 'arff', 'n_features': 2, 'names': ['hue', 'size']}
+        >>> READERS[".npz"].source(Dataset([[0.0, 1.0]], [[1]]))
+        {'format': 'npz', 'n_features': 2}
+        """
+        d = data.X.shape[1]
+        names = {} if data.feature_names == tuple(f"x{j}" for j in range(d)) else {"names": list(data.feature_names)}
+        return {"format": self.name, "n_features": d, **names}
+
+
+READERS: dict[str, Reader] = {}
+
+
+def readers() -> list[Reader]:
+    """Every format once, in the order of the list of accepted formats.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.reader import readers
+    >>> [reader.name for reader in readers()]
+    ['table', 'npz', 'npy', 'arff', 'svmlight']
+    """
+    return sorted(dict.fromkeys(READERS.values()), key=lambda reader: reader.place)
+
+
+def feature_names(source: dict[str, Any]) -> list[str] | None:
+    """Names of the features of a training file; None where it had none.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.reader import feature_names
+    >>> vector = {"name": "v", "kind": "vector", "size": 2}
+    >>> feature_names({"format": "table", "features": [{"name": "x", "kind": "number"}, vector]})
+    ['x', 'v[0]', 'v[1]']
+    """
+    if "columns" in source:
+        return [facts["name"] for facts in source["columns"]]
+    if source.get("format") == "table":
+        return [name for facts in source["features"] for name in Feature.of(facts).names]
+    return source.get("names")
+
+
+def width(source: dict[str, Any]) -> int | None:
+    """Number of features of a training file, where its source tells.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.reader import width
+    >>> width({"format": "npy", "n_features": 3}), width({})
+    (3, None)
+    """
+    names = feature_names(source)
+    return source.get("n_features") if names is None else len(names)

@@ -1,0 +1,121 @@
+"""Feature columns of a table as `TableRows`: what each holds by its cells, what is told of it and what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxembed.data.errors import shorten
+from proxembed.data.readers.cells import Cells
+from proxembed.data.readers.columns import Columns, Roles
+from proxembed.data.readers.table_file import TableFile
+from proxembed.tables import CellError, Column, Reading, TableRows, read_columns
+from proxembed.tables.cells import LEADING_ZERO
+from proxembed.tables.reading import quoted, says_which_row
+
+ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
+Part = tuple[TableFile, dict[str, Cells]]
+
+
+@dataclass(frozen=True)
+class MixedRows:
+    """The feature columns of one or two files, training rows first.
+
+    `rows` is None where there are problems, which are pairs of a text and an option that settles it, or where no
+    column is a feature. `described` holds name, reading and an example of every column.
+    """
+
+    rows: TableRows | None
+    readings: tuple[Reading, ...]
+    problems: tuple[tuple[str, str], ...]
+    described: tuple[tuple[str, str, str], ...]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person must be told of the columns."""
+        notes = [reading.note for reading in self.readings if reading.note]
+        constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
+        for column in self.rows.columns if self.rows is not None else ():
+            if column.kind == "date" and _ordered(self.rows[column.name]):
+                option = quoted(column.name)
+                notes.append(f"the rows are in the order of {column.name} (--time {option} tests on the latest ones)")
+        return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
+
+
+def is_matrix(file: TableFile, names: Sequence[str], kept: Sequence[str]) -> bool:
+    """Whether columns hold numbers and vectors alone, none of which looks like an id, a group or a code."""
+    if any(file.places[name] not in ("number", "vector") for name in names):
+        return False
+    first = getattr(file, "first", {})
+    for name in names:
+        if not kept and says_which_row(name) and file.places[name] == "number":
+            return False
+        if any(LEADING_ZERO.match(cell) for cell in first.get(name, ())):
+            return False
+    return True
+
+
+def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRows:
+    """Read the cells of the feature columns; the first file, the training file, says what they hold."""
+    file, cells = parts[0]
+    chosen = [name for name in file.names if name in roles.features or name in roles.text]
+    names = [name for name in chosen if name in cells]
+    found = read_columns(
+        {name: (cells[name].values, cells[name].codes) for name in names},
+        texts=roles.text,
+        kept=names if columns.keep else (),
+        missing=columns.missing,
+    )
+    problems = [_told(file, cells, reading) for reading in found if reading.problem]
+    problems += [
+        (f"column {shorten(name)} holds values that are neither numbers nor text", f"--drop {quoted(name)}")
+        for name in chosen
+        if name not in cells
+    ]
+    features = tuple(reading.column for reading in found if reading.column is not None)
+    rows = None
+    if features and not problems:
+        rows = TableRows.stack([as_rows(each, features, held) for each, held in parts])
+    readings = {reading.name: (reading.words, reading.example) for reading in found}
+    for purpose in ROLE_WORDS:
+        for name in names_of(roles, purpose):
+            value = next(iter(cells[name].values), "")
+            readings[name] = (purpose, shorten(str(value))[1:-1])
+    described = tuple((name, *readings[name]) for name in file.names if name in readings)
+    return MixedRows(rows, tuple(found), tuple(problems), described)
+
+
+def _ordered(times: NDArray) -> bool:
+    """Whether times never fall, and differ in most rows."""
+    return len(times) > 2 and bool((times[1:] >= times[:-1]).all()) and 2 * len(np.unique(times)) > len(times)
+
+
+def names_of(roles: Roles, purpose: str) -> tuple[str, ...]:
+    """The columns of a purpose."""
+    found = getattr(roles, purpose)
+    return found if isinstance(found, tuple) else () if found is None else (found,)
+
+
+def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells]) -> TableRows:
+    """The cells of one file in columns of a known reading; DataError for a cell that does not fit its column."""
+    arrays = []
+    for column in columns:
+        held = cells[column.name]
+        try:
+            arrays.append(column.parse(held.values, held.codes))
+        except CellError as error:
+            reason = f"{shorten(str(error.value))} in column {shorten(column.name)} is not {error.held}"
+            remedy = "correct it, or leave the cell empty"
+            raise file.fault(held.first(error.code), f"{reason}, as in the training file", remedy) from error
+    return TableRows(columns, arrays)
+
+
+def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, str]:
+    """A problem with the line of the first cell at fault, where one cell is."""
+    text = f"column {shorten(reading.name)} {reading.problem}"
+    if reading.at is None:
+        return text, reading.option
+    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.option

@@ -1,0 +1,155 @@
+"""What the test rows say of a chosen embedding: a map beside rivals and shuffled labels, each label's score."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from proxembed.classify.ridge import fit_readout
+from proxembed.classify.thresholds import tune_thresholds
+from proxembed.model import fitted_within_bound, scaling_kind, unseen_scores
+from proxembed.splits.splits import Split
+from proxembed.targets.labels import LabelMatrix
+
+from .arms import rival_arms, title_of
+from .calibration import label_calibration_error, platt_apply, platt_fit
+from .metrics import average_precision, jaccard_at_k
+from .neighbors import neighbor_weights
+from .part import Part, make_part
+
+SHOWN = 2
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a method, fitted on the training rows, does on the test rows.
+
+    Attributes
+    ----------
+    rows : int array of shape (m,)
+        Test rows whose labels are all known.
+    panels : list of (title, Z, score, directions)
+        Test rows in the plane of PCA (LSI), of the method, and of the method fitted on shuffled labels; the score is
+        the Jaccard@10 of the neighbours in the two axes shown, among the training rows with their true labels (a plane
+        found with shuffled labels does as well as a random one); directions lead from the middle of the test rows to
+        the middle of those with the label.
+    ap_raw, ap_embedded, thresholds, calibration : arrays of shape (c,)
+        Average precision from all features and from the embedding (NaN without a positive test row), cut of the ridge
+        scores by the shared rule, calibration error of their sigmoid.
+    features : array or sparse matrix of shape (m, d)
+        The test rows as the methods see them.
+    embeddings : list of (title, Z)
+        The test rows in all components of the method, and of the method fitted on shuffled labels.
+    """
+
+    rows: np.ndarray
+    panels: list[tuple[str, np.ndarray, float | None, list[dict] | None]]
+    ap_raw: np.ndarray
+    ap_embedded: np.ndarray
+    thresholds: np.ndarray
+    calibration: np.ndarray
+    features: Any
+    embeddings: list[tuple[str, np.ndarray]]
+
+
+def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0, name: str | None = None) -> Evidence:
+    """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows.
+
+    Parameters
+    ----------
+    method : unfitted estimator
+    dataset : proxembed.data.Dataset
+    split : Split
+        Training rows and test rows.
+    seed : int, default=0
+        Seed of the shuffle.
+    name : str, optional
+        What the method is called in the titles; None: the name of its class.
+
+    Returns
+    -------
+    Evidence
+
+    Raises
+    ------
+    ValueError
+        No test row has known labels, or the method cannot be fitted.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.evidence import held_out_evidence
+    >>> from proxembed.splits.splits import holdout_split
+    >>> data = digits()
+    >>> found = held_out_evidence(OPLS(n_components=3), data, holdout_split(data))
+    >>> [title for title, *_ in found.panels]
+    ['PCA', 'OPLS', 'OPLS on shuffled labels']
+    """
+    labels = LabelMatrix.of(dataset.y)
+    rows = split.held_out[labels.rows_known[split.held_out]]
+    if len(rows) == 0:
+        raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
+    kind = scaling_kind(dataset.X[split.train])
+    part = make_part(dataset.X, labels, split.train, rows, kind)
+    shuffled = replace(part, labels=part.labels.take(np.random.default_rng(seed).permutation(part.labels.n)))
+    plain = rival_arms(part.X, seed=seed)[1]
+    title = title_of(method) if name is None else name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
+        Z, Z_held_out = _embedded(method, part)
+        pairs = [
+            (plain.name, _embedded(plain.estimator.set_params(n_components=_plane_size(part)), part), False),
+            (title, (Z, Z_held_out), True),
+            (f"{title} on shuffled labels", _embedded(method, shuffled), False),
+        ]
+        panels = [_panel(name, *pair, part, dataset.label_names if ours else None) for name, pair, ours in pairs]
+        raw = _readout(part.X, part.X_held_out, part)
+        scores = _readout(Z, Z_held_out, part)
+        cuts, calibration = _calibrated(method, scores, part, dataset.groups, split.train)
+    truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
+    precisions = average_precision(truth, raw), average_precision(truth, scores)
+    return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole)
+
+
+def _plane_size(part: Part) -> int:
+    return min(SHOWN, *part.X.shape)
+
+
+def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    model, Z = fitted_within_bound(method, part.X, part.labels)
+    return Z, np.asarray(model.transform(part.X_held_out), dtype=np.float64)
+
+
+def _panel(title: str, Z, Z_held_out, part: Part, label_names) -> tuple:
+    plane, shown = Z[:, :SHOWN], Z_held_out[:, :SHOWN]
+    directions = None if label_names is None else _directions(shown, part.Y_held_out, label_names)
+    weights = neighbor_weights(shown, plane[part.known_rows])
+    return title, shown, jaccard_at_k(part.Y_held_out, part.Y, weights), directions
+
+
+def _directions(Z: np.ndarray, Y: np.ndarray, label_names) -> list[dict]:
+    """From the middle of all rows to the middle of the rows of each label; none for a plane of one axis."""
+    if Z.shape[1] < SHOWN:
+        return []
+    counts = Y.sum(axis=0)
+    middles = (Y.T.astype(float) @ (Z - Z.mean(axis=0))) / np.maximum(counts, 1)[:, None]
+    return [
+        {"label": str(label_names[j]), "x": float(middles[j, 0]), "y": float(middles[j, 1])}
+        for j in np.flatnonzero(counts)
+    ]
+
+
+def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
+    return fit_readout(Z[part.known_rows], part.Y.toarray()).scores(Z_held_out)
+
+
+def _calibrated(method: Any, scores: np.ndarray, part: Part, groups, train) -> tuple[np.ndarray, np.ndarray]:
+    """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
+    groups = None if groups is None else groups[train]
+    unseen, Y = unseen_scores(method, part.X, part.labels, groups), part.Y.toarray() > 0
+    probabilities = platt_apply(scores, platt_fit(unseen, Y))
+    return tune_thresholds(unseen, Y).cuts, label_calibration_error(part.Y_held_out, probabilities)

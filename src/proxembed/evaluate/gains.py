@@ -1,0 +1,172 @@
+"""Gains of one arm over another with their 95 % intervals: over folds, or over the rows of the test part.
+
+The folds of a comparison say little of arms whose parameters were chosen on the same rows; the test rows, looked at
+once, do. Of a mean over rows (neighbours) the interval follows from the differences row by row; of other measures the
+rows are drawn again with replacement (whole groups where rows come in groups), which shows how far the gain would move
+with other test rows of the same kind. Models fitted on other training rows are in neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.targets.values import dense_labels
+
+from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
+from .compare import chosen_elsewhere, nadeau_bengio
+from .measures import AVERAGE_PRECISION, Measure, is_jaccard, measure_of
+from .results import NEIGHBORS, TEST, Results, sign_of
+
+FOLDS, TEST_ROWS = "folds", "test rows"
+
+
+class FoldGains:
+    """Values are means over the folds; of a gain, arm and size of both sides are chosen on the other folds.
+
+    Parameters
+    ----------
+    sizes : list of dict
+        ``train`` and ``held_out`` of each fold.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.gains import FoldGains
+    >>> entries = [{"scores": {"AP": {"mean": v, "by_fold": [v, v]}}} for v in (0.6, 0.5)]
+    >>> round(FoldGains([{"train": 8, "held_out": 2}] * 2).versus(entries[:1], entries[1:], "AP")["gain"], 3)
+    0.1
+    """
+
+    basis, there = FOLDS, True
+
+    def __init__(self, sizes: list[dict]):
+        self.sizes = sizes
+
+    def value(self, entry: dict, name: str) -> float | None:
+        """Mean of a measure over the folds."""
+        return entry["scores"][name]["mean"]
+
+    def hub(self, entry: dict) -> float | None:
+        """Largest share of held-out rows that list one training row, over the folds."""
+        return entry.get("hub")
+
+    def versus(self, entries: list[dict], others: list[dict], name: str) -> dict | None:
+        """``gain``, ``interval`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all folds."""
+        ours, theirs = _by_fold(entries, name), _by_fold(others, name)
+        defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
+        if not defined.any():
+            return None
+        gain = chosen_elsewhere(ours[:, defined]) - chosen_elsewhere(theirs[:, defined])
+        parts = [(size["train"], size["held_out"]) for size in self.sizes]
+        interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts else None
+        rows = sum(held_out for _, held_out in parts)
+        return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval), "rows": rows}
+
+
+def _by_fold(entries: list[dict], name: str) -> np.ndarray:
+    """(entries, folds): values of a measure, larger being better; NaN on a fold where it is not defined."""
+    return sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
+
+
+class TestGains:
+    """Values and gains of the test rows, of the arm and size that are best on the folds.
+
+    Parameters
+    ----------
+    results : Results
+        With what was kept of the test rows; an arm that is missing there has failed.
+    dataset : proxembed.data.Dataset
+        Its labels and groups.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.gains import TestGains
+    >>> from proxembed.evaluate.results import Results
+    >>> TestGains(Results({}, {}), None).there
+    False
+    """
+
+    basis = TEST_ROWS
+    __test__ = False  # pytest takes no class of this name for a test
+
+    def __init__(self, results: Results, dataset: Any):
+        self.results, self.there = results, TEST in results.folds
+        if self.there:
+            rows = results.held_out[TEST]
+            self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
+            self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
+            self.drawn = drawn_weights(len(rows), self.groups)
+
+    def value(self, entry: dict, name: str) -> float | None:
+        """Value of a measure on the test rows."""
+        return entry["scores"][name]["test"]
+
+    def hub(self, entry: dict) -> float | None:
+        """Largest share of test rows that list one training row."""
+        return self.results.hubs.get((entry["arm"], entry["k"], TEST))
+
+    def versus(self, entries: list[dict], others: list[dict], name: str) -> dict | None:
+        """``gain``, ``interval`` and ``rows``; None where the measure has no value on the test rows."""
+        ours, theirs = (_best(side, name) for side in (entries, others))
+        measure_name, readout = name[:-1].rsplit(" (", 1)
+        if readout == NEIGHBORS and is_jaccard(measure_name):
+            found = paired_gain(self._similarity(ours), self._similarity(theirs), self.groups)
+        else:
+            found = self._gain(self._measure(measure_name), ours, theirs, name)
+        return None if found is None else {**found, "rows": len(self.truth)}
+
+    def _measure(self, name: str) -> Measure:
+        primary = self.results.measure
+        return primary if primary is not None and primary.name == name else measure_of(name)
+
+    def _similarity(self, entry: dict) -> np.ndarray:
+        key = entry["arm"], entry["k"], TEST
+        return self.results.similarity.get(key, np.zeros(len(self.truth)))
+
+    def _gain(self, measure: Measure, ours: dict, theirs: dict, name: str) -> dict | None:
+        least = self.results.protocol.get("min_positives", 1)
+        scores = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
+        if measure.name == AVERAGE_PRECISION:
+            return precision_gain(self.truth, *scores, self.drawn, least)
+        values = [self.value(entry, name) for entry in (ours, theirs)]
+        if None in values or not np.isfinite(values).all():
+            return None
+        gain = measure.score(values[0]) - measure.score(values[1])
+        return {"gain": gain, "interval": redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least)}
+
+
+def _best(entries: list[dict], name: str) -> dict:
+    return max(entries, key=lambda entry: sign_of(name) * entry["scores"][name]["mean"])
+
+
+def paired_gain(ours: Sequence[float], theirs: Sequence[float], groups: Any = None) -> dict:
+    """The mean difference of two values per row, with 1.96 standard errors of it on either side.
+
+    Parameters
+    ----------
+    ours, theirs : arrays of shape (m,)
+    groups : array of shape (m,), optional
+        Rows of one group are summed first.
+
+    Returns
+    -------
+    dict with ``gain`` and ``interval`` (None with one row or one group)
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.gains import paired_gain
+    >>> found = paired_gain([0.5, 0.7, 0.6], [0.4, 0.4, 0.4])
+    >>> round(found["gain"], 3), [round(end, 3) for end in found["interval"]]
+    (0.2, [0.087, 0.313])
+    """
+    difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    gain, m = float(difference.mean()), len(difference)
+    unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(unit, difference - gain)
+    if len(sums) < 2:
+        return {"gain": gain, "interval": None}
+    half = TWO_SIDED * float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1))) / m
+    return {"gain": gain, "interval": [gain - half, gain + half]}

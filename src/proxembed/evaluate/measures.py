@@ -1,0 +1,252 @@
+"""The measures of held-out rows: one object each, by name in one registry.
+
+Further measures join by ``register``; a function of the held-out labels and their scores is taken wherever a name is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from proxembed.params import call, shown
+
+from .calibration import calibration_error, log_loss
+from .decisions import (
+    balanced_accuracy,
+    hamming_loss,
+    instance_accuracy,
+    instance_f1,
+    instance_precision,
+    instance_recall,
+    macro_f1,
+    micro_f1,
+    subset_accuracy,
+)
+from .metrics import jaccard_at_k, macro_average_precision, rarest_average_precision
+from .ranking import macro_auc, micro_auc
+
+READS = ("scores", "labels", "probabilities", "neighbors")
+AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
+MACRO_F1, MICRO_F1, HAMMING = "macro F1", "micro F1", "Hamming loss"
+LOG_LOSS, CALIBRATION = "log-loss", "calibration error"
+DEFAULT_NEIGHBORS = 10
+
+
+def every_label(counts: np.ndarray, n: int, least: int) -> np.ndarray:
+    """Labels on which a measure is defined: all."""
+    return np.ones(len(counts), dtype=bool)
+
+
+def enough_positives(counts: np.ndarray, n: int, least: int) -> np.ndarray:
+    """Labels with enough positive rows."""
+    return counts >= least
+
+
+def both_values(counts: np.ndarray, n: int, least: int) -> np.ndarray:
+    """Labels with positive and negative rows."""
+    return (counts > 0) & (counts < n)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How well held-out rows are served.
+
+    Parameters
+    ----------
+    name : str
+    reads : {"scores", "labels", "probabilities", "neighbors"}
+        What ``function`` reads beside the true labels Y (m, c): real scores (m, c), predicted labels (m, c),
+        probabilities (m, c), or the labels of the training rows (n, c) and the weights of each row's nearest, a sparse
+        array (m, n) whose rows sum to 1.
+    function : callable
+        Returns a number, or a number with the number of labels that it rests on.
+    loss : bool, default=False
+        Whether less is better.
+    worst, best : float, default=0 and 1
+        Values of a failure and of a perfect embedding.
+    defined : callable
+        Of the positive rows of each label, the rows and the least positive rows asked for: labels on which the measure
+        is defined. It is undefined (NaN) where there is none.
+    takes_least : bool, default=False
+        Whether ``function`` has an argument ``min_positives``.
+    n_neighbors : int, default=10
+        Of a measure that reads neighbours.
+
+    Raises
+    ------
+    ValueError
+        ``reads`` is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.measures import Measure
+    >>> largest = Measure("top label", "scores", lambda Y, S: Y[np.arange(len(Y)), S.argmax(axis=1)].mean())
+    >>> largest.value(np.array([[1, 0], [1, 0]]), np.array([[0.9, 0.1], [0.2, 0.8]]))
+    (0.5, 2)
+    """
+
+    name: str
+    reads: str
+    function: Callable[..., Any]
+    loss: bool = False
+    worst: float = 0.0
+    best: float = 1.0
+    defined: Callable[[np.ndarray, int, int], np.ndarray] = every_label
+    takes_least: bool = False
+    n_neighbors: int = DEFAULT_NEIGHBORS
+
+    def __post_init__(self) -> None:
+        if self.reads not in READS:
+            raise ValueError(f"reads={shown(self.reads)} is unknown; a measure reads one of {', '.join(READS)}.")
+
+    def value(self, Y: Any, reading: Any, least: int = 1) -> tuple[float, int]:
+        """The value on held-out rows, and the number of labels that it rests on."""
+        options = {"min_positives": least} if self.takes_least else {}
+        readings = reading if self.reads == "neighbors" else (reading,)
+        found = self.function(Y, *readings, **options)
+        return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
+
+    def score(self, value: float) -> float:
+        """The value with its sign such that larger is better, as of scikit-learn's scorers."""
+        return -value if self.loss else value
+
+    def failed(self, Y: Any, least: int = 1) -> float:
+        """The value of a failure on rows of labels Y; NaN where the measure is undefined on them."""
+        counts = np.asarray(Y.sum(axis=0)).ravel()
+        return self.worst if self.defined(counts, Y.shape[0], least).any() else np.nan
+
+
+MEASURES: dict[str, Measure] = {}
+
+
+def register(measure: Measure) -> Measure:
+    """Add a measure to those that are known by name.
+
+    Raises
+    ------
+    ValueError
+        Its name is taken.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.measures import MEASURES, register
+    >>> register(MEASURES["macro F1"])
+    Traceback (most recent call last):
+    ValueError: a measure named 'macro F1' is registered already; choose another name.
+    """
+    if measure.name in MEASURES:
+        raise ValueError(f"a measure named {measure.name!r} is registered already; choose another name.")
+    MEASURES[measure.name] = measure
+    return measure
+
+
+for _measure in (
+    Measure(AVERAGE_PRECISION, "scores", macro_average_precision, defined=enough_positives, takes_least=True),
+    Measure(JACCARD.format(DEFAULT_NEIGHBORS), "neighbors", jaccard_at_k),
+    Measure(MACRO_F1, "labels", macro_f1),
+    Measure(MICRO_F1, "labels", micro_f1),
+    Measure("subset accuracy", "labels", subset_accuracy),
+    Measure("instance F1", "labels", instance_f1),
+    Measure("instance precision", "labels", instance_precision),
+    Measure("instance recall", "labels", instance_recall),
+    Measure("instance accuracy", "labels", instance_accuracy),
+    Measure("balanced accuracy", "labels", balanced_accuracy, defined=both_values),
+    Measure(
+        "average precision of the rarest label",
+        "scores",
+        rarest_average_precision,
+        defined=enough_positives,
+        takes_least=True,
+    ),
+    Measure("macro AUC", "scores", macro_auc, defined=both_values),
+    Measure("micro AUC", "scores", micro_auc),
+    Measure(HAMMING, "labels", hamming_loss, loss=True, worst=1.0, best=0.0),
+    Measure(LOG_LOSS, "probabilities", log_loss, loss=True, worst=-float(np.log(np.finfo(float).eps)), best=0.0),
+    Measure(CALIBRATION, "probabilities", calibration_error, loss=True, worst=1.0, best=0.0),
+):
+    register(_measure)
+
+
+def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
+    """The measure of a name ("Jaccard@k" for any k), a measure itself, or one made of a function of (Y, S).
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        A function gets the held-out labels Y (m, c) and their real scores S (m, c); larger is better.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    ValueError
+        No measure has the name.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.measures import measure_of
+    >>> measure_of("Jaccard@5").n_neighbors, measure_of("Hamming loss").loss
+    (5, True)
+    >>> measure_of("AUC")
+    Traceback (most recent call last):
+    ValueError: measure='AUC' is unknown; use one of macro average precision, Jaccard@10, ... or a function of (Y, S).
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if callable(measure):
+        name = getattr(measure, "__name__", type(measure).__name__)
+        return Measure(name, "scores", partial(call, "measure", measure), best=np.inf)
+    if isinstance(measure, str):
+        if measure in MEASURES:
+            return MEASURES[measure]
+        start, _, k = measure.partition("@")
+        if start == "Jaccard" and k.isascii() and k.isdigit() and int(k) > 0:
+            return Measure(measure, "neighbors", jaccard_at_k, n_neighbors=int(k))
+    names = ", ".join(MEASURES)
+    raise ValueError(f"measure={shown(measure)} is unknown; use one of {names}, or a function of (Y, S).")
+
+
+def is_jaccard(name: str) -> bool:
+    """Whether a measure is Jaccard@k of some k.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.measures import is_jaccard
+    >>> is_jaccard("Jaccard@5"), is_jaccard("macro F1")
+    (True, False)
+    """
+    return name.startswith(JACCARD.format(""))
+
+
+def unit_of_measure(name: str) -> str:
+    """The range or unit of a measure, for an axis; empty for a user's function.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.measures import unit_of_measure
+    >>> unit_of_measure("macro F1"), unit_of_measure("log-loss"), unit_of_measure("my function")
+    (' (0 to 1)', ' (nats)', '')
+    """
+    if name == LOG_LOSS:
+        return " (nats)"
+    known = name in MEASURES or is_jaccard(name)
+    return " (0 to 1)" if known and {measure_of(name).worst, measure_of(name).best} == {0.0, 1.0} else ""
+
+
+def is_loss(name: str) -> bool:
+    """Whether less is better of the measure of a name; a name that is not registered is a user's function.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.measures import is_loss
+    >>> is_loss("Hamming loss"), is_loss("my function")
+    (True, False)
+    """
+    return name in MEASURES and MEASURES[name].loss

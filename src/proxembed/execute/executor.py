@@ -1,0 +1,178 @@
+"""The executor: one task on many items, in this process or on the workers of joblib's active backend.
+
+Worker processes (loky) are the default; ``joblib.parallel_config(backend=...)`` around the call chooses threads, dask
+or any other backend. Data that all items share reach a worker once: arrays above 10 kB by copy-on-write memory map.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
+
+Progress = Callable[[int, int, str], None]
+Task = Callable[[Any, Any], Any]
+MAPPED = 10_000  # bytes of an array from which on it is sent once, by memory map
+_received: dict[str, Any] = {}
+
+
+def silent(done: int, total: int, text: str) -> None:
+    """The progress function that shows nothing.
+
+    Examples
+    --------
+    >>> from proxembed.execute.executor import silent
+    >>> silent(1, 2, "half")
+    """
+
+
+class Executor:
+    """Runs tasks on items, with data that all of them share.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=1
+        Workers as joblib counts them: -1 is one per core, None what ``joblib.parallel_config`` says. With one worker
+        the tasks run in this process.
+    shared : object, optional
+        First argument of every task; a worker keeps what it received first, so that a task may cache in it.
+    ordered : bool, default=True
+        Results in the order of the items; False: as they are finished.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.execute.executor import Executor
+    >>> with Executor(1, shared=np.array([1, 2])) as executor:
+    ...     [int(value) for value in executor.map(np.dot, [np.array([1, 0]), np.array([1, 1])])]
+    [1, 3]
+    """
+
+    def __init__(self, n_jobs: int | None = 1, shared: Any = None, *, ordered: bool = True):
+        self.n_jobs, self.shared, self.ordered = effective_n_jobs(n_jobs), shared, ordered
+        self._token, self._stack, self._pool = uuid.uuid4().hex, ExitStack(), None
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._stack.__exit__(*failure)
+        self._pool = None
+
+    def map(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None = None) -> Iterator[Any]:
+        """The results of ``task(shared, item)``.
+
+        Parameters
+        ----------
+        task : callable
+            Importable by name where workers are processes.
+        items : iterable
+        died : callable, optional
+            Called as ``died(item, reason)`` for an item whose worker was ended from outside (for want of memory, say),
+            also when it ran alone; its value is the result. None raises BrokenProcessPool.
+
+        Returns
+        -------
+        iterator of results
+            Closing it gives up what is under way.
+        """
+        if self.n_jobs == 1:
+            return (task(self.shared, item) for item in items)
+        return self._on_workers(task, items, died)
+
+    def _on_workers(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None) -> Iterator[Any]:
+        left = dict(enumerate(items))
+        if self._pool is None:
+            self._pool = self._stack.enter_context(_pool(self.n_jobs, self.ordered))
+        try:
+            with ended_quietly(iter(self._pool(self._calls(task, left)))) as results:
+                for number, result in results:
+                    del left[number]
+                    yield result
+        except (
+            GeneratorExit
+        ):  # joblib's pool keeps items that it has not dispatched, and would run them in its next call
+            self._stack.close()
+            self._pool = None
+            raise
+        except BrokenProcessPool:
+            if died is None:
+                raise
+            for number, item in left.items():
+                yield self._alone(task, number, item, died)
+
+    def _calls(self, task: Task, items: dict[int, Any]) -> list:
+        return [delayed(_call)(self._token, self.shared, task, number, item) for number, item in items.items()]
+
+    def _alone(self, task: Task, number: int, item: Any, died: Callable[[Any, str], Any]) -> Any:
+        """One item with the machine to itself."""
+        try:
+            with ended_quietly(iter(_pool(2, True)(self._calls(task, {number: item})))) as results:
+                return next(results)[1]
+        except BrokenProcessPool as error:
+            return died(item, " ".join(str(error).split())[:200])
+
+
+@contextmanager
+def ended_quietly(work: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """Tasks that are under way are given up at the end of the block, without a warning about them."""
+    try:
+        yield work
+    finally:
+        if hasattr(work, "close"):
+            with warnings.catch_warnings(), _cancelled_items_ignored():
+                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
+                work.close()
+
+
+@contextmanager
+def _cancelled_items_ignored() -> Iterator[None]:
+    """No traceback from loky's manager thread, which looks up an item that was cancelled just after its dispatch.
+
+    The thread has killed its workers by then, and joblib waits for its end before it starts others.
+    """
+    report = threading.excepthook
+
+    def report_others(failure: threading.ExceptHookArgs) -> None:
+        if failure.exc_type is not KeyError or type(failure.thread).__name__ != "_ExecutorManagerThread":
+            report(failure)
+
+    threading.excepthook = report_others
+    try:
+        yield
+    finally:
+        threading.excepthook = report
+
+
+def _pool(n_jobs: int, ordered: bool) -> Parallel:
+    """Workers of the active backend, processes with one BLAS thread each."""
+    backend, _ = get_active_backend()
+    options: dict[str, Any] = {"mmap_mode": "c", "max_nbytes": MAPPED, "batch_size": 1}
+    if backend.supports_return_generator:
+        options["return_as"] = "generator" if ordered else "generator_unordered"
+    if type(backend).__name__ != "LokyBackend":
+        return Parallel(n_jobs, **options)
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        return Parallel(n_jobs, **options)
+
+
+def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any]:
+    """A task in a worker, without workers of its own; Ctrl-C is for the first process, which then ends the workers."""
+    if multiprocessing.parent_process() is not None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if token not in _received:
+            _received.clear()
+            _received[token] = shared
+        shared = _received[token]
+    with parallel_config(backend="sequential"):
+        return number, task(shared, item)

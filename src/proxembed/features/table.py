@@ -1,0 +1,271 @@
+"""Rows of a table as one matrix of features: filled, encoded and scaled by what the given rows show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer
+
+from proxembed.features.scaling import ScalingState, scaling_apply, scaling_fit
+from proxembed.tables import Column, TableRows
+from proxembed.tables.words import stems
+
+MOST_VALUES = 30  # categories with a 0/1 column each; of more, the most frequent ones and the share of rows
+LEAST_ROWS = 2  # in which a word, or a name of a list, has to occur
+DAY = 86400.0
+PARTS = ("days", "month", "day", "weekday", "hour")
+EMPTY = "(empty)"
+
+
+@dataclass(frozen=True)
+class WordBlock:
+    """One column of texts or lists of names: its terms, and their tf-idf."""
+
+    column: str
+    kind: str
+    terms: tuple[str, ...]
+    scaling: ScalingState
+
+    def counts(self, cells: NDArray[np.object_]) -> sp.csr_array:
+        """How often each cell holds each term."""
+        counter = CountVectorizer(analyzer=_analyzer(self.kind), vocabulary=self.terms)
+        return sp.csr_array(counter.transform(cells), dtype=np.float64)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """One per term."""
+        return [f"{self.column}: {term}" for term in self.terms]
+
+
+@dataclass(frozen=True)
+class TableState:
+    """What was learned from the rows of a table.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The columns of the table.
+    origins : tuple of float
+        First day of each column of dates, in seconds since 1970.
+    filled : int array
+        The numbers that are known in some row and differ between rows, or are empty in some.
+    medians : array
+        Of these, which stand for empty cells.
+    holed : int array
+        Those of these that are empty in some row, which a 0/1 column says.
+    categories : tuple of (column, values, share of the rows with each value)
+        The most frequent values first.
+    varying : int array
+        The columns of all these that differ between rows.
+    scaling : ScalingState
+        Mean and standard deviation of the columns that vary.
+    words : tuple of WordBlock
+    weight : float
+        Factor of the words: a text weighs as much as all other columns together.
+    feature_names : tuple of str
+    """
+
+    kind = "table"
+    columns: tuple[Column, ...]
+    origins: tuple[float, ...]
+    filled: NDArray[np.intp]
+    medians: NDArray[np.float64]
+    holed: NDArray[np.intp]
+    categories: tuple[tuple[str, tuple[str, ...], NDArray[np.float64]], ...]
+    varying: NDArray[np.intp]
+    scaling: ScalingState | None
+    words: tuple[WordBlock, ...]
+    weight: float
+    feature_names: tuple[str, ...]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the table."""
+        return len(self.columns)
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features."""
+        return len(self.feature_names)
+
+    def apply(self, rows: TableRows) -> Any:
+        """The features of rows with the same columns: an array, or a CSR array where there are words.
+
+        Categories and words that were not there when this was learned are zeros, empty numbers the median.
+        """
+        blocks: list[Any] = []
+        if self.scaling is not None:
+            numbers = _numbers(rows, self.origins)[:, self.filled]
+            dense = _dense(rows, numbers, self.medians, self.holed, self.categories)
+            blocks.append(scaling_apply(self.scaling, dense[:, self.varying]))
+        if not self.words:
+            return blocks[0]
+        for block in self.words:
+            blocks.append(self.weight * scaling_apply(block.scaling, block.counts(rows[block.column])))
+        return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+
+
+def table_fit(rows: TableRows) -> TableState:
+    """Learn from the rows of a table how they become features.
+
+    Numbers, scales, truth values, vectors and the parts of dates get the median where they are empty, and a 0/1 column
+    that says so. A category is one 0/1 column per value; of one with more than 30 values the most frequent have such a
+    column, and all the share of the rows with their value. Columns that do not vary are dropped, all others get mean 0
+    and variance 1. Texts and lists of names become sublinear tf-idf of terms that two rows or more hold.
+
+    Parameters
+    ----------
+    rows : TableRows
+
+    Returns
+    -------
+    TableState
+
+    Raises
+    ------
+    ValueError
+        No column of the table varies.
+
+    Examples
+    --------
+    >>> from proxembed.features.table import table_fit
+    >>> from proxembed.tables import Column, TableRows
+    >>> columns = [Column("age", "number"), Column("kind", "category")]
+    >>> table = {"age": [30, None, 50, 40], "kind": ["a", "b", "b", "a"]}
+    >>> state = table_fit(TableRows.of(table, columns))
+    >>> state.feature_names, state.scaling.mean.tolist()
+    (('age', 'age (empty)', 'kind=a', 'kind=b'), [40.0, 0.25, 0.5, 0.5])
+    >>> state.apply(TableRows.of({"age": [None], "kind": ["unheard"]}, columns)).round(2).tolist()
+    [[0.0, 1.5, -0.87, -0.87]]
+    """
+    origins = tuple(_first(rows[column.name]) for column in rows.columns if column.kind == "date")
+    numbers = _numbers(rows, origins)
+    filled = np.flatnonzero(_known(numbers))
+    numbers = numbers[:, filled]
+    medians, holed = np.nanmedian(numbers, axis=0), np.flatnonzero(np.isnan(numbers).any(axis=0))
+    categories = tuple(_category(column.name, rows[column.name]) for column in _of_kind(rows, "category"))
+    dense = _dense(rows, numbers, medians, holed, categories)
+    varying = np.flatnonzero(dense.min(axis=0) < dense.max(axis=0)) if dense.shape[1] else np.empty(0, dtype=np.intp)
+    names = _dense_names(rows, filled, holed, categories)
+    words = tuple(block for column in _of_kind(rows, "text", "names") if (block := _word_block(rows, column)))
+    if not len(varying) and not words:
+        raise ValueError("no column of the table varies between these rows; give more rows, or other columns.")
+    scaling = scaling_fit("standard", dense[:, varying]) if len(varying) else None
+    feature_names = [names[j] for j in varying] + [name for block in words for name in block.feature_names]
+    weight = float(np.sqrt(max(1, len(varying))))
+    return TableState(
+        rows.columns, origins, filled, medians, holed, categories, varying, scaling, words, weight, tuple(feature_names)
+    )
+
+
+def _of_kind(rows: TableRows, *kinds: str) -> list[Column]:
+    return [column for column in rows.columns if column.kind in kinds]
+
+
+def _first(times: NDArray[np.float64]) -> float:
+    known = times[np.isfinite(times)]
+    return float(known.min()) if len(known) else 0.0
+
+
+def _numbers(rows: TableRows, origins: tuple[float, ...]) -> NDArray[np.float64]:
+    """All that is a number or becomes some, NaN where empty."""
+    blocks, dates = [np.empty((len(rows), 0))], iter(origins)
+    for column in _of_kind(rows, "number", "boolean", "ordered", "date", "vector"):
+        cells = rows[column.name]
+        if column.kind == "date":
+            blocks.append(_date_parts(cells, next(dates)))
+        else:
+            blocks.append(cells if column.kind == "vector" else cells[:, None])
+    return np.hstack(blocks)
+
+
+def _number_names(rows: TableRows) -> list[str]:
+    names = []
+    for column in _of_kind(rows, "number", "boolean", "ordered", "date", "vector"):
+        if column.kind == "date":
+            names += [f"{column.name}: {part}" for part in PARTS]
+        else:
+            sized = [f"{column.name}[{j}]" for j in range(column.size)]
+            names += sized if column.kind == "vector" else [column.name]
+    return names
+
+
+def _date_parts(times: NDArray[np.float64], origin: float) -> NDArray[np.float64]:
+    """Days since the first, month, day of the month, day of the week and hour."""
+    days = np.floor(times / DAY)
+    known = np.isfinite(times)
+    moments = np.where(known, times, 0.0).astype("int64").astype("datetime64[s]")
+    month = moments.astype("datetime64[M]")
+    parts = np.column_stack(
+        [
+            (times - origin) / DAY,
+            month.astype(int) % 12 + 1,
+            (moments.astype("datetime64[D]") - month.astype("datetime64[D]")).astype(int) + 1,
+            (days + 3) % 7,  # the first of January 1970 was a Thursday; Monday is 0
+            (times % DAY) // 3600,
+        ]
+    )
+    parts[~known] = np.nan
+    return parts
+
+
+def _known(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Columns with a known cell, and with two cells that differ."""
+    known = np.isfinite(numbers)
+    low = np.where(known, numbers, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(known, numbers, -np.inf).max(axis=0, initial=-np.inf)
+    return known.any(axis=0) & ((low < high) | ~known.all(axis=0))
+
+
+def _category(name: str, cells: NDArray[np.object_]) -> tuple[str, tuple[str, ...], NDArray[np.float64]]:
+    """The values of a category, the most frequent first, and the share of the rows with each."""
+    values, counts = np.unique(cells.astype(str), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return name, tuple(map(str, values[order])), counts[order] / len(cells)
+
+
+def _dense(rows, numbers, medians, holed, categories) -> NDArray[np.float64]:
+    """The filled numbers, the 0/1 columns of empty cells and of categories, and the shares of their values."""
+    empty = np.isnan(numbers)
+    parts = [np.where(empty, medians, numbers), empty[:, holed].astype(np.float64)]
+    for name, values, shares in categories:
+        place = {value: j for j, value in enumerate(values)}
+        codes = np.array([place.get(cell, -1) for cell in rows[name]], dtype=np.intp)
+        parts.append((codes[:, None] == np.arange(min(len(values), MOST_VALUES))).astype(np.float64))
+        if len(values) > MOST_VALUES:
+            parts.append(np.append(shares, 0.0)[codes][:, None])
+    return np.hstack(parts)
+
+
+def _dense_names(rows, filled, holed, categories) -> list[str]:
+    numbers = [_number_names(rows)[j] for j in filled]
+    names = numbers + [f"{numbers[j]} {EMPTY}" for j in holed]
+    for name, values, _ in categories:
+        names += [f"{name}={value or EMPTY}" for value in values[:MOST_VALUES]]
+        names += [f"{name} (share of rows)"] if len(values) > MOST_VALUES else []
+    return names
+
+
+def _word_block(rows: TableRows, column: Column) -> WordBlock | None:
+    """The terms of a column that enough rows hold, with their tf-idf; None where there are none."""
+    counter = CountVectorizer(analyzer=_analyzer(column.kind))
+    try:
+        counts = counter.fit_transform(rows[column.name])
+    except ValueError:  # no cell has a term
+        return None
+    held = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= LEAST_ROWS)
+    if not len(held):
+        return None
+    terms = counter.get_feature_names_out()[held]
+    scaling = scaling_fit("tfidf", sp.csr_array(counts, dtype=np.float64)[:, held])
+    return WordBlock(column.name, column.kind, tuple(map(str, terms)), scaling)
+
+
+def _analyzer(kind: str) -> Callable[[Any], list[str]]:
+    """From a cell to its terms: the stems of a text, the names of a list."""
+    return stems() if kind == "text" else list

@@ -1,0 +1,142 @@
+"""TableEncoder: rows of a table with cells of every kind as numbers, learned from the rows given to fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import Embedder
+from ..features.scaling import scaling_apply, scaling_fit, scaling_kind
+from ..features.table import TableState
+from ..tables import Column, TableRows, coded, read_columns
+from ..tables.rows import cells_of
+from ..validation import in_range
+
+
+class TableEncoder(Embedder):
+    """Encoding of a table: numbers, dates, categories, truth values, scales, texts, lists and vectors as features.
+
+    What a column holds is read from its cells; how it becomes features is learned from the rows given to fit. Empty
+    numbers get the median and a 0/1 column that says so; dates become days since the first, month, day, weekday and
+    hour; a category has one 0/1 column per value (of more than 30 values, the most frequent ones and the share of the
+    rows with each value). These columns get mean 0 and variance 1. Texts and lists of names become sublinear tf-idf of
+    stems, or names, that two rows or more hold; each weighs as much as all other columns together. Columns that do not
+    vary are dropped, and so are ids and groups. A matrix is standardised if it is dense, turned to tf-idf if it is
+    sparse and holds counts, and else left as it is.
+
+    Attributes
+    ----------
+    columns_ : tuple of Column, or None for a matrix
+        The columns that are features, each with what it holds.
+    state_ : what was learned.
+
+    Raises
+    ------
+    ValueError
+        For a column that cannot be read, a cell of new rows that is not what its column holds, or a missing column.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed import TableEncoder
+    >>> table = DataFrame({"age": [30, None, 50, 40], "kind": ["a", "b", "b", "a"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age (empty)', 'kind=a', 'kind=b']
+    >>> encoder.transform(DataFrame({"age": [None], "kind": ["unheard"]})).round(2).tolist()
+    [[0.0, 1.5, -0.87, -0.87]]
+    """
+
+    def fit(self, X, y=None):
+        """Learn the encoding. X: DataFrame (pandas, polars), TableRows, array or sparse matrix; y is ignored."""
+        with self._learning():
+            rows = table_of(X)
+            if rows is None:
+                rows = self._rows(X, y).X
+            else:
+                self.n_features_in_ = rows.shape[1]
+            self.state_ = scaling_fit(scaling_kind(rows), rows)
+            self.columns_ = rows.columns if isinstance(rows, TableRows) else None
+        return self
+
+    def transform(self, X):
+        """The features of rows, an array or (where there are texts) a CSR array of shape (m, features)."""
+        check_is_fitted(self, "state_")
+        if isinstance(self.state_, TableState):
+            return scaling_apply(self.state_, self._known_columns(X))
+        X = self._input(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = scaling_apply(self.state_, X)
+        return in_range(scaled, X, scaled.dtype)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the features: those of the columns, with the value, part or word that a feature stands for."""
+        check_is_fitted(self, "state_")
+        if isinstance(self.state_, TableState):
+            return np.array(self.state_.feature_names, dtype=object)
+        return super().get_feature_names_out(input_features)
+
+    def _known_columns(self, X: Any) -> TableRows:
+        columns: tuple[Column, ...] = self.state_.columns
+        if isinstance(X, TableRows):
+            if X.columns != columns:
+                raise ValueError(
+                    f"X has the columns {', '.join(column.name for column in X.columns)}, read otherwise than in fit; "
+                    "read new rows by the source of the training file (read_rows)."
+                )
+            return X
+        if not hasattr(X, "columns"):
+            raise ValueError(
+                f"X is a {type(X).__name__}, but this {type(self).__name__} was fitted on a table; pass a DataFrame "
+                f"with the columns {', '.join(column.name for column in columns)}."
+            )
+        return TableRows.of(X, columns)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.state_.n_features_out
+
+
+def is_plain(frame: Any) -> bool:
+    """Whether a DataFrame is a matrix: all its columns are numbers, none of them empty.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.methods.table_encoder import is_plain
+    >>> [is_plain(DataFrame({"x": cells})) for cells in ([1, 2], [1, None], ["a", "b"])]
+    [True, False, False]
+    """
+    arrays = [frame[name].to_numpy() for name in frame.columns]
+    return all(
+        array.dtype.kind in "biuf" and not (array.dtype.kind == "f" and np.isnan(array).any()) for array in arrays
+    )
+
+
+def table_of(X: Any) -> TableRows | None:
+    """The rows of a DataFrame (pandas, polars), its columns read by their cells; None for a matrix.
+
+    A DataFrame of numbers that are all known is a matrix. Raises ValueError for a column that cannot be read.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.methods.table_encoder import table_of
+    >>> table_of(DataFrame({"age": [30, None], "kind": ["a", "b"]}))
+    TableRows(2 rows of age, kind)
+    """
+    if isinstance(X, TableRows):
+        return X
+    if not hasattr(X, "columns") or is_plain(X):
+        return None
+    names = [str(name) for name in X.columns]
+    cells = {name: coded(cells_of(X[given])) for name, given in zip(names, X.columns, strict=True)}
+    readings = read_columns(cells, missing=())
+    if faults := [f"column {each.name!r} {each.problem}" for each in readings if each.problem]:
+        raise ValueError(f"X cannot be encoded: {'; '.join(faults)}. Leave these columns out.")
+    columns = [each.column for each in readings if each.column is not None]
+    if not columns:
+        raise ValueError(f"X has no column that is a feature: {'; '.join(f'{r.name}: {r.words}' for r in readings)}.")
+    return TableRows(columns, [column.parse(*cells[column.name]) for column in columns])

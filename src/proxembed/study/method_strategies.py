@@ -1,0 +1,181 @@
+"""The strategies of a search of methods: successive halving, and draws at random, both under a clock.
+
+Nothing is begun that would leave no time for the last fit: what a fit will cost is forecast from earlier ones.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from proxembed.evaluate.arms import settings
+
+from .candidates import Candidate
+from .strategies import Strategy, register
+from .study import Study, Work
+from .trials import KEEP, MethodTrial, best_trial
+
+WIDTH = 9
+FAVOURITES = 3
+TRIES = 50
+GROWTH = 2.0
+SLACK = 1.25
+
+Rung = tuple[int, int]
+Batches = Iterator[list[Work]]
+
+
+def cost(study: Study, t: MethodTrial, rows: int) -> float:
+    """Forecast seconds of a fit of this trial on ``rows`` rows, from earlier fits of it or of others."""
+    known = {m: max(o.seconds for o in t.at(m)) for m, _ in sorted(t.outcomes)}
+    if not known:
+        same = [o.seconds for other in study.trials if other.title == t.title for o in other.at(rows)]
+        any_method = [o.seconds for other in study.trials for o in other.at(rows)]
+        return max(same) if same else median(any_method or [0.0])
+    if rows in known:
+        return known[rows]
+    *earlier, last = sorted(known)
+    power = GROWTH
+    if earlier and known[earlier[-1]] > 0:
+        power = math.log(known[last] / known[earlier[-1]]) / math.log(last / earlier[-1])
+    return known[last] * (rows / last) ** min(max(power, 1.0), 3.0)
+
+
+def reserve(study: Study, t: MethodTrial | None) -> float:
+    """Seconds to keep for the last fit, on all rows."""
+    return 0.0 if t is None else SLACK * cost(study, t, study.evaluator.full)
+
+
+def affordable(study: Study, t: MethodTrial, rung: Rung, left: float) -> bool:
+    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too."""
+    rows, folds = rung
+    if left == math.inf:
+        return True
+    ahead = cost(study, t, rows) * sum((rows, fold) not in t.outcomes for fold in range(folds))
+    last = reserve(study, best_trial(study.trials))
+    return left >= ahead + (max(last, reserve(study, t)) if rows == t.goal[0] else last)
+
+
+class MethodStrategy(Strategy):
+    """What strategies for methods share: the first candidates, the rungs, the draws.
+
+    The first of all is scored on all folds whatever it costs, and the other first ones where that takes no more than
+    the budget once more.
+
+    Parameters
+    ----------
+    first : tuple of Candidate
+        Tried first, in default construction, and never sorted out.
+    pool : tuple of Candidate
+        Methods to draw from.
+    """
+
+    space = "methods"
+
+    def __init__(self, first: tuple[Candidate, ...], pool: tuple[Candidate, ...]):
+        self.first, self.pool = first, pool
+
+    def batches(self, study: Study) -> Batches:
+        """The first candidates on every rung, then what ``after`` asks for."""
+        for number, candidate in enumerate(self.first[: study.max_trials]):
+            if opening := self.entered(study, candidate.default()):
+                for rung in study.evaluator.rungs:
+                    owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, study.seconds)
+                    yield from self.rung(study, [opening], rung, owed)
+        yield from self.after(study)
+
+    def after(self, study: Study) -> Batches:
+        """The batches after the first candidates."""
+        raise NotImplementedError
+
+    def entered(self, study: Study, estimator: Any) -> MethodTrial | None:
+        """A new trial of the study, or None where the same configuration was tried already."""
+        fresh = study.evaluator.trial(estimator, study.seed)
+        key = json.dumps([fresh.title, settings(estimator)], sort_keys=True, default=repr)
+        if key in study.entered:
+            return None
+        study.entered[key] = fresh
+        return fresh
+
+    def drawn(self, study: Study, rng: np.random.Generator, favourites: tuple[Candidate, ...]) -> list[MethodTrial]:
+        """Up to nine new configurations, as the budget of trials allows: half of them of the favourites, if any."""
+        number = min(study.trials_left, WIDTH)
+        found: list[MethodTrial] = []
+        for _ in range(TRIES * int(number)):
+            among = favourites if favourites and rng.random() < 0.5 else self.pool
+            fresh = self.entered(study, among[rng.integers(len(among))].sample(rng))
+            if fresh is not None:
+                found.append(fresh)
+            if len(found) == number:
+                break
+        return found
+
+    def rung(self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False) -> Batches:
+        """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the clock
+        allows."""
+        rows, folds = rung
+        waiting = [(t, fold) for t in trials for fold in range(folds) if (rows, fold) not in t.outcomes]
+        while waiting:
+            batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
+            batch = [pair for pair in batch if owed or affordable(study, pair[0], rung, study.left)]
+            if work := [_fit(study, t, (rows, fold), owed) for t, fold in batch if not t.failure]:
+                yield work
+
+
+def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Work:
+    bound = study.seconds < math.inf and not owed
+    limit = study.left - reserve(study, best_trial(study.trials)) if bound else None
+    same = [o for other in study.trials if other.title == t.title for o in other.outcomes.values()]
+    return Work(t, [step], owed, {"bounded": any(o.bounded and not o.failure for o in same), "limit": limit})
+
+
+@register("halving")
+class Halving(MethodStrategy):
+    """Successive halving: each method as it comes, then drawn configurations, half of them of the methods that did best
+    so far; all on few rows and one fold, the best third of them on more."""
+
+    def after(self, study: Study) -> Batches:
+        """The races."""
+        rng, pool = np.random.default_rng(study.seed), self.pool
+        order = rng.permutation(len(pool))[: int(min(study.trials_left, len(pool)))]
+        defaults = [self.entered(study, pool[i].default()) for i in order]
+        yield from self.race(study, [t for t in defaults if t is not None])
+        while not study.perfect and (trials := self.drawn(study, rng, self.favourites(study))):
+            before = len(study.outcomes)
+            yield from self.race(study, trials)
+            if len(study.outcomes) == before:
+                break
+
+    def favourites(self, study: Study) -> tuple[Candidate, ...]:
+        """The candidates whose methods did best so far; all where there are none."""
+        ranked = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score)
+        names = list(dict.fromkeys(type(t.config).__name__ for t in ranked))[:FAVOURITES]
+        return tuple(candidate for candidate in self.pool if candidate.cls.__name__ in names) or self.pool
+
+    def race(self, study: Study, trials: list[MethodTrial]) -> Batches:
+        """Take trials up the rungs, the best third at each."""
+        for number, (rows, folds) in enumerate(study.evaluator.rungs):
+            yield from self.rung(study, trials, (rows, folds))
+            trials = [t for t in trials if not t.failure and len(t.at(rows)) == folds]
+            trials.sort(key=lambda t: -t.best(rows)[0])
+            if number < len(study.evaluator.rungs) - 1:
+                trials = trials[: math.ceil(len(trials) / KEEP)]
+
+
+@register("random")
+class RandomMethods(MethodStrategy):
+    """The baseline: configurations drawn from all methods alike, each scored on all rows of all folds."""
+
+    def after(self, study: Study) -> Batches:
+        """The draws, nine at a time."""
+        rng = study.generator()
+        while not study.perfect and (trials := self.drawn(study, rng, ())):
+            before = len(study.outcomes)
+            yield from self.rung(study, trials, study.evaluator.rungs[-1])
+            if len(study.outcomes) == before:
+                break

@@ -1,0 +1,7 @@
+"""Tables before anything is learned from them: what each column holds, and its cells as plain arrays."""
+
+from .column import CellError, Column
+from .reading import Reading, read_columns
+from .rows import TableRows, coded
+
+__all__ = ["CellError", "Column", "Reading", "TableRows", "coded", "read_columns"]

@@ -1,0 +1,222 @@
+"""One column of a table: what its cells hold, and the array that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cells import MISSING, listed, number, seconds
+
+KINDS = ("number", "boolean", "ordered", "date", "category", "text", "names", "vector")
+NUMERIC = ("number", "boolean", "ordered", "date")
+HELD = {
+    "number": "a number",
+    "boolean": "yes or no",
+    "ordered": "a step of the scale",
+    "date": "a date",
+    "names": "a list of names",
+    "vector": "a vector of numbers",
+}
+
+
+class CellError(ValueError):
+    """A cell that is not what its column holds.
+
+    Parameters
+    ----------
+    value : object
+        The cell.
+    code : int
+        Its place among the distinct values of the column.
+    held : str
+        What the column holds.
+    """
+
+    def __init__(self, value: object, code: int, held: str) -> None:
+        super().__init__(f"{value!r} is not {held}")
+        self.value, self.code, self.held = value, code, held
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one feature column of a table holds.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "boolean", "ordered", "date", "category", "text", "names", "vector"}
+    values : tuple of str
+        The words for no and yes, or the steps of a scale in their order, in lower case.
+    style : str
+        What commas in numbers mean ("thousands", "decimal"), how dates are written ("iso", "dmy", "mdy"), or what joins
+        names (";").
+    unit : str
+        What stands beside every number, such as "EUR".
+    size : int
+        Numbers in a vector.
+    missing : tuple of str
+        What else stands for an empty cell, such as "-999".
+
+    Examples
+    --------
+    >>> from proxembed.tables import Column
+    >>> Column("price", "number", style="thousands", unit="EUR").parse(["1,299 EUR", None], [0, 1, 0]).tolist()
+    [1299.0, nan, 1299.0]
+    """
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+    style: str = ""
+    unit: str = ""
+    size: int = 1
+    missing: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """As a JSON-able dict of what is not at its default."""
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        facts = {key: list(value) if isinstance(value, tuple) else value for key, value in facts.items()}
+        return {key: value for key, value in facts.items() if value not in ([], "") and (key, value) != ("size", 1)}
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> Column:
+        """From the dict of ``plain``."""
+        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()})
+
+    def parse(self, values: Sequence[Any], codes: Any) -> NDArray:
+        """The cells as an array with one entry a row (one row for vectors).
+
+        Parameters
+        ----------
+        values : sequence
+            The distinct cells: text, numbers, dates, truth values, lists; None and NaN are empty.
+        codes : int array of shape (n,)
+            Place of each row's cell in ``values``; -1 for an empty one.
+
+        Returns
+        -------
+        array of shape (n,)
+            Float with NaN in empty cells (number, boolean, ordered, date: seconds since 1970), or objects: text, ""
+            where empty (category, text), tuples of text (names). Vectors: float of shape (n, size).
+
+        Raises
+        ------
+        CellError
+            A cell that is not what the column holds.
+        """
+        empty = self._empty()
+        table = [empty if is_missing(value, self.missing) else self._cell(value, j) for j, value in enumerate(values)]
+        table.append(empty)
+        if self.kind in (*NUMERIC, "vector"):
+            return np.asarray(table, dtype=np.float64)[np.asarray(codes)]
+        found = np.empty(len(table), dtype=object)
+        found[:] = table
+        return found[np.asarray(codes)]
+
+    def _empty(self) -> Any:
+        if self.kind == "vector":
+            return np.full(self.size, np.nan)
+        return np.nan if self.kind in NUMERIC else () if self.kind == "names" else ""
+
+    def _cell(self, value: Any, code: int) -> Any:
+        found = getattr(self, f"_{self.kind}")(value.strip() if isinstance(value, str) else value)
+        if found is None:
+            held = HELD[self.kind] + (f" in {self.unit}" if self.unit else "")
+            raise CellError(value, code, f"a vector of {self.size} numbers" if self.kind == "vector" else held)
+        return found
+
+    def _number(self, value: Any) -> float | None:
+        if isinstance(value, str):
+            return number(value, self.style, self.unit)
+        return float(value) if is_real(value) else None
+
+    def _boolean(self, value: Any) -> float | None:
+        if isinstance(value, bool | np.bool_ | int | float) and value in (0, 1):
+            return float(value)
+        word = str(value).casefold()
+        return float(self.values.index(word)) if word in self.values else None
+
+    def _ordered(self, value: Any) -> float | None:
+        word = str(value).casefold()
+        return float(self.values.index(word)) if word in self.values else None
+
+    def _date(self, value: Any) -> float | None:
+        return seconds(value, self.style)
+
+    def _category(self, value: Any) -> str:
+        return word_of(value)
+
+    def _text(self, value: Any) -> str:
+        return word_of(value)
+
+    def _names(self, value: Any) -> tuple[str, ...] | None:
+        if isinstance(value, str):
+            value = listed(value) if self.style == "[]" else value.split(self.style)
+        if not isinstance(value, list | tuple | np.ndarray):
+            return None
+        return tuple(dict.fromkeys(word for each in value if (word := str(each).strip())))
+
+    def _vector(self, value: Any) -> NDArray[np.float64] | None:
+        entries = listed(value) if isinstance(value, str) else value
+        if entries is None or np.ndim(entries) != 1 or len(entries) != self.size:
+            return None
+        try:
+            return np.asarray(entries, dtype=np.float64)
+        except (ValueError, TypeError):
+            return None
+
+
+def is_missing(value: Any, more: Sequence[str] = ()) -> bool:
+    """Whether a cell is empty: None, NaN, a word such as NA, or one of ``more``, where -999 is also -999.0.
+
+    Examples
+    --------
+    >>> from proxembed.tables.column import is_missing
+    >>> [is_missing(value, ("-999",)) for value in (None, float("nan"), " NA", -999.0, "-999.0", 0)]
+    [True, True, True, True, True, False]
+    """
+    if value is None:
+        return True
+    if isinstance(value, str):
+        word = value.strip()
+        return word in MISSING or bool(more) and any(word == each or _equal(word, each) for each in more)
+    if not np.isscalar(value):
+        return not isinstance(value, list | tuple | np.ndarray) and value != value
+    return bool(value != value) or bool(more) and any(_equal(value, each) for each in more)
+
+
+def _equal(one: Any, other: str) -> bool:
+    try:
+        return float(one) == float(other)
+    except (TypeError, ValueError):
+        return False
+
+
+def is_real(value: Any) -> bool:
+    """Whether a cell that is no text is a number.
+
+    Examples
+    --------
+    >>> from proxembed.tables.column import is_real
+    >>> is_real(3), is_real(True), is_real("3")
+    (True, False, False)
+    """
+    return hasattr(value, "__float__") and not isinstance(value, str | bool | np.bool_) and np.ndim(value) == 0
+
+
+def word_of(value: Any) -> str:
+    """A cell as text; whole numbers without a decimal point, so that 7 and 7.0 are one category.
+
+    Examples
+    --------
+    >>> from proxembed.tables.column import word_of
+    >>> word_of(7.0), word_of(" red "), word_of(True)
+    ('7', 'red', 'True')
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()

@@ -1,0 +1,381 @@
+"""What a column holds, found from its name and cells: the reading, how sure it is, and what has to be asked."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cells import LEADING_ZERO, NUMBER, date_style, listed, number_style, scale_steps, truth_words
+from .column import CellError, Column, is_missing, is_real, word_of
+
+ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
+GROUP_NAME = re.compile(
+    r"(?:^|[\W_])(patient|subject|user|customer|client|person|participant|donor|student|household|session|visitor|"
+    r"account|host|machine|device|batch)s?(?:$|[\W_]?(?:id|nr|no|number|name)$)",
+    re.IGNORECASE,
+)
+MISSING_CODES = (99, 999, 9999, 99999)
+FEWEST_IDS = 8
+MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
+NAME_JOINS = (";", "|")
+EXAMPLE = 28
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was found about one column.
+
+    Parameters
+    ----------
+    name : str
+    words : str
+        The reading in words.
+    example : str
+    column : Column or None
+        How its cells are parsed; None for a column that is no feature.
+    note : str
+        What a person must be told of it, "" for nothing.
+    problem : str
+        What must be settled before the table can be used, "" for nothing.
+    option : str
+        What settles the problem, or takes up the proposal, as an option of the program.
+    at : int or None
+        Place of the cell at fault among the distinct cells of the column.
+    """
+
+    name: str
+    words: str
+    example: str = ""
+    column: Column | None = None
+    note: str = ""
+    problem: str = ""
+    option: str = ""
+    at: int | None = None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The distinct cells of a column that are not empty, how often each occurs, and its place among all."""
+
+    name: str
+    values: list
+    counts: np.ndarray
+    places: list[int]
+    n: int
+    missing: tuple[str, ...]
+
+    @property
+    def words(self) -> list[str]:
+        """The values that are text, without outer blanks."""
+        return [value.strip() for value in self.values if isinstance(value, str)]
+
+    @property
+    def empty(self) -> int:
+        """Number of empty cells."""
+        return self.n - int(self.counts.sum())
+
+    @property
+    def distinct(self) -> bool:
+        """Whether all rows have a cell, and all cells differ."""
+        return self.n >= FEWEST_IDS and len(self.values) == self.n
+
+
+def read_columns(
+    columns: Mapping[str, tuple[Sequence[Any], Any]],
+    *,
+    texts: Sequence[str] = (),
+    kept: Sequence[str] = (),
+    missing: Sequence[str] | None = None,
+) -> list[Reading]:
+    """The readings of the columns of a table.
+
+    Parameters
+    ----------
+    columns : mapping of names to (distinct cells, int array of their places by row, -1 where empty)
+    texts : names of columns that are texts
+    kept : names of columns that are features, even where they look like an id or a group
+    missing : sequence of str, optional
+        What else stands for an empty cell; None asks about numbers such as -999.
+
+    Returns
+    -------
+    list of Reading
+
+    Examples
+    --------
+    >>> from proxembed.tables import coded, read_columns
+    >>> table = {"flow": ["3.1 l/min", "4 l/min", ""], "when": ["2024-01-31", "2024-02-01", "2024-02-02"]}
+    >>> for reading in read_columns({name: coded(cells) for name, cells in table.items()}):
+    ...     print(reading.name, "|", reading.words)
+    flow | number in l/min; 1 empty
+    when | date
+    """
+    found = []
+    for name, (values, codes) in columns.items():
+        cells = _cells(name, values, codes, tuple(missing or ()))
+        if name in texts:
+            reading = _said(cells, "text", Column(name, "text"))
+        else:
+            reading = _read(cells, asks=missing is None, kept=name in kept)
+        found.append(reading)
+    return found
+
+
+def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...]) -> Cells:
+    codes = np.asarray(codes)
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    filled = [j for j, value in enumerate(values) if counts[j] and not is_missing(value, missing)]
+    return Cells(name, [values[j] for j in filled], counts[filled], filled, len(codes), missing)
+
+
+def _said(cells: Cells, words: str, column: Column | None, **more: Any) -> Reading:
+    shown = " ".join(str(cells.values[0]).split()) if cells.values else ""
+    shown = shown if len(shown) <= EXAMPLE else shown[: EXAMPLE - 3] + "..."
+    words += f"; {cells.empty:,} empty" if cells.empty and cells.values else ""
+    return Reading(cells.name, words, shown, column, **more)
+
+
+def _read(cells: Cells, *, asks: bool, kept: bool) -> Reading:
+    """The first reading that fits all cells."""
+    if not cells.values:
+        return _said(cells, "empty, left out", None)
+    if len(cells.values) == 1 and not cells.empty and cells.n > 1:
+        return _said(cells, "constant, left out", None)
+    if not kept and (owner := _owner(cells)) is not None:
+        return owner
+    for read in (_lists, _truths, _numbers, _dates, _scales, _joined_names):
+        reading = read(cells, asks)
+        if reading is not None:
+            return reading
+    return _words(cells)
+
+
+def _owner(cells: Cells) -> Reading | None:
+    """An id, or the name of a group: columns that say which row it is, and not what it is like."""
+    option = quoted(cells.name)
+    words = [word_of(value) for value in cells.values] if _scalar(cells) else []
+    single = bool(words) and all(" " not in word for word in words)
+    whole = single and all(word.isdigit() for word in words)
+    numbered = whole and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
+    if cells.distinct and single and (numbered or _tokens(cells)):
+        note = f"{cells.name} is an id (all different) and no feature (--id {option} names the rows by it)"
+        return _said(cells, "id, left out", None, note=note, option=f"--id {option}")
+    known = int(cells.counts.sum())
+    if GROUP_NAME.search(_spaced(cells.name)) and single and 2 <= len(words) <= known / 2:
+        note = (
+            f"{cells.name} looks like groups ({len(words):,} in {known:,} rows) and is no feature "
+            f"(--groups {option} keeps their rows together)"
+        )
+        return _said(cells, "group, left out", None, note=note, option=f"--groups {option}")
+    return None
+
+
+def _spaced(name: str) -> str:
+    """A name in camel case with blanks between its words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def _scalar(cells: Cells) -> bool:
+    return not any(isinstance(value, list | tuple | np.ndarray) for value in cells.values)
+
+
+def _tokens(cells: Cells) -> bool:
+    """Whether the cells are tokens such as 7590-VHVEG: text that is no number, date, list or quantity."""
+    words = cells.words
+    if len(words) < len(cells.values) or number_style(words) or date_style(words):
+        return False
+    if 2 * sum(NUMBER.fullmatch(word) is not None for word in words) > len(words):
+        return False
+    return not any(word.startswith(("[", "{")) for word in words) and all(map(str.isascii, words))
+
+
+def _lists(cells: Cells, asks: bool) -> Reading | None:
+    entries = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
+    if not all(isinstance(entry, tuple | list | np.ndarray) for entry in entries):
+        return None
+    drop = f"--drop {quoted(cells.name)}"
+    filled = [tuple(entry) for entry in entries if len(entry)]
+    if all(isinstance(each, str) for entry in filled for each in entry):
+        return _said(cells, "names, in a list", Column(cells.name, "names", style="[]"))
+    if not all(is_real(each) for entry in filled for each in entry):
+        return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", option=drop)
+    sizes = sorted({len(entry) for entry in entries})
+    if len(sizes) > 1:
+        problem = f"holds vectors of unequal lengths ({', '.join(map(str, sizes[:4]))})"
+        return _said(cells, "vectors of unequal lengths", None, problem=problem, option=drop)
+    if not np.isfinite(np.array(filled, dtype=np.float64)).all():
+        return _said(cells, "vector", None, problem="holds vectors with NaN or infinity", option=drop)
+    return _said(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
+
+
+def _truths(cells: Cells, asks: bool) -> Reading | None:
+    if all(isinstance(value, bool | np.bool_) for value in cells.values):
+        return _said(cells, "yes or no (true, false)", Column(cells.name, "boolean", ("false", "true")))
+    pair = truth_words(cells.words) if len(cells.words) == len(cells.values) else None
+    return (
+        None if pair is None else _said(cells, f"yes or no ({pair[1]}, {pair[0]})", Column(cells.name, "boolean", pair))
+    )
+
+
+def _numbers(cells: Cells, asks: bool) -> Reading | None:
+    words, style, unit = cells.words, "", ""
+    if words:
+        if len(words) < len(cells.values):
+            return None
+        if not all(map(NUMBER.fullmatch, words)):
+            found = number_style(words)
+            if found is None:
+                return _almost_numbers(cells, asks)
+            style, unit = found
+        elif any(map(LEADING_ZERO.match, words)):
+            return _category(cells, "code (leading zeros)")
+    elif not all(is_real(value) for value in cells.values):
+        return None
+    column = Column(cells.name, "number", style=style, unit=unit, missing=cells.missing)
+    numbers = column.parse(cells.values, np.arange(len(cells.values)))
+    if not np.isfinite(numbers).all():
+        place = int(np.argmin(np.isfinite(numbers)))
+        shown = cells.values[place]
+        problem = f"holds {shown}, which is infinite or too large for a number"
+        return _said(cells, "number", None, problem=problem, option=f"--missing={shown}", at=cells.places[place])
+    if asks and (code := _missing_code(numbers, cells.counts)) is not None:
+        problem = (
+            f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: an empty cell?"
+        )
+        return _said(cells, "number", column, problem=problem, option=f"--missing={code:g}")
+    marks = {"thousands": ", comma between thousands", "decimal": ", decimal comma", "": ""}
+    return _said(cells, "number" + (f" in {unit}" if unit else "") + marks[style], column)
+
+
+def _almost_numbers(cells: Cells, asks: bool) -> Reading | None:
+    """Numbers but for one word or two, which may stand for an empty cell; None for anything else."""
+    words = cells.words
+    wrong = [j for j, word in enumerate(words) if not NUMBER.fullmatch(word)]
+    share = cells.counts[wrong].sum() / cells.counts.sum()
+    if len(wrong) > 2 or share > 0.25 or any(LEADING_ZERO.match(word) for word in words):
+        return None
+    shown, options = [repr(words[j]) for j in wrong], [f"--missing={shlex.quote(words[j])}" for j in wrong]
+    problem = f"holds {' and '.join(shown)}, no number as its other cells are: an empty cell?"
+    others = [j for j in range(len(words)) if j not in wrong]
+    code = _missing_code(np.array([float(words[j]) for j in others]), cells.counts[others]) if asks else None
+    if code is not None:
+        problem = f"{problem} And {code:g}, far from all others?"
+        options.append(f"--missing={code:g}")
+    option = " ".join(options)
+    return _said(cells, "number", None, problem=problem, option=option, at=cells.places[wrong[0]])
+
+
+def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
+    """A number such as -999 that stands apart from all others by more than they differ."""
+    order = np.argsort(numbers)
+    if len(order) < 3:
+        return None
+    for end, rest in ((order[0], order[1:]), (order[-1], order[:-1])):
+        low, high, code = numbers[rest].min(), numbers[rest].max(), numbers[end]
+        gap = low - code if code < low else code - high
+        if abs(code) in MISSING_CODES and counts[end] > 1 and gap > high - low:
+            return float(code)
+    return None
+
+
+def holds_missing_code(X: np.ndarray) -> bool:
+    """Whether a column of a matrix holds a number such as -999 apart from its others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.reading import holds_missing_code
+    >>> X = np.array([[1.0], [2.0], [-999.0], [-999.0]])
+    >>> holds_missing_code(X), holds_missing_code(X[:3])
+    (True, False)
+    """
+    ends = np.abs([X.min(axis=0), X.max(axis=0)])
+    suspects = np.flatnonzero(np.isin(ends, MISSING_CODES).any(axis=0))
+    return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)
+
+
+def says_which_row(name: str) -> bool:
+    """Whether a column name is that of an id or of a group.
+
+    Examples
+    --------
+    >>> from proxembed.tables.reading import says_which_row
+    >>> [says_which_row(name) for name in ("customerID", "patient", "user_id", "paid")]
+    [True, True, True, False]
+    """
+    return bool(ID_NAME.search(name) or GROUP_NAME.search(_spaced(name)))
+
+
+def _dates(cells: Cells, asks: bool) -> Reading | None:
+    words = cells.words
+    if not words:
+        column = Column(cells.name, "date", style="iso")
+        try:
+            column.parse(cells.values, np.arange(len(cells.values)))
+        except CellError:
+            return None
+        return _said(cells, "date", column)
+    style = date_style(words) if len(words) == len(cells.values) else None
+    if style is None:
+        return None
+    order = {"iso": "", "dmy": ", day first", "mdy": ", month first"}[style]
+    note = ""
+    if style == "dmy" and date_style([re.sub(r"^(\d+)\D(\d+)", r"\2/\1", word) for word in words]) == "dmy":
+        note = f"{cells.name} is read with the day first; no cell tells"
+    return _said(cells, f"date{order}", Column(cells.name, "date", style=style), note=note)
+
+
+def _scales(cells: Cells, asks: bool) -> Reading | None:
+    steps = scale_steps(cells.words) if len(cells.words) == len(cells.values) else None
+    if steps is None:
+        return None
+    return _said(cells, f"ordered ({steps[0]} to {steps[-1]})", Column(cells.name, "ordered", steps))
+
+
+def _joined_names(cells: Cells, asks: bool) -> Reading | None:
+    words = cells.words
+    if len(words) < len(cells.values):
+        return None
+    for join in NAME_JOINS:
+        joint = [word for word in words if join in word]
+        parts = {part.strip() for word in words for part in word.split(join)} - {""}
+        short = all(len(part.split()) <= MAX_WORDS + 1 for part in parts)
+        if 3 * len(joint) > len(words) and len(joint) > 1 and short and len(parts) < 2 * len(words):
+            return _said(cells, f"names, joined by {join!r}", Column(cells.name, "names", style=join))
+    return None
+
+
+def _words(cells: Cells) -> Reading:
+    words = [word_of(value) for value in cells.values]
+    if not _scalar(cells) or any(isinstance(value, dict | bytes) for value in cells.values):
+        option = f"--drop {quoted(cells.name)}"
+        return _said(cells, "unknown", None, problem="holds values that are neither numbers nor text", option=option)
+    known = int(cells.counts.sum())
+    length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
+    repeats = len(words) <= max(2, known / 2)
+    if repeats and (length <= MAX_WORDS or len(words) <= 30) or length <= 1.2:
+        return _category(cells, "category")
+    return _said(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"))
+
+
+def _category(cells: Cells, kind: str) -> Reading:
+    return _said(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"))
+
+
+def quoted(name: str) -> str:
+    """A column name as a word of a shell, with the quotes that a comma needs.
+
+    Examples
+    --------
+    >>> from proxembed.tables.reading import quoted
+    >>> print(quoted("age"), quoted("sea, blue"))
+    age '"sea, blue"'
+    """
+    if "," in name or '"' in name:
+        name = '"' + name.replace('"', '""') + '"'
+    return name if re.fullmatch(r"[\w.-]+", name) else "'" + name.replace("'", "'\"'\"'") + "'"

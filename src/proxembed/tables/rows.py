@@ -1,0 +1,131 @@
+"""Rows of a table as an estimator takes them: one array per column, from which nothing has been learned."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .column import CellError, Column
+
+
+class TableRows:
+    """Rows of a table: its columns, and one array of cells for each.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    arrays : sequence of arrays of n entries
+        As ``Column.parse`` gives them.
+
+    Examples
+    --------
+    >>> from proxembed.tables import Column, TableRows
+    >>> columns = [Column("age", "number"), Column("kind", "category")]
+    >>> rows = TableRows.of({"age": [31, None], "kind": ["a", "b"]}, columns)
+    >>> rows.shape, rows[[1]]["age"].tolist(), rows["kind"].tolist()
+    ((2, 2), [nan], ['a', 'b'])
+    """
+
+    def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray]) -> None:
+        self.columns, self.arrays = tuple(columns), tuple(arrays)
+        self.shape = (len(self.arrays[0]), len(self.columns))
+
+    @classmethod
+    def of(cls, frame: Any, columns: Sequence[Column]) -> TableRows:
+        """The rows of a mapping of names to cells, or of a pandas or polars DataFrame, in columns of a known reading.
+
+        Raises
+        ------
+        ValueError
+            A column is missing, or a cell is not what its column holds.
+        """
+        arrays = []
+        for column in columns:
+            if column.name not in frame:
+                raise ValueError(f"X has no column {column.name!r}; give the columns that the encoder was fitted on.")
+            values, codes = coded(cells_of(frame[column.name]))
+            try:
+                arrays.append(column.parse(values, codes))
+            except CellError as error:
+                row = int(np.argmax(codes == error.code))
+                raise ValueError(
+                    f"X holds {error.value!r} in row {row} of column {column.name!r}, which is not {error.held} as in "
+                    "fit; correct it, or leave the cell empty."
+                ) from error
+        return cls(columns, arrays)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether there are texts or lists of names, whose features are a sparse matrix."""
+        return any(column.kind in ("text", "names") for column in self.columns)
+
+    @classmethod
+    def stack(cls, parts: Sequence[TableRows]) -> TableRows:
+        """The rows of several tables of the same columns, one below the other."""
+        arrays = zip(*(part.arrays for part in parts), strict=True)
+        return cls(parts[0].columns, [np.concatenate(each) for each in arrays])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        """The cells of a column by its name, or the rows of a selection (numbers, a mask, a slice)."""
+        if isinstance(key, str):
+            return self.arrays[[column.name for column in self.columns].index(key)]
+        rows = key if isinstance(key, slice) else np.asarray(key)
+        return TableRows(self.columns, [array[rows] for array in self.arrays])
+
+    __iter__ = None
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray:
+        raise TypeError("rows of a table are no matrix; encode them first (TableEncoder).")
+
+    def __repr__(self) -> str:
+        return f"TableRows({self.shape[0]:,} rows of {', '.join(column.name for column in self.columns)})"
+
+
+def coded(cells: Iterable[Any]) -> tuple[list[Hashable], NDArray[np.intp]]:
+    """Distinct cells in the order of their first row, and the place of each row's cell among them.
+
+    Examples
+    --------
+    >>> from proxembed.tables import coded
+    >>> values, codes = coded(["a", [1, 2], "a"])
+    >>> values, codes.tolist()
+    (['a', (1, 2)], [0, 1, 0])
+    """
+    code: dict[Any, int] = {}
+    keys = ((type(cell), each) for cell in cells for each in [_hashable(cell)])
+    codes = [code.setdefault(key, len(code)) for key in keys]
+    return [value for _, value in code], np.array(codes, dtype=np.intp)
+
+
+def _hashable(cell: Any) -> Hashable:
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    return (
+        tuple(cell) if isinstance(cell, list) else None if cell is None or cell is not None and _is_nan(cell) else cell
+    )
+
+
+def _is_nan(cell: Any) -> bool:
+    return isinstance(cell, float) and cell != cell
+
+
+def cells_of(values: Any) -> list[Any]:
+    """The cells of a column, of whatever it is made, as plain values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.rows import cells_of
+    >>> cells_of(np.array([1, 2])), cells_of(["a"])
+    ([1, 2], ['a'])
+    """
+    for name in ("to_list", "tolist"):
+        if hasattr(values, name):
+            return list(getattr(values, name)())
+    return list(values)

@@ -1,0 +1,1 @@
+"""The main job as functions: search() and compare(), their options and their results."""

@@ -1,0 +1,285 @@
+"""The comparison: methods and rivals on the same folds, then a look at held-out rows with the best method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, default_methods, method_arms, method_names, rival_arms
+from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
+from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.evaluate.predictions import label_precisions
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.summary import summarise
+from proxembed.execute.executor import Progress, silent
+from proxembed.model import embedding_pipeline, training_labels
+from proxembed.report import worded
+from proxembed.splits.splits import Split, Splitting, make_splits, standard_split
+
+from .labelled_data import check_labels, component_range, labelled_data
+from .options import CompareOptions, OptionError, call_text
+from .record import RunRecord, evidence_sections, model_section, retry_once, run_head
+from .results import Comparison
+from .run_folder import EVIDENCE, run_folder
+
+RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores", "forestproximity", "forest"}
+PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
+
+
+def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tuple[Any, dict]:
+    """The data set of a call from Python, checked, and the head of its record with the call that repeats it.
+
+    Parameters
+    ----------
+    kind : {"compare", "search"}
+        The function that was called.
+    X, y : as for ``compare``
+    options : CompareOptions or SearchOptions
+    **given : ``groups``, ``test`` and the columns of a file, as for ``compare``
+
+    Returns
+    -------
+    Dataset, dict
+
+    Examples
+    --------
+    >>> from proxembed.workflow.comparison import data_and_head
+    >>> from proxembed.workflow.options import CompareOptions
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> data_and_head("compare", X, [0, 1, 0, 1], CompareOptions(), groups=[3, 3, 4, 4], test=None)[1]["command"]
+    'proxembed.compare(X, y, groups=groups)'
+    """
+    dataset = labelled_data(X, y, **given)
+    file = X if isinstance(X, str | Path) else None
+    check_labels(dataset, "y" if file is None else file)
+    data = repr(str(file)) if file is not None else "dataset" if dataset is X else "X, y"
+    named = {name: value for name, value in given.items() if value is not None}
+    texts = (f"{name}={name}" if file is None else f"{name}={value!r}" for name, value in named.items())
+    command = call_text(kind, ", ".join([data, *texts]), options)
+    return dataset, run_head(kind, command, options.seed, file)
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    methods: Sequence[str] | str | None = None,
+    n_components: int | Sequence[int] | None = None,
+    folds: int = 5,
+    repeats: int = 1,
+    standard_split: bool = False,
+    min_positives: int = 1,
+    max_seconds: float | None = None,
+    contrasts: Sequence[tuple[str, str]] = (),
+    seed: int = 0,
+    n_jobs: int = 1,
+    measure: str | Callable = "macro average precision",
+    tolerance: float = 0.03,
+    groups: Any = None,
+    test: Any = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    **columns: Any,
+) -> Comparison:
+    """Compare embeddings of labelled rows by cross-validation, beside the rivals that they must beat.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
+    y : labels in any form, where X is a matrix
+    methods : sequence of str, optional
+        Names of methods, or "all"; None takes a few that suit the data. Rivals always take part.
+    n_components : int or sequence of int, optional
+        Sizes to compare; None: 2, 5, 10, ... up to the number of labels (at least 10).
+    folds, repeats : int, default=5 and 1
+        Folds, and how often they are drawn anew.
+    standard_split : bool, default=False
+        Also score the test rows that the data name (or ``test``), once.
+    min_positives : int, default=1
+        Positive held-out rows that a label needs to be scored.
+    max_seconds : float, optional
+        Budget of each arm on each fold; running out counts as a loss.
+    contrasts : sequence of (a, b)
+        Arms to test against each other; "best method", "best rival" and "raw" (all features) are sides too.
+    seed : int, default=0
+        Seed of folds and rivals.
+    n_jobs : int, default=1
+        Processes; -1 is one per core.
+    measure : str or callable, default="macro average precision"
+        What orders the leaderboard and decides: a name that ``evaluate.measures.measure_of`` knows, or a function
+        (Y, S) -> float of held-out labels and their scores, larger being better.
+    tolerance : float, default=0.03
+        Share of the value of all features whose loss does not matter: up to it an embedding is level.
+    groups : array of shape (n,), or column name, optional
+        Rows of one group are never parted.
+    test : row numbers or boolean array of shape (n,), or file name, optional
+        Test rows.
+    folder : str or Path, optional
+        Where the results are written as they are finished; ``Comparison.save`` writes them later.
+    progress : callable, optional
+        Called as ``progress(done, total, text)``.
+    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
+        Columns of a file, or of a DataFrame that holds its labels too.
+
+    Returns
+    -------
+    Comparison
+        Interrupted by Ctrl-C, it holds the complete folds, with ``interrupted`` True.
+
+    Raises
+    ------
+    ValueError
+        An option or the data do not fit.
+    KeyboardInterrupt
+        Ctrl-C came before any arm was finished.
+
+    Examples
+    --------
+    >>> import proxembed
+    >>> from proxembed.data import digits
+    >>> data = digits().take(range(300))
+    >>> proxembed.compare(data, methods="opls", n_components=5, folds=2).verdict["goals"]["predict"]["arm"]
+    'OPLS'
+    """
+    standard_split = standard_split or test is not None
+    options = CompareOptions(
+        methods,
+        n_components,
+        folds,
+        repeats,
+        standard_split,
+        min_positives,
+        max_seconds,
+        contrasts,
+        seed,
+        n_jobs,
+        measure,
+        tolerance,
+    )
+    dataset, head = data_and_head("compare", X, y, options, groups=groups, test=test, **columns)
+    return run_comparison(dataset, options, head, folder, progress or silent)
+
+
+def run_comparison(
+    dataset: Any, options: CompareOptions, head: dict, folder: str | Path | None, progress: Progress = silent
+) -> Comparison:
+    """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    options : CompareOptions
+    head : dict
+        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
+    folder : str or Path, optional
+    progress : callable
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    KeyboardInterrupt
+        It came before any arm was finished.
+    """
+    protocol = protocol_of(options, dataset)
+    with nullcontext() if folder is None else run_folder(Path(folder), EVIDENCE) as place:
+        results = run(protocol, dataset, progress)
+        if not results.rows:
+            stop = KeyboardInterrupt()
+            stop.add_note("no arm was finished by then; nothing was written")
+            raise stop
+        record = RunRecord(place, results, head, lambda: worded(summarise(results, tolerance=options.tolerance)))
+        pairs = finished(protocol.contrasts, record.summary)
+        record.add(contrasts=retry_once(results, lambda: contrasts(record.summary, pairs)))
+        if not results.interrupted:
+            look_at_held_out_rows(protocol, dataset, record, progress)
+        return Comparison(record.finish(), results, place)
+
+
+def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
+    """The protocol that the options ask for."""
+    arms = arms_of(options.methods, dataset, options.seed)
+    return Protocol(
+        arms,
+        component_range(options.n_components, dataset),
+        splitting=Splitting(n_folds=options.folds, n_repeats=options.repeats, seed=options.seed),
+        standard=options.standard_split,
+        min_positives=options.min_positives,
+        seed=options.seed,
+        n_jobs=options.n_jobs,
+        max_seconds=options.max_seconds,
+        contrasts=pairs_of(options.contrasts, arms),
+        measure=options.measure,
+    )
+
+
+def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int) -> tuple[Arm, ...]:
+    """The arms of the methods named; the rivals are always there, so that naming them changes nothing."""
+    known = method_names()
+    names = default_methods(dataset.X.shape[0]) if names is None else names
+    rivals = rival_arms(dataset.X, seed=seed)
+    standing = RIVAL_WORDS - set(known) | {arm.name.lower() for arm in rivals}
+    arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)
+    rival_names = {arm.name for arm in rivals}
+    return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
+
+
+def pairs_of(wanted: tuple[tuple[str, str], ...], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
+    """The pairs to test; each side is an arm, "raw", "best method" or "best rival", in any case.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import method_arms
+    >>> from proxembed.workflow.comparison import pairs_of
+    >>> pairs_of((("opls", "raw"),), method_arms(["opls"]))
+    (('OPLS', 'all features'),)
+    """
+    known = {name.lower(): name for name in (*(arm.name for arm in arms), *SIDES)} | {"raw": ALL_FEATURES}
+    pairs = []
+    for pair in wanted:
+        sides = [str(side).strip().lower() for side in pair]
+        if len(sides) != 2 or not set(sides) <= set(known) or sides[0] == sides[1]:
+            names = ", ".join(dict.fromkeys(known.values()))
+            raise OptionError("contrasts", pair, f"must be two of the arms; the sides are {names}.")
+        pairs.append((known[sides[0]], known[sides[1]]))
+    return tuple(pairs) or PAIRS
+
+
+def finished(pairs: Sequence[tuple[str, str]], summary: dict) -> list[tuple[str, str]]:
+    """The contrasts whose arms have results: after Ctrl-C some may have none."""
+    known = {*SIDES, *(entry["arm"] for entry in summary["leaderboard"])}
+    return [pair for pair in pairs if set(pair) <= known]
+
+
+def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, progress: Progress) -> None:
+    """Map, labels and components of the best method, on rows that it has not seen; nothing where there is none."""
+    best = next((entry for entry in record.summary["best"] if not entry["rival"] and not entry["failures"]), None)
+    if best is None:
+        return
+    arm, results = next(arm for arm in protocol.arms if arm.name == best["arm"]), record.results
+    method = clone(arm.estimator).set_params(n_components=best["components"])
+    split = shown_split(protocol, dataset)
+    try:
+        progress(0, 2, f"held-out map of {arm.name}")
+        evidence = held_out_evidence(method, dataset, split, seed=protocol.seed)
+        raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None)
+        embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
+        record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
+        progress(1, 2, f"components of {arm.name}")
+        train = dataset.take(split.train)
+        model = embedding_pipeline(method, train.X, readout=False).fit(train.X, training_labels(train))
+        record.add(**model_section(model, dataset))
+    except KeyboardInterrupt:
+        results.interrupted = True
+
+
+def shown_split(protocol: Protocol, dataset: Any) -> Split:
+    """The split whose held-out rows the map shows: the test rows where they are scored, else the first fold."""
+    return standard_split(dataset) if protocol.standard else make_splits(dataset, protocol.splitting)[0]

@@ -1,0 +1,235 @@
+"""The engines of a search: whichever runs on the training rows, its findings come out in one form."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from proxembed.adaptive import EmbeddingModel
+from proxembed.defc.model_strategies import ModelStrategy
+from proxembed.defc.refit import carried_over
+from proxembed.defc.search import DEFC
+from proxembed.evaluate.arms import title_of
+from proxembed.evaluate.part import rows_known
+from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.model import scaling_kind, training_labels
+from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
+from proxembed.splits.splits import Splitting, make_splits
+from proxembed.study.embedding_search import EmbeddingSearch
+from proxembed.study.strategies import STRATEGIES
+from proxembed.targets.labels import LabelMatrix
+
+from .labelled_data import component_range
+from .options import OptionError, SearchOptions
+from .record import complete_scores
+
+INNER_FOLDS = 3
+LEADERS = 3
+MANY_ROWS = 2000  # above which one adaptive model alone is compared: its fit grows with the cube of the rows
+MOST_ROWS = 10_000  # the adaptive model compares all pairs of rows
+TRIALS_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found on the training rows.
+
+    Parameters
+    ----------
+    leaders : tuple of (name, estimator)
+        The best few, best first, unfitted and at their best sizes.
+    trials : list of dict
+        As the record holds them, see ``complete_scores``.
+    seconds : float
+    interrupted : bool
+        Whether an interruption ended the search.
+    adaptive : dict or None
+        The section of the page on the adaptive model.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.workflow.engines import Found
+    >>> Found((("OPLS", OPLS(n_components=3)),), [], 0.0).sizes
+    {3}
+    """
+
+    leaders: tuple[tuple[str, Any], ...]
+    trials: list[dict]
+    seconds: float
+    interrupted: bool = False
+    adaptive: dict | None = None
+
+    @property
+    def sizes(self) -> set[int]:
+        """The sizes of the leaders."""
+        return {method.n_components for _, method in self.leaders}
+
+
+def run_engine(options: SearchOptions, dataset: Any, split: Any, progress: Any) -> Found:
+    """The search on the training rows; groups and time are respected by its folds.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.engines import run_engine
+    >>> from proxembed.workflow.labelled_data import with_test_rows
+    >>> from proxembed.workflow.options import SearchOptions
+    >>> options = SearchOptions(methods="opls", n_components=2, max_trials=1)
+    >>> run_engine(options, *with_test_rows(digits(), 0), None).leaders
+    (('OPLS', OPLS(n_components=2)),)
+    """
+    train = dataset.take(split.train)
+    return (adaptive_models if options.engine == "defc" else registered_methods)(options, train, progress)
+
+
+def registered_methods(options: SearchOptions, train: Any, progress: Any) -> Found:
+    """The best of all registered methods, or of those named."""
+    study = EmbeddingSearch(
+        None if options.methods is None else list(options.methods),
+        component_range(options.n_components, train),
+        options.max_seconds,
+        make_splits(train, Splitting(n_folds=inner_folds(train), seed=options.seed)),
+        random_state=options.seed,
+        n_jobs=options.n_jobs,
+        max_trials=options.max_trials,
+        measure=options.measure,
+        strategy=options.strategy or "halving",
+        progress=progress,
+    )
+    interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
+    leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
+    seconds = sum(trial["seconds"] for trial in study.trials_)
+    return Found(leaders, complete_scores(study.trials_), seconds, interrupted)
+
+
+def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
+    """Fit a search; whether Ctrl-C came into it, also into its last fit, which takes nothing from what was searched.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Nothing was searched by then.
+    """
+    try:
+        return study.fit(*data, **more).interrupted_
+    except KeyboardInterrupt:
+        if not hasattr(study, "interrupted_"):
+            raise
+        return True
+
+
+def adaptive_models(options: SearchOptions, train: Any, progress: Any) -> Found:
+    """The best models of different switches, searched on the features as every arm of the comparison sees them."""
+    train = known_rows(train)
+    strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
+    folds = make_splits(train, Splitting(n_folds=inner_folds(train), seed=options.seed))
+    kind, y = scaling_kind(train.X), training_labels(train)
+    study = DEFC(
+        strategy,
+        classifier,
+        cv=folds,
+        max_evals=options.max_trials or STRATEGIES[ModelStrategy.space][strategy].evaluations,
+        max_seconds=options.max_seconds,
+        n_components=None if options.n_components is None else max(component_range(options.n_components, train)),
+        n_jobs=options.n_jobs,
+        random_state=options.seed,
+        progress=progress,
+    )
+    interrupted = fitted_or_interrupted(study, scaling_apply(scaling_fit(kind, train.X), train.X), y)
+    labels, rows = LabelMatrix.of(y), float(np.mean([len(fold.train) for fold in folds]))
+    best = [
+        {**entry, "params": carried_over(entry["params"], entry["switches"], labels, rows, labels)}
+        for entry in best_of_each_model(study.leaderboard_)[: LEADERS if labels.n <= MANY_ROWS else 1]
+    ]
+    section = adaptive_section(
+        study.leaderboard_,
+        study.history_,
+        search=strategy,
+        classifier=classifier,
+        scoring=study.measure_,
+        rows=labels.n,
+        folds=len(folds),
+        scaling=kind,
+        fitted=best[0]["params"],
+    )
+    leaders = tuple(leader(entry) for entry in best)
+    seconds = float(study.history_[-1]["seconds"])
+    return Found(leaders, as_trials(study.leaderboard_), seconds, interrupted, section)
+
+
+def leader(found: dict) -> tuple[str, Any]:
+    """The name and the model of an evaluation.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.engines import leader
+    >>> params = {"n_friends": 6, "n_enemies": None, "lam": 0.1}
+    >>> found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": params, "k": 2}
+    >>> name, model = leader(found)
+    >>> name, model.n_friends, model.n_enemies
+    ('DEFC [3,5,0,5,1,2,2,0]', 6, None)
+    """
+    model = EmbeddingModel.from_switches(found["switches"], found["params"], n_components=found["k"])
+    return f"DEFC {vector_text(found['switches'])}", model
+
+
+def known_rows(train: Any) -> Any:
+    """The rows that the adaptive model learns from; refused where there are too many to compare them all.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.engines import known_rows
+    >>> from proxembed.data import digits
+    >>> known_rows(digits()).X.shape[0]
+    1797
+    """
+    known = np.flatnonzero(rows_known(train))
+    if len(known) > MOST_ROWS:
+        raise OptionError(
+            "engine",
+            "defc",
+            f"compares all pairs of rows, at most {MOST_ROWS:,} of them, and there are {len(known):,} to learn from; "
+            "take fewer rows, or the engine 'methods'.",
+        )
+    return train.take(known)
+
+
+def as_trials(leaderboard: list[dict]) -> list[dict]:
+    """The best 1,000 evaluations of the adaptive model in the form of the trials of the other engine.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.engines import as_trials
+    >>> entry = {"switches": (3, 5), "params": {"n_friends": 3}, "k": 2, "score": 0.5, "seconds": 0.1, "failed": None}
+    >>> as_trials([entry])[0]["method"]
+    'DEFC [3,5]'
+    """
+    return [
+        {
+            "method": f"DEFC {vector_text(entry['switches'])}",
+            "params": entry["params"],
+            "k": entry["k"],
+            "score": entry["score"],
+            "scores": None if entry["failed"] else {entry["k"]: entry["score"]},
+            "seconds": entry["seconds"],
+            "failure": entry["failed"],
+            "complete": True,
+        }
+        for entry in leaderboard[:TRIALS_KEPT]
+    ]
+
+
+def inner_folds(train) -> int:
+    """Three folds, or two where there are but two groups to keep together.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.engines import inner_folds
+    >>> from proxembed.data import digits
+    >>> inner_folds(digits())
+    3
+    """
+    if train.groups is None:
+        return INNER_FOLDS
+    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_known(train)].tolist()))))

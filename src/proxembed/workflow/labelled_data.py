@@ -1,0 +1,310 @@
+"""The data of a run: arrays, a file or a Dataset in, a Dataset whose labels an embedding can serve out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
+from proxembed.data.parquet import frame_bytes
+from proxembed.features.table import table_fit
+from proxembed.methods.table_encoder import table_of
+from proxembed.splits.splits import Split, holdout_split, standard_split
+from proxembed.study.candidates import component_sizes
+from proxembed.tables import TableRows
+from proxembed.targets.labels import LabelMatrix
+
+from .options import OptionError
+
+OPENML = "openml:"
+LEAST_ROWS = 4
+TEST_SHARE = 0.25
+OF_FILES = ("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown")
+
+
+def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None, **columns: Any) -> Dataset:
+    """The data set of a run.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
+    y : labels in any form, where X is a matrix
+    groups : array of shape (n,), or the name of a column
+    test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
+    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
+        Of a file or a DataFrame, see ``read_labelled``.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError, ValueError
+        The data cannot be read, or an argument does not fit their kind.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.labelled_data import labelled_data
+    >>> labelled_data([[0.0], [1.0], [2.0]], [{"a"}, {"a", "b"}, set()])
+    Dataset(name='data', n=3, d=1, labels=2)
+    """
+    given = {name: value for name, value in columns.items() if value is not None}
+    if unknown := set(given) - set(OF_FILES):
+        raise TypeError(f"{sorted(unknown)[0]} is no option; those of a file are {', '.join(OF_FILES)}, groups, test.")
+    if isinstance(X, str | Path):
+        if y is not None:
+            raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
+        return read_labelled(X, groups=groups, test=test, **given)
+    if isinstance(X, Dataset):
+        if given or not (y is groups is test is None):
+            raise ValueError("X is a Dataset, which holds labels, groups and test rows; leave all but X out.")
+        return X
+    if hasattr(X, "columns") and y is None:
+        return _held_out(frame_dataset(X, groups=groups, **given), test)
+    if given:
+        name = next(iter(given))
+        raise ValueError(f"{name} names columns, but X is neither a file nor a table with its labels; leave it out.")
+    return _of_arrays(X, y, groups, test)
+
+
+def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
+    if y is None:
+        raise ValueError("y=None: pass the labels of the rows of X.")
+    labels = LabelMatrix.of(y)
+    table = table_of(X)
+    names = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    names = names if table is None else [column.name for column in table.columns]
+    codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    dataset = Dataset(
+        table if table is not None else X if not hasattr(X, "to_numpy") else X.to_numpy(),
+        labels.Y,
+        names,
+        [str(name) for name in labels.classes_],
+        unknown=labels.unknown,
+        groups=codes,
+        source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
+    )
+    return _held_out(dataset, test)
+
+
+def frame_dataset(frame: Any, **columns: Any) -> Dataset:
+    """A DataFrame whose columns hold the labels, too, read as a Parquet file with these columns is.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame
+        The index of a pandas DataFrame is left out.
+    **columns : as for ``read_labelled``
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError, ValueError
+        A column or an option does not fit, or a column holds cells of kinds that no file can hold together.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.workflow.labelled_data import frame_dataset
+    >>> frame_dataset(DataFrame({"age": [30, None, 50, 40], "left": ["yes", "no", "no", "yes"]}), labels="left")
+    Dataset(name='table', n=4, d=1, labels=1)
+    """
+    content = frame_bytes(frame)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "table.parquet")
+        path.write_bytes(content)
+        try:
+            return read_labelled(path, **columns)
+        except DataError as error:
+            error.args = (str(error).replace(str(path), "X"), *error.args[1:])
+            raise
+
+
+def _held_out(dataset: Dataset, test: Any) -> Dataset:
+    """The data set with these test rows."""
+    if test is None:
+        return dataset
+    held_out = np.asarray(test)
+    n = dataset.X.shape[0]
+    if held_out.dtype == bool and held_out.shape == (n,):
+        held_out = np.flatnonzero(held_out)
+    if held_out.ndim != 1 or held_out.dtype.kind not in "iu":
+        raise ValueError("test must hold row numbers of X, or one truth value per row.")
+    return replace(dataset, test_idx=held_out, train_idx=np.setdiff1d(np.arange(n), held_out))
+
+
+def read_labelled(
+    file: str | Path,
+    labels: str | Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    id: str | None = None,
+    groups: str | None = None,
+    time: str | None = None,
+    drop: str | Sequence[str] | None = None,
+    separator: str | None = None,
+    test: str | Path | None = None,
+    keep: str | Sequence[str] | None = None,
+    missing: str | Sequence[str] | None = None,
+    unknown: str | None = None,
+) -> Dataset:
+    """Read a labelled file, or ``openml:NAME``.
+
+    Parameters
+    ----------
+    file : str or Path
+    labels, text, drop, keep : names or globs of columns
+    id, groups, time : names of columns
+    separator : what joins the labels in the cells of the one label column
+    test : str or Path, optional
+        File of test rows with the same columns.
+    missing : what else stands for an empty cell, such as "-999"; () for nothing
+    unknown : "empty" where empty cells of joined labels are unknown, and no rows without labels
+
+    Raises
+    ------
+    DataError
+        The file, a column or an option does not fit; the message is one line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.workflow.labelled_data import read_labelled
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
+    >>> size = file.write_text("row,hue,t_red,t_blue\\na,0.1,1,0\\nb,0.9,,1\\n")
+    >>> read_labelled(file, "t_*", id="row").label_names
+    ('t_red', 't_blue')
+    """
+    names, texts, left_out, kept = (
+        [each] if isinstance(each, str) else list(each or ()) for each in (labels, text, drop, keep)
+    )
+    given = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing, "unknown": unknown}
+    if str(file).startswith(OPENML):
+        listed = {"text": texts or None, "keep": kept or None}
+        refused = [option for option, value in {**listed, **given, "test": test}.items() if value is not None]
+        if refused:
+            raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
+        return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out)
+    path = Path(file)
+    source, names = label_file(path, names)
+    lists = {"labels": tuple(names), "text": tuple(texts), "drop": tuple(left_out), "keep": tuple(kept)}
+    return read(path, labels=source, test=test, columns=Columns(**lists, **given))
+
+
+def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, list[str]]:
+    """The label file (or ARFF attributes) among the names given as labels, and the names of columns among them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.workflow.labelled_data import label_file
+    >>> label_file(Path("toy.arff"), ["a", "b"]), label_file(Path("toy.csv"), ["a", "b"])
+    ((['a', 'b'], []), (None, ['a', 'b']))
+    """
+    files = [name for name in names if Path(name).is_file()]
+    if path.suffix.lower() == ".npy":
+        if not files:
+            return (names[0] if names else None), []
+        return files[0], [name for name in names if name != files[0]]
+    if Path(path.name.lower().removesuffix(".gz")).suffix == ".arff":
+        return (names[0] if names == files[:1] and names else names or None), []
+    return None, names
+
+
+def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) -> None:
+    """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    file : object
+        Where the labels come from, for the message.
+    least : int
+        Rows with known labels that are needed.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import check_labels
+    >>> check_labels(digits())
+    """
+    known = np.arange(dataset.Y.shape[0])
+    if dataset.unknown is not None:
+        known = known[np.asarray(dataset.unknown.sum(axis=1)).ravel() == 0]
+    remedy = "check y" if file == "y" else "check which columns hold the labels"
+    if not len(known):
+        raise ValueError(f"{file}: every row has an unknown label; label some rows in full, or {remedy}.")
+    Y = dataset.Y.tocsr()[known]
+    row = "row" if dataset.unknown is None else "row whose labels are all known"
+    if Y.nnz == 0:
+        raise ValueError(f"{file}: no {row} has a label; {remedy}.")
+    if len(known) < least:
+        few = f"rows whose labels are all known: {len(known)}, and at least {least} are needed"
+        raise ValueError(f"{file}: {few}; label more rows.")
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    if np.isin(counts, (0, len(known))).all():
+        raise ValueError(f"{file}: every {row} has the same labels, so that nothing tells rows apart; {remedy}.")
+
+
+def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
+    """The data set with a split into training and test rows: its own, else a quarter of the rows held out.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import with_test_rows
+    >>> len(with_test_rows(digits(), 0)[1].held_out)
+    445
+    """
+    if dataset.train_idx is None or dataset.test_idx is None:
+        split = holdout_split(dataset, TEST_SHARE, seed)
+        dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out)
+    return dataset, standard_split(dataset)
+
+
+def n_features(dataset: Dataset) -> int:
+    """Number of features of the training rows: of a table, those that its columns become.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import n_features
+    >>> n_features(digits())
+    64
+    """
+    if not isinstance(dataset.X, TableRows):
+        return dataset.X.shape[1]
+    rows = dataset.X if dataset.train_idx is None else dataset.X[dataset.train_idx]
+    return table_fit(rows).n_features_out
+
+
+def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[int, ...]:
+    """The sizes asked for, or those that the search tries, as far as there are features.
+
+    Raises
+    ------
+    OptionError
+        A size above the number of features.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import component_range
+    >>> component_range(None, digits()), component_range((2, 3), digits())
+    ((2, 5, 7, 10), (2, 3))
+    """
+    d = n_features(dataset)
+    if sizes is None:
+        return tuple(sorted({min(k, d) for k in component_sizes(dataset.Y.shape[1])}))
+    if sizes[-1] > d:
+        reason = f"holds {sizes[-1]}, but the data have {d} features; take fewer components."
+        raise OptionError("n_components", sizes, reason)
+    return sizes

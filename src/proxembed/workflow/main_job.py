@@ -1,0 +1,351 @@
+"""The main job: labelled rows in, the embedding that serves their labels best out, compared with honest rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, rival_arms, settings
+from proxembed.evaluate.diagnose import diagnose
+from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.evaluate.part import rows_known
+from proxembed.evaluate.predictions import label_precisions
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.results import TEST, Results
+from proxembed.evaluate.summary import summarise
+from proxembed.execute.executor import Progress, silent
+from proxembed.model import embedding_pipeline, fit_model, training_labels
+from proxembed.persist import check_model_path
+from proxembed.report import make_unfinished, worded
+from proxembed.splits.splits import Split, Splitting, make_splits
+
+from .comparison import data_and_head
+from .engines import Found, run_engine
+from .labelled_data import component_range, with_test_rows
+from .options import SearchOptions
+from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
+from .results import SearchResult
+from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
+
+KERNEL_DIAGNOSIS, DIAGNOSIS = 1000, 5000
+
+
+def search(
+    X: Any,
+    y: Any = None,
+    *,
+    methods: Sequence[str] | str | None = None,
+    n_components: int | Sequence[int] | None = None,
+    engine: str = "methods",
+    strategy: str | None = None,
+    classifier: str | None = None,
+    max_seconds: float | None = 60.0,
+    max_trials: int | None = None,
+    folds: int = 5,
+    shuffles: int = 20,
+    seed: int = 0,
+    n_jobs: int = 1,
+    measure: str | Callable = "macro average precision",
+    goal: str | None = None,
+    tolerance: float = 0.03,
+    groups: Any = None,
+    test: Any = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    **columns: Any,
+) -> SearchResult:
+    """Find the embedding that serves the labels best, score it against honest rivals, and fit it on all rows.
+
+    Test rows (those of the data, ``test``, or a quarter of all) are held out. On the others, methods, parameters and
+    sizes are searched by inner folds; the best few are compared with rivals on other folds, and the test rows are
+    scored once. A diagnosis fits the choice to shuffled labels. The last fit is on all rows.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
+    y : labels in any form, where X is a matrix
+    methods : sequence of str, optional
+        Names of methods; None searches all.
+    n_components : int or sequence of int, optional
+        Sizes to search; None: 2, 5, 10, ... up to the number of labels (at least 10).
+    engine : {"methods", "defc"}, default="methods"
+        What is searched: the registered methods, or the switches of the adaptive model.
+    strategy : {"halving", "random"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
+        How it is searched; None: the first of them.
+    classifier : {"1nn", "flda"}, optional
+        Of the engine "defc"; None: "1nn".
+    max_seconds : float, default=60
+        Seconds of the search; the comparison comes after it.
+    max_trials : int, optional
+        Most configurations; makes the search repeatable.
+    folds : int, default=5
+        Folds of the comparison.
+    shuffles : int, default=20
+        Shuffles of the labels in the diagnosis, at least 19; 0 for no diagnosis.
+    seed : int, default=0
+        Seed of folds, search, shuffles and rivals.
+    n_jobs : int, default=1
+        Processes; -1 is one per core.
+    measure : str or callable, default="macro average precision"
+        What is searched for and decides: a name that ``evaluate.measures.measure_of`` knows, or a function (Y, S) ->
+        float of held-out labels and their scores, larger being better.
+    goal : {"predict", "neighbours", "map", "compress"}, optional
+        What the embedding is for, which sets the measure ("Jaccard@10" of neighbours and maps) and the choice; None
+        searches for predictions. The verdict speaks to all four goals either way.
+    tolerance : float, default=0.03
+        Share of the value of all features whose loss does not matter: up to it an embedding is level.
+    groups : array of shape (n,), or column name, optional
+        Rows of one group are never parted.
+    test : row numbers or boolean array of shape (n,), or file name, optional
+        Test rows.
+    folder : str or Path, optional
+        Where the results are written as they are finished; ``SearchResult.save`` writes them later.
+    progress : callable, optional
+        Called as ``progress(done, total, text)``.
+    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
+        Columns of a file, or of a DataFrame that holds its labels too.
+
+    Returns
+    -------
+    SearchResult
+        Interrupted by Ctrl-C, it holds what was finished, with ``interrupted`` True.
+
+    Raises
+    ------
+    ValueError
+        An option or the data do not fit.
+    KeyboardInterrupt
+        Ctrl-C came before the first configuration was scored.
+
+    Examples
+    --------
+    >>> import proxembed
+    >>> from proxembed.data import digits
+    >>> data = digits().take(range(300))
+    >>> found = proxembed.search(data, methods="opls", n_components=[2, 5], max_trials=1, folds=2, shuffles=0)
+    >>> found.verdict["goals"]["predict"]["arm"], found.embedding.shape[0]
+    ('OPLS', 300)
+    """
+    options = SearchOptions(
+        methods,
+        n_components,
+        engine,
+        strategy,
+        classifier,
+        max_seconds,
+        max_trials,
+        folds,
+        shuffles,
+        seed,
+        n_jobs,
+        measure,
+        goal,
+        tolerance,
+    )
+    dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
+    return run_search(dataset, options, head, folder, progress or silent)
+
+
+def run_search(
+    dataset: Any, options: SearchOptions, head: dict, folder: str | Path | None, progress: Progress = silent
+) -> SearchResult:
+    """Do the whole job, phase by phase: what ``search`` and the program both do.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    options : SearchOptions
+    head : dict
+        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
+    folder : str or Path, optional
+    progress : callable
+
+    Returns
+    -------
+    SearchResult
+    """
+    dataset, split = with_test_rows(dataset, options.seed)
+    make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
+    with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE)) as place:
+        if place is not None:
+            check_model_path(place.folder / MODEL)
+        found = run_engine(options, dataset, split, progress)
+        if place is not None:
+            place.write(unfinished(head, search=search_section(options, found)))
+        results = compared(options, dataset, found, progress)
+        if results is None:
+            return best_so_far(options, dataset, found, head, place)
+        return concluded(options, dataset, split, found, results, place, head, progress)
+
+
+def comparison_folds(options: SearchOptions) -> Splitting:
+    """The folds of the comparison, which are others than those of the search."""
+    return Splitting(n_folds=options.folds, seed=options.seed + 1)
+
+
+def compared(options: SearchOptions, dataset: Any, found: Found, progress: Progress) -> Results | None:
+    """The best few that were found beside the rivals: folds inside the training rows, the test rows once.
+
+    None where an interruption came before the comparison had an arm.
+    """
+    if found.interrupted:
+        return None
+    sizes = component_range(options.n_components, dataset)
+    rivals = rival_arms(dataset.X, seed=options.seed)
+    taken = {arm.name for arm in rivals}
+    protocol = Protocol(
+        (*(Arm(name, method) for name, method in found.leaders if name not in taken), *rivals),
+        sizes if options.n_components else tuple(sorted({*sizes, *found.sizes})),
+        splitting=comparison_folds(options),
+        standard=True,
+        seed=options.seed,
+        n_jobs=options.n_jobs,
+        measure=options.measure,
+    )
+    try:
+        results = run(protocol, dataset, progress)
+    except KeyboardInterrupt:
+        return None
+    return results if results.rows else None
+
+
+def search_section(options: SearchOptions, found: Found, choice: dict | None = None) -> dict:
+    """The search as the record holds it: its trials, and its leaders or what was chosen of them."""
+    section = {"engine": options.engine, "trials": found.trials, "seconds": found.seconds}
+    if choice is not None:
+        return section | {"chosen": choice}
+    return section | {"leaders": [choice_facts(name, method) for name, method in found.leaders]}
+
+
+def choice_facts(name: str, method: Any) -> dict:
+    """A choice as plain data: the method, and its parameters that are not at their defaults."""
+    return {"method": name, **settings(method)}
+
+
+def concluded(
+    options: SearchOptions,
+    dataset: Any,
+    split: Split,
+    found: Found,
+    results: Results,
+    place: RunFolder | None,
+    head: dict,
+    progress: Progress,
+) -> SearchResult:
+    """Choose by the folds, look at the test rows, diagnose, fit on all rows, make the page."""
+    summary = lambda: worded(summarise(results, dataset, options.tolerance))  # noqa: E731
+    record = RunRecord(place, results, head, summary, search=search_section(options, found))
+    name, method, k = best_choice(record.summary, found, options.goal)
+    record.add(search=search_section(options, found, choice_facts(name, method)), adaptive=found.adaptive)
+    diagnosis = model = None
+    try:
+        if not results.interrupted:
+            diagnosis = look_at_test_rows(options, name, method, k, dataset, split, found, record, progress)
+        progress(2, 3, "the last fit, on all rows")
+        fitted = refitted(method, dataset)
+        if place is not None:
+            place.write(saved_model(fitted, dataset, place.folder, record.summary, head["command"]))
+        model = fitted
+        record.add(**model_section(model, dataset, None if diagnosis is None else diagnosis.stability))
+    except KeyboardInterrupt:
+        results.interrupted = True
+    return SearchResult(record.finish(), results, place, dataset=dataset, name=name, model=model, diagnosis=diagnosis)
+
+
+def look_at_test_rows(
+    options: SearchOptions,
+    name: str,
+    method: Any,
+    k: int | None,
+    dataset: Any,
+    split: Split,
+    found: Found,
+    record: RunRecord,
+    progress: Progress,
+) -> Any:
+    """Add what the test rows show of the choice, and its diagnosis, which is returned; None where it was not made."""
+    diagnosis = None
+    try:
+        progress(0, 3, "the test rows")
+        evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name)
+        if k is not None and TEST in record.results.folds:
+            raw, embedded = (
+                label_precisions(record.results, dataset.Y, *arm, folds=[TEST])[0]
+                for arm in ((ALL_FEATURES, None), (name, k))
+            )
+            evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
+        record.add(**evidence_sections(evidence, dataset, "cosine" if found.adaptive is None else "gaussian"))
+        diagnosis = None if record.results.interrupted else diagnosed(options, method, dataset, split, progress)
+        record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
+    except KeyboardInterrupt:
+        record.results.interrupted = True
+    return diagnosis
+
+
+def refitted(method: Any, dataset: Any) -> Any:
+    """The pipeline of a method, fitted on all rows."""
+    return fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset), dataset.groups)
+
+
+def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
+    """The name, the method and its k in the comparison: what did best on its folds, for a goal if one is named.
+
+    The goals other than to compress order the leaderboard by their measure; of that one the smallest size is taken
+    that keeps what all features have.
+    """
+    leaders, ranked = dict(found.leaders), summary["best"]
+    if goal == "compress" and goal in summary["verdict"]["goals"]:
+        chosen = summary["verdict"]["goals"][goal]
+        ranked = [
+            entry for entry in summary["leaderboard"] if (entry["arm"], entry["k"]) == (chosen["arm"], chosen["k"])
+        ]
+    for entry in ranked:
+        if entry["arm"] in leaders and entry["components"] and not entry["failures"]:
+            return entry["arm"], clone(leaders[entry["arm"]]).set_params(n_components=entry["components"]), entry["k"]
+    return *found.leaders[0], None
+
+
+def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, progress: Progress) -> Any:
+    """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared).
+
+    None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
+    shuffle was searched.
+    """
+    if options.shuffles == 0:
+        return None
+    progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the labels")
+    all_pairs = {"n_prototypes", "relation"} & set(method.get_params(deep=False))
+    limit = KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS
+    draw, known = np.random.default_rng(options.seed), rows_known(dataset)
+    train = draw.permutation(split.train)[:limit]
+    test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
+    part = dataset.take(np.concatenate([train, test]))
+    parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
+    more = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
+    natural = clone(method).set_params(n_components=None)
+    for each in (method, natural):  # rare labels may be missing in the part, and with them components
+        model = embedding_pipeline(each, part.X, readout=False)
+        try:
+            return diagnose(model, part.X, training_labels(part), options.shuffles, **more)
+        except ValueError:
+            if each is natural:
+                raise
+    return None
+
+
+def best_so_far(
+    options: SearchOptions, dataset: Any, found: Found, head: dict, place: RunFolder | None
+) -> SearchResult:
+    """After an interruption before the comparison had an arm: the best so far, fitted on all rows."""
+    name, method = found.leaders[0]
+    model = refitted(method, dataset)
+    if place is not None:
+        place.write(saved_model(model, dataset, place.folder, None, head["command"]))
+    record = make_unfinished(**head, search=search_section(options, found))
+    return SearchResult(record, None, place, dataset=dataset, name=name, model=model)

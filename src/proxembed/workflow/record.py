@@ -1,0 +1,237 @@
+"""What a run leaves, phase by phase: the evidence as a record, files and one page, the model, the embedded rows."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from proxembed.evaluate.evidence import Evidence
+from proxembed.evaluate.predictions import predictions_npz
+from proxembed.evaluate.results import Results
+from proxembed.methods.table_encoder import TableEncoder
+from proxembed.model import embedding_part, source_of
+from proxembed.persist import model_card, model_files
+from proxembed.report import (
+    component_section,
+    label_section,
+    leaderboard_csv,
+    make_record,
+    make_unfinished,
+    map_section,
+    page_html,
+    proximity_section,
+)
+
+from .run_folder import EMBEDDING, LEADERBOARD, MODEL, PAGE, PREDICTIONS, RECORD, UNFINISHED, RunFolder, npz_bytes
+
+BLOCK = 1 << 20
+
+
+def file_hash(path: Path) -> str | None:
+    """The SHA-256 of a data file, read in blocks; None where there is no such file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.workflow.record import file_hash
+    >>> file_hash(Path("no such file")) is None
+    True
+    """
+    if not path.is_file():
+        return None
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def run_head(kind: str, command: str, seed: int, file: str | Path | None = None) -> dict:
+    """What the record of a run begins with: kind, command, seed, and the hash of its data file.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.record import run_head
+    >>> run_head("demo", "proxembed demo", 0)["data_hash"] is None
+    True
+    """
+    data_hash = None if file is None else file_hash(Path(file))
+    return {"kind": kind, "command": command, "seed": seed, "data_hash": data_hash}
+
+
+def retry_once(results: Results, step: Callable[[], Any]) -> Any:
+    """The result of a short step that writes up finished work: interrupted once, it is begun again.
+
+    The results are marked as interrupted then; a second interruption ends the run.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.results import Results
+    >>> from proxembed.workflow.record import retry_once
+    >>> retry_once(Results({}, {}), lambda: "the summary")
+    'the summary'
+    """
+    try:
+        return step()
+    except KeyboardInterrupt:
+        results.interrupted = True
+        return step()
+
+
+def unfinished(head: dict, **parts: Any) -> dict[str, bytes]:
+    """The file of a run that has no summary yet: its command, and the parts of the record that there are.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.record import unfinished
+    >>> list(unfinished({"kind": "search", "command": "proxembed search a.csv", "seed": 0}, search={"trials": []}))
+    ['unfinished.json']
+    """
+    return unfinished_file(make_unfinished(**head, **parts))
+
+
+def unfinished_file(record: dict) -> dict[str, bytes]:
+    """The record of a run without a summary as a file."""
+    return {UNFINISHED: _json(record)}
+
+
+class RunRecord:
+    """The evidence of a comparison: a record that grows part by part, each part in the folder before the next begins.
+
+    Parameters
+    ----------
+    folder : RunFolder or None
+        Where each part is written when it is finished, the page last; None keeps all in memory.
+    results : Results
+        Marked as interrupted where an interruption comes into the writing, which is then begun again.
+    head : dict
+        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
+    summary : callable
+        Returns the summary of the results. Predictions and single values are in the folder before it is called.
+    **parts : sections of the record that are there already
+
+    Attributes
+    ----------
+    record : dict
+        What is in results.json.
+    """
+
+    def __init__(
+        self, folder: RunFolder | None, results: Results, head: dict, summary: Callable[[], dict], **parts: Any
+    ):
+        self.folder, self.results, self.head, self.parts = folder, results, head, parts
+        retry_once(results, self._write_values)
+        self.summary = retry_once(results, summary)
+        self.add()
+
+    def add(self, **parts: Any) -> None:
+        """Write the record with further sections."""
+        self.parts |= parts
+        retry_once(self.results, self._write)
+
+    def finish(self) -> dict:
+        """Write the page; the record, which tells of every interruption until then."""
+        retry_once(self.results, self._write_page)
+        return self.record
+
+    def _write_values(self) -> None:
+        if self.folder is not None:
+            values = unfinished(self.head, rows=self.results.rows, **self.parts)
+            self.folder.write(values | {PREDICTIONS: predictions_npz(self.results)})
+
+    def _write(self) -> None:
+        summary = self.summary | {"interrupted": self.results.interrupted}
+        head = {key: value for key, value in self.head.items() if key not in ("kind", "command")}
+        self.record = make_record(
+            self.head["kind"], summary, self.results.rows, self.head["command"], **head, **self.parts
+        )
+        if self.folder is not None:
+            self.folder.write(record_files(self.record), without=(UNFINISHED, PAGE))
+
+    def _write_page(self) -> None:
+        self._write()
+        if self.folder is not None:
+            self.folder.write(page_file(self.record))
+
+
+def record_files(record: dict) -> dict[str, bytes]:
+    """The leaderboard and the record as files."""
+    return {LEADERBOARD: leaderboard_csv(record["summary"]).encode("utf-8"), RECORD: _json(record)}
+
+
+def page_file(record: dict) -> dict[str, bytes]:
+    """The page as a file."""
+    return {PAGE: page_html(record).encode("utf-8")}
+
+
+def evidence_files(record: dict, results: Results) -> dict[str, bytes]:
+    """All files of a finished comparison."""
+    return record_files(record) | {PREDICTIONS: predictions_npz(results)} | page_file(record)
+
+
+def _json(record: dict) -> bytes:
+    return json.dumps(record, indent=1).encode("utf-8")
+
+
+def saved_model(model: Any, dataset: Any, folder: Path, summary: dict | None, command: str) -> dict[str, bytes]:
+    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them.
+
+    Rows that the model was fitted on look better than new ones; the map of the page shows test rows instead.
+    """
+    card = model_card(model, dataset, summary, command)
+    files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
+    arrays = {"Z": embedding_part(model).transform(dataset.X)}
+    if dataset.ids is not None:
+        arrays["ids"] = dataset.ids
+    return {path.name: content for path, content in files.items()} | {EMBEDDING: npz_bytes(arrays)}
+
+
+def named_labels(diagnosis: dict, dataset: Any) -> dict:
+    """A diagnosis with the names of labels where it has the numbers of their columns.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.record import named_labels
+    >>> named_labels({"worse_labels": [{"label": "1", "n": 3}]}, digits())
+    {'worse_labels': [{'label': 'prime', 'n': 3}]}
+    """
+    if dataset.single_label:
+        return diagnosis
+    worse = [{**row, "label": dataset.label_names[int(row["label"])]} for row in diagnosis["worse_labels"]]
+    return {**diagnosis, "worse_labels": worse}
+
+
+def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine") -> dict:
+    """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them."""
+    names, ids = dataset.label_names, None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
+    counts = dataset.Y.sum(axis=0).tolist()
+    Y = dataset.Y.tocsr()[evidence.rows]
+    return {
+        "map": map_section(evidence.panels, Y, names, ids),
+        "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
+        "label_table": label_section(
+            names, counts, evidence.ap_raw, evidence.ap_embedded, evidence.thresholds, evidence.calibration
+        ),
+    }
+
+
+def model_section(model: Any, dataset: Any, stability: Any = None) -> dict:
+    """The components of a fitted model, as the record holds them."""
+    first = model["scaling"] if hasattr(model, "named_steps") else model
+    features = first.state_.feature_names if isinstance(first, TableEncoder) else dataset.feature_names
+    names = {"feature_names": features, "label_names": dataset.label_names}
+    return {"components": component_section(model, stability, **names)}
+
+
+def complete_scores(trials: list[dict]) -> list[dict]:
+    """The trials for the record; scores of those that were sorted out early are on fewer rows and are left out.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.record import complete_scores
+    >>> complete_scores([{"method": "OPLS", "complete": False, "scores": {2: 0.9}}])
+    [{'method': 'OPLS', 'complete': False, 'scores': None}]
+    """
+    return [trial if trial["complete"] else {**trial, "scores": None} for trial in trials]

@@ -1,0 +1,189 @@
+"""What a comparison and a search return: the verdict, the leaderboard, the model, and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proxembed.evaluate.results import Results
+from proxembed.report import page_html, verdict_card
+
+from .record import evidence_files, saved_model, unfinished_file
+from .run_folder import EVIDENCE, SAVED, RunFolder, run_folder
+
+NO_VERDICT = {
+    "lacks": "comparison",
+    "goals": {},
+    "text": "No verdict: the search was interrupted before its findings were compared with rivals.",
+    "note": "",
+}
+
+
+class Comparison:
+    """A finished comparison of methods and rivals.
+
+    Attributes
+    ----------
+    verdict : dict
+        ``text`` in words, ``goals`` with the figures of each goal ("neighbours", "predict", "compress", "map"): its
+        ``word`` ("better", "level", "worse", "cannot tell"), ``sentence``, ``arm``, ``k``, ``value``, ``base``,
+        ``gain``, ``interval``, ``rival``.
+    leaderboard : DataFrame, or list of dict where pandas is not installed
+        One row per arm at its best size, best first: means over the folds, values on the test rows ("test ..."),
+        seconds per fold.
+    record : dict
+        All of it as plain data, as in ``results.json``.
+    interrupted : bool
+        Whether Ctrl-C ended the run early.
+    folder : RunFolder or None
+        Where the run has written.
+
+    Examples
+    --------
+    >>> import proxembed
+    >>> from proxembed.data import digits
+    >>> found = proxembed.compare(digits().take(range(200)), methods="opls", n_components=2, folds=2)
+    >>> found
+    Comparison(neighbours='...', predict='...', compress='...', map='...', arms=...)
+    >>> found.report()[:15]
+    '<!doctype html>'
+    """
+
+    names = EVIDENCE
+
+    def __init__(self, record: dict, results: Results | None, folder: RunFolder | None):
+        self.record, self.results, self.folder = record, results, folder
+
+    @property
+    def compared(self) -> bool:
+        """Whether there is a comparison: Ctrl-C may end a search before it."""
+        return "summary" in self.record
+
+    @property
+    def verdict(self) -> dict:
+        return self.record["summary"]["verdict"] if self.compared else NO_VERDICT
+
+    @property
+    def interrupted(self) -> bool:
+        return not self.compared or self.record["summary"]["interrupted"]
+
+    @property
+    def leaderboard(self) -> Any:
+        rows = leaderboard_rows(self.record["summary"]) if self.compared else []
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError:
+            return rows
+        return DataFrame(rows)
+
+    def report(self) -> str:
+        """The page as HTML text: one file without network, see ``save``.
+
+        Raises
+        ------
+        ValueError
+            The run was interrupted before it had a comparison.
+        """
+        if not self.compared:
+            raise ValueError("no page can be made: the search was interrupted before a comparison; let it run longer.")
+        return page_html(self.record)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write the files that the program leaves into a folder; the paths.
+
+        Raises
+        ------
+        OSError, ValueError
+            The folder cannot be written, or another run writes there.
+        """
+        with run_folder(Path(folder), self.names) as place:
+            place.write(self._files(Path(folder)))
+        return place.paths
+
+    def _files(self, folder: Path) -> Mapping[str, bytes]:
+        return evidence_files(self.record, self.results)
+
+    def _repr_html_(self) -> str:
+        return verdict_card(self.verdict)
+
+    def __repr__(self) -> str:
+        arms = len(self.record["summary"]["best"]) if self.compared else 0
+        words = "".join(f"{name}={goal['word']!r}, " for name, goal in self.verdict["goals"].items())
+        return f"{type(self).__name__}({words}arms={arms})"
+
+
+class SearchResult(Comparison):
+    """A finished search: what ``Comparison`` holds, with the model that was chosen.
+
+    Attributes
+    ----------
+    model : Pipeline
+        Scaling, embedding and read-out, fitted on all rows; None where Ctrl-C came before it.
+    embedding : array of shape (n, k)
+        All rows as the model embeds them. Rows that it was fitted on look better than new ones.
+    diagnosis : Diagnosis or None
+        What shuffled labels reach, and how stable the components are.
+    name : str
+        The method that was chosen.
+
+    Examples
+    --------
+    >>> import proxembed
+    >>> from proxembed.data import digits
+    >>> data = digits().take(range(300))
+    >>> found = proxembed.search(data, methods="opls", n_components=5, max_trials=1, folds=2, shuffles=0)
+    >>> found.name, found.embedding.shape, found.model.predict(data.X[:2]).shape
+    ('OPLS', (300, 5), (2, 7))
+    """
+
+    names = (*SAVED, *EVIDENCE)
+
+    def __init__(
+        self,
+        record: dict,
+        results: Results | None,
+        folder: RunFolder | None,
+        *,
+        dataset: Any,
+        name: str,
+        model: Any = None,
+        diagnosis: Any = None,
+    ):
+        super().__init__(record, results, folder)
+        self.dataset, self.name, self.model, self.diagnosis = dataset, name, model, diagnosis
+
+    @property
+    def embedding(self) -> Any:
+        from proxembed.model import embedding_part
+
+        return None if self.model is None else embedding_part(self.model).transform(self.dataset.X)
+
+    def _files(self, folder: Path) -> Mapping[str, bytes]:
+        summary = self.record["summary"] if self.compared else None
+        files = super()._files(folder) if self.compared else unfinished_file(self.record)
+        if self.model is None:
+            return files
+        return {**saved_model(self.model, self.dataset, folder, summary, self.record["command"]), **files}
+
+
+def leaderboard_rows(summary: dict) -> list[dict]:
+    """One record per arm at its best size: means over the folds, test values where there are some, seconds.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.results import leaderboard_rows
+    >>> scores = {"AP (ridge)": {"mean": 0.5, "test": 0.4}}
+    >>> best = {"arm": "OPLS", "rival": False, "k": 2, "scores": scores, "seconds": 0.1, "failures": []}
+    >>> leaderboard_rows({"best": [best]})
+    [{'arm': 'OPLS', 'rival': False, 'k': 2, 'AP (ridge)': 0.5, 'test AP (ridge)': 0.4, 'seconds': 0.1}]
+    """
+    tested = any(score["test"] is not None for entry in summary["best"] for score in entry["scores"].values())
+    rows = []
+    for entry in summary["best"]:
+        row = {key: entry[key] for key in ("arm", "rival", "k")}
+        row |= {name: score["mean"] for name, score in entry["scores"].items()}
+        if tested:
+            row |= {f"test {name}": score["test"] for name, score in entry["scores"].items()}
+        rows.append(row | {"seconds": entry["seconds"]})
+    return rows

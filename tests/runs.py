@@ -1,0 +1,66 @@
+"""Fixtures of tests that run the main job: small labelled files with and without test rows, a disk that is full."""
+
+import os
+from functools import cache
+
+import numpy as np
+import pytest
+
+from proxembed.report import convergence, figures
+
+EMPTY = cache(figures.svg_text)
+
+
+def nothing(figure):
+    """What the empty figures draw."""
+
+
+@pytest.fixture(autouse=True)
+def empty_figures(monkeypatch):
+    """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
+    for module in (figures, convergence):
+        monkeypatch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    path = tmp_path / "made.npz"
+    Y = (X[:, :3] > 0).astype(np.uint8)
+    np.savez(path, X=X, Y=Y, label_names=["<b>", "two", "three"], train_idx=np.arange(60), test_idx=np.arange(60, 80))
+    return path
+
+
+@pytest.fixture(scope="module")
+def made():
+    """120 rows and their three labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    return X, (X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8)
+
+
+@pytest.fixture
+def unsplit(tmp_path, made):
+    """These in a file that names no test rows."""
+    X, Y = made
+    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
+    return tmp_path / "made.npz"
+
+
+@pytest.fixture
+def full_at(monkeypatch):
+    """Call it with a number: the disk is full at that file written from then on, at every one for None."""
+
+    def start(number):
+        whole, calls = os.fsync, []
+
+        def full(*args):
+            calls.append(args)
+            if number is None or len(calls) == number:
+                raise OSError(28, "No space left on device")
+            return whole(*args)
+
+        monkeypatch.setattr(os, "fsync", full)
+
+    return start

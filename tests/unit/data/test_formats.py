@@ -1,0 +1,108 @@
+"""A new format is one reader: it is found by its suffix, reads labelled files and new rows, and is named in errors."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from proxembed.data import Columns, DataError, Dataset, read, read_rows, readers
+from proxembed.data.readers import READERS, Reader
+
+PLANTED = '''
+"""Rows of numbers between slashes, the last one per label."""
+
+import numpy as np
+
+from proxembed.data import Dataset
+from proxembed.data.readers.reader import Reader
+
+
+class Slashed(Reader):
+    name = "slashed"
+    suffixes = (".slashed", ".slash")
+    accepts = ".slashed, .slash (numbers between slashes)"
+
+    def read(self, path, test, labels, columns):
+        rows = np.vstack([np.loadtxt(file, delimiter="/", ndmin=2) for file in (path, test) if file is not None])
+        return Dataset(rows[:, :-1], rows[:, -1:], [f"s{j}" for j in range(rows.shape[1] - 1)])
+
+    def read_rows(self, path, source):
+        return np.loadtxt(path, delimiter="/", ndmin=2), None
+'''
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """The reader of a made-up suffix, from one file in a folder of the package."""
+    folder, known = tmp_path / "formats", dict(READERS)
+    folder.mkdir()
+    (folder / "slashed.py").write_text(PLANTED)
+    readers.__path__.append(str(folder))
+    readers.import_formats([str(folder)])
+    yield READERS[".slash"]
+    readers.__path__.remove(str(folder))
+    del sys.modules["proxembed.data.readers.slashed"], readers.slashed
+    READERS.clear()
+    READERS.update(known)
+
+
+def test_a_new_format_is_one_file(planted, tmp_path):
+    old, new = tmp_path / "old.slashed", tmp_path / "new.SLASH"
+    old.write_text("1/2/0\n3/4/1\n")
+    new.write_text("5/6\n")
+    data = read(old)
+    assert isinstance(data, Dataset) and data.X.tolist() == [[1, 2], [3, 4]] and data.Y.toarray().tolist() == [[0], [1]]
+    assert data.source == {"format": "slashed", "n_features": 2, "names": ["s0", "s1"]}
+    assert read(old, test=old).X.shape == (4, 2)
+    X, ids = read_rows(new, data.source)
+    assert X.tolist() == [[5, 6]] and ids is None
+    table = tmp_path / "new.csv"
+    table.write_text("s1,s0\n6,5\n")
+    assert read_rows(table, data.source)[0].tolist() == [[5, 6]]
+
+
+def test_the_rows_of_a_new_format_are_checked(planted, tmp_path):
+    for rows, message in {"5/6/7\n": "it has 3 features, not the 2 of", "5/nan\n": "it holds NaN or infinite"}.items():
+        (tmp_path / "new.slash").write_text(rows)
+        with pytest.raises(DataError, match=message):
+            read_rows(tmp_path / "new.slash", {"format": "npz", "n_features": 2})
+
+
+def test_the_errors_name_a_new_format(planted, tmp_path):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "a.xlsx")
+    assert str(caught.value).endswith(
+        ".val (svmlight) and .slashed, .slash (numbers between slashes); text formats each also with .gz."
+    )
+    with pytest.raises(DataError, match=r"accepted are \.csv, .*\.val, \.slashed, \.slash\.$"):
+        read_rows(tmp_path / "a.xlsx", {})
+    with pytest.raises(DataError, match="id was given, but columns are named by purpose in tables only"):
+        read(tmp_path / "a.slash", columns=Columns(id="doc"))
+
+
+def test_the_accepted_formats_are_listed_in_one_order(tmp_path):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "a.xlsx")
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.xlsx'}: the name tells no known format; accepted are .csv, .tsv, .tab, .parquet and .pq (a "
+        "table with named columns), .npz (arrays X or data, indices, indptr, shape, and Y), .npy (vectors, with a "
+        "label file), .arff or .arff.gz (Mulan with its XML beside it, or MEKA) and .svm, .svmlight, .libsvm, .txt, "
+        ".scale, .t, .tr, .val (svmlight); text formats each also with .gz."
+    )
+    with pytest.raises(DataError) as caught:
+        read_rows(tmp_path / "a.xlsx", {})
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.xlsx'}: the name tells no known format; accepted are .csv, .tsv, .tab, .parquet, .pq, .npz, "
+        ".npy, .arff, .svm, .svmlight, .libsvm, .txt, .scale, .t, .tr, .val."
+    )
+
+
+def test_a_suffix_has_one_reader():
+    with pytest.raises(TypeError, match=r"Other reads \.npz, as Npz does"):
+        type("Other", (Reader,), {"suffixes": (".npz",), "read": None, "read_rows": None})
+    assert type(READERS[".npz"]).__name__ == "Npz"
+
+
+def test_rows_whose_sum_overflows_are_finite(tmp_path):
+    np.save(tmp_path / "new.npy", np.array([[1e308, 1e308]]))
+    assert np.isfinite(read_rows(tmp_path / "new.npy", {})[0]).all()

@@ -1,0 +1,88 @@
+"""What the test rows say: panels of test rows alone, scores against a plain computation, shuffled labels."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import StandardScaler
+
+from proxembed import OPLS, PCA
+from proxembed.classify import MultiOutputRidge
+from proxembed.data import Dataset
+from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.splits.splits import Split
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 60))
+    Y = (X[:, :3] + 0.3 * rng.normal(size=(400, 3)) > 0.5).astype(int)
+    return Dataset(X, Y, label_names=["a", "b", "c"]), Split("test", np.arange(250), np.arange(250, 400))
+
+
+def test_each_label_is_scored_as_scikit_learn_does(made):
+    data, split = made
+    found = held_out_evidence(OPLS(n_components=2), data, split)
+    scale = StandardScaler().fit(data.X[split.train])
+    train, test = (scale.transform(data.X[rows]) for rows in (split.train, split.held_out))
+    Y = data.Y.toarray()
+    raw = MultiOutputRidge(penalty="auto").fit(train, Y[split.train]).decision_function(test)
+    model = OPLS(n_components=2).fit(train, Y[split.train])
+    ours = MultiOutputRidge(penalty="auto").fit(model.transform(train), Y[split.train])
+    embedded = ours.decision_function(model.transform(test))
+    for scores, given in ((raw, found.ap_raw), (embedded, found.ap_embedded)):
+        each = [average_precision_score(Y[split.held_out, j], scores[:, j]) for j in range(3)]
+        assert given == pytest.approx(each, abs=1e-9)
+    assert found.thresholds.shape == found.calibration.shape == (3,)
+    assert np.all(found.calibration >= 0) and np.all(found.calibration < 0.3)
+
+
+def test_panels_are_the_test_rows_and_shuffled_labels_are_at_chance(made):
+    data, split = made
+    found = held_out_evidence(OPLS(n_components=3), data, split, seed=1)
+    assert found.rows.tolist() == split.held_out.tolist()
+    (_, pca, _, none), (title, ours, score, directions), (_, shuffled, null, _) = found.panels
+    assert title == "OPLS" and none is None and pca.shape == ours.shape == shuffled.shape == (150, 2)
+    chance = data.Y.toarray()[split.held_out].mean()
+    assert score > chance + 0.2 and abs(null - chance) < 0.15
+    middle = ours - ours.mean(axis=0)
+    first = data.Y.toarray()[split.held_out][:, 0] == 1
+    assert directions[0]["label"] == "a"
+    assert [directions[0]["x"], directions[0]["y"]] == pytest.approx(middle[first].mean(axis=0).tolist())
+    scaled = StandardScaler().fit(data.X[split.train])
+    expected = PCA(n_components=2).fit(scaled.transform(data.X[split.train]))
+    same = np.abs(np.corrcoef(pca.T, expected.transform(scaled.transform(data.X[split.held_out])).T))[:2, 2:]
+    assert np.diag(same) == pytest.approx(1, abs=1e-9)
+
+
+def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):
+    data, split = made
+    found = held_out_evidence(OPLS(n_components=3), data, split, seed=1)
+    train = data.X[split.train]
+    scaled = (data.X[split.held_out] - train.mean(axis=0)) / train.std(axis=0, ddof=1)
+    assert np.asarray(found.features) == pytest.approx(scaled, abs=1e-12)
+    assert [title for title, _ in found.embeddings] == ["OPLS", "OPLS on shuffled labels"]
+    for (_, Z), (_, plane, _, _) in zip(found.embeddings, found.panels[1:], strict=True):
+        assert Z.shape == (150, 3)
+        np.testing.assert_array_equal(Z[:, :2], plane)
+
+
+def test_titles_take_the_name_that_the_method_is_given(made):
+    found = held_out_evidence(OPLS(n_components=1), *made, name="mine")
+    assert [title for title, *_ in found.panels] == ["PCA", "mine", "mine on shuffled labels"]
+    assert [title for title, _ in found.embeddings] == ["mine", "mine on shuffled labels"]
+
+
+def test_test_rows_with_unknown_labels_are_left_out(made):
+    data, split = made
+    unknown = np.zeros(data.Y.shape, dtype=bool)
+    unknown[260], unknown[:10] = True, True
+    Y = data.Y.toarray()
+    Y[unknown] = 0
+    holes = Dataset(data.X, Y, unknown=unknown)
+    found = held_out_evidence(OPLS(n_components=1), holes, split)
+    assert 260 not in found.rows and len(found.rows) == 149 and found.panels[1][1].shape == (149, 1)
+    unknown[250:] = True
+    Y[250:] = 0
+    with pytest.raises(ValueError, match="no test row has known labels"):
+        held_out_evidence(OPLS(n_components=1), Dataset(data.X, Y, unknown=unknown), split)

@@ -1,0 +1,80 @@
+"""Gains on the test rows: paired rows of neighbours with groups, stored scores of predictions, what has failed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from proxembed.evaluate.gains import TestGains, paired_gain
+from proxembed.evaluate.measures import MEASURES
+from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.results import Results
+
+AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
+
+
+def test_paired_gains_hold_the_true_mean_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(300):
+        difference = rng.normal(0.1, 0.5, 80)
+        low, high = paired_gain(difference + 1, np.ones(80))["interval"]
+        inside += low < 0.1 < high
+    assert 272 <= inside <= 297  # 285 expected
+
+
+def test_groups_are_drawn_together():
+    rng = np.random.default_rng(1)
+    each = rng.normal(size=40)
+    one = paired_gain(each, np.zeros(40))
+    repeated = paired_gain(np.repeat(each, 6), np.zeros(240), groups=np.repeat(np.arange(40), 6))
+    assert repeated["gain"] == pytest.approx(one["gain"]) and repeated["interval"] == pytest.approx(one["interval"])
+    assert paired_gain([0.3, 0.4], [0.1, 0.1], groups=[0, 0])["interval"] is None
+
+
+@pytest.fixture
+def tested():
+    rng = np.random.default_rng(2)
+    Y = (rng.random((120, 4)) < 0.4).astype(np.uint8)
+    scores = {name: (Y + noise * rng.normal(size=Y.shape)).astype(np.float32) for name, noise in (("a", 0.5), ("b", 2))}
+    rows = np.arange(30, 120)
+    results = Results(
+        {}, {}, folds={"test": {}}, held_out={"test": rows},
+        predictions={(name, 2, "test"): S[rows] for name, S in scores.items()},
+        similarity={("a", 2, "test"): rng.random(90), ("b", 2, "test"): rng.random(90)},
+        hubs={("a", 2, "test"): 0.3}, measure=MEASURES["macro average precision"],
+    )  # fmt: skip
+    return Y, scores, rows, results
+
+
+def entry(name, test=None):
+    return {"arm": name, "k": 2, "scores": {n: {"mean": 0.0, "test": test} for n in (AP, NEAR, "macro F1 (ridge)")}}
+
+
+def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):
+    Y, scores, rows, results = tested
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None))
+    found = gains.versus([entry("a")], [entry("b")], AP)
+    expected = [macro_average_precision(Y[rows], scores[name][rows]).value for name in "ab"]
+    assert found["gain"] == pytest.approx(expected[0] - expected[1], abs=1e-12) and found["rows"] == 90
+    near = gains.versus([entry("a")], [entry("b")], NEAR)
+    stored = [results.similarity[name, 2, "test"] for name in "ab"]
+    assert near == {**paired_gain(*stored), "rows": 90}
+    assert gains.hub(entry("a")) == 0.3 and gains.hub(entry("b")) is None
+
+
+def test_an_arm_without_stored_rows_has_failed(tested):
+    Y, _, _, results = tested
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None))
+    assert gains.versus([entry("a")], [entry("lost")], AP)["gain"] > 0.5
+    assert gains.versus([entry("a")], [entry("lost")], NEAR)["gain"] == pytest.approx(
+        results.similarity["a", 2, "test"].mean()
+    )
+
+
+def test_a_measure_that_reads_no_scores_has_a_gain_without_interval(tested):
+    Y, _, _, results = tested
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None))
+    found = gains.versus([entry("a", 0.6)], [entry("b", 0.5)], "macro F1 (ridge)")
+    assert found == {"gain": pytest.approx(0.1), "interval": None, "rows": 90}
+    assert gains.versus([entry("a", None)], [entry("b", 0.5)], "macro F1 (ridge)") is None

@@ -1,0 +1,211 @@
+"""Summaries: means and errors over folds, the best k, curves, verdicts, and what interruption leaves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from proxembed.evaluate import summary
+from proxembed.evaluate.results import Results
+from proxembed.report import leaderboard_csv, worded
+
+
+def summarise(results, searched=None):
+    """The summary with its verdict in words."""
+    return worded(summary.summarise(results, searched))
+
+
+MEASURES = [["macro average precision", "ridge"], ["Jaccard@10", "cosine kNN"]]
+FACTS = {"name": "made", "n": 100, "d": 5, "labels": 3}
+
+
+def results(table, folds=("1", "2", "3"), test=None, failure=None):
+    """table: {(arm, rival, k): values a fold}; every measure gets the same values."""
+    rows = []
+    for (arm, rival, k), of_folds in table.items():
+        for fold, value in zip([*folds, *(["test"] if test else [])], of_folds, strict=False):
+            for measure, readout in MEASURES:
+                rows.append(
+                    {"arm": arm, "rival": rival, "k": k, "components": k or 5, "fold": fold, "readout": readout,
+                     "measure": measure, "value": value, "labels": 3, "seconds": 1.0, "failure": failure}
+                )  # fmt: skip
+    names = [*folds, *(["test"] if test else [])]
+    protocol = {"measures": MEASURES, "n_folds": len(folds), "seed": 0, "min_positives": 1, "n_neighbors": 10}
+    return Results(FACTS, protocol, rows, {name: {"train": 80, "held_out": 20} for name in names})
+
+
+RAW = ("all features", True, None)
+GOOD = {RAW: [0.5, 0.52, 0.48], ("OPLS", False, 2): [0.6, 0.6, 0.6], ("OPLS", False, 3): [0.7, 0.71, 0.69]}
+
+
+def test_means_errors_best_size_and_curves():
+    summary = summarise(results(GOOD))
+    first = summary["leaderboard"][0]
+    assert (first["arm"], first["k"]) == ("OPLS", 3)
+    score = first["scores"]["macro average precision (ridge)"]
+    assert score["mean"] == pytest.approx(0.7) and score["standard_error"] == pytest.approx(0.01 / np.sqrt(3))
+    assert [(entry["arm"], entry["k"]) for entry in summary["best"]] == [("OPLS", 3), ("all features", None)]
+    assert [point[:1] for point in summary["curves"]["Jaccard@10 (cosine kNN)"]["OPLS"]] == [[2], [3]]
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def predict(results, searched=None):
+    return summarise(results, searched)["verdict"]["goals"]["predict"]
+
+
+def test_a_clear_gain_is_better():
+    found = predict(results(GOOD))
+    assert found["word"] == "better" and found["gain"] == pytest.approx(0.2)
+    assert "OPLS at k = 3" in found["sentence"] and found["interval"][0] > 0
+
+
+def test_a_clear_loss_is_worse_and_an_unsure_tie_cannot_be_told():
+    loss = predict(results({RAW: [0.9, 0.9, 0.91], ("OPLS", False, 2): [0.6, 0.61, 0.6]}))
+    tie = predict(results({RAW: [0.6, 0.7, 0.65], ("OPLS", False, 2): [0.65, 0.65, 0.66]}))
+    assert (loss["word"], tie["word"]) == ("worse", "cannot tell")
+    assert "Do not embed for this goal" in loss["sentence"] and "60 rows cannot tell, about" in tie["sentence"]
+
+
+def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
+    lucky = {RAW: [0.5, 0.5, 0.5], **{(f"noise {i}", False, 1): np.roll([0.9, 0.1, 0.1], i).tolist() for i in range(3)}}
+    found = predict(results(lucky))
+    assert found["gain"] == pytest.approx(-0.4) and found["word"] == "worse"
+
+
+def test_the_rival_that_is_not_beaten_is_named():
+    table = {**GOOD, ("label scores", True, 3): [0.8, 0.8, 0.8]}
+    assert "A rival is ahead: label scores at k = 3 (0.800)." in predict(results(table))["sentence"]
+    assert "rival" not in predict(results({**GOOD, ("label scores", True, 3): [0.6, 0.6, 0.6]}))["sentence"]
+
+
+def test_test_rows_stay_out_of_the_means():
+    table = {key: [*of_folds, 0.123] for key, of_folds in GOOD.items()}
+    summary = summarise(results(table, test=True))
+    score = summary["leaderboard"][0]["scores"]["macro average precision (ridge)"]
+    assert score["mean"] == pytest.approx(0.7) and score["test"] == 0.123
+    assert "0.123" not in summary["verdict"]["text"] and summary["verdict"]["basis"] == "folds"
+
+
+def test_an_interrupted_run_counts_complete_folds_only():
+    cut = results(GOOD)
+    cut.interrupted = True
+    del cut.folds["3"]
+    cut.rows = [row for row in cut.rows if row["fold"] != "3" or row["arm"] == "all features"]
+    summary = summarise(cut)
+    assert summary["folds"] == ["1", "2"]
+    assert all(len(s["by_fold"]) == 2 for entry in summary["leaderboard"] for s in entry["scores"].values())
+    cut.folds.clear()
+    cut.rows = [row for row in cut.rows if row["fold"] == "1" and row["arm"] == "all features"]
+    assert summarise(cut)["verdict"]["lacks"] == "arms" and "No verdict" in summarise(cut)["verdict"]["text"]
+    cut.rows = []
+    with pytest.raises(ValueError, match="no arm was finished"):
+        summarise(cut)
+
+
+def test_failures_are_listed_once():
+    summary = summarise(results(GOOD, failure="LinAlgError: no root"))
+    assert [None, "LinAlgError: no root"] in [failure[1:] for failure in summary["failures"]]
+    assert len(summary["failures"]) == 3
+
+
+def test_the_gain_over_the_best_rival_has_an_interval_too():
+    table = {**GOOD, ("label scores", True, 2): [0.55] * 3, ("PCA", True, 2): [0.4] * 3}
+    rival = predict(results(table))["rival"]
+    assert (rival["arm"], rival["k"], rival["gain"]) == ("label scores", 2, pytest.approx(0.15))
+    assert rival["interval"][0] < 0.15 < rival["interval"][1]
+    assert predict(results(GOOD))["rival"] is None
+
+
+def test_a_measure_of_one_arm_alone_and_a_fold_without_value():
+    found = results(GOOD)
+    found.protocol["logistic_measures"] = [["macro average precision", "logistic"]]
+    raw = [row for row in found.rows if row["arm"] == "all features" and row["readout"] == "ridge"]
+    found.rows += [{**row, "readout": "logistic", "value": float("nan") if row["fold"] == "2" else 0.5} for row in raw]
+    summary = summarise(found)
+    name = "macro average precision (logistic)"
+    assert summary["further_measures"] == [name]
+    scored = {
+        entry["arm"]: entry["scores"][name]["mean"] for entry in summary["leaderboard"] if name in entry["scores"]
+    }
+    assert scored == {"all features": 0.5}
+    assert "all features,rival,,5,logistic,macro average precision,0.5" in leaderboard_csv(summary)
+
+
+def test_a_primary_measure_without_any_value_is_refused():
+    with pytest.raises(ValueError, match="is not defined on any fold"):
+        summarise(results({key: [float("nan")] * 3 for key in GOOD}))
+
+
+def test_the_file_has_a_line_for_each_arm_size_and_measure():
+    lines = leaderboard_csv(summarise(results(GOOD))).splitlines()
+    assert len(lines) == 1 + 3 * 2
+    assert lines[1].startswith("OPLS,method,3,3,ridge,macro average precision,0.7,0.005774,3,3,,1.0,")
+
+
+class Searched:
+    """Labels of 200 rows, which "good" ranks right and "chance" at random."""
+
+    rng = np.random.default_rng(0)
+    Y = rng.random((200, 3)) < 0.3
+    groups = None
+    scores = {"good": Y + 0.5 * rng.normal(size=Y.shape), "chance": rng.normal(size=Y.shape)}
+
+
+def after_search(ours, theirs):
+    """OPLS far above all features on the folds that the search has seen; what the test rows say is given."""
+    found = results({key: [*of_folds, 0.123] for key, of_folds in GOOD.items()}, test=True)
+    found.held_out = {"test": np.arange(200)}
+    found.predictions = {("OPLS", 3, "test"): Searched.scores[ours], (RAW[0], None, "test"): Searched.scores[theirs]}
+    found.similarity = {("OPLS", 3, "test"): np.full(200, 0.5), (RAW[0], None, "test"): np.full(200, 0.6)}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "word"), [("good", "chance", "better"), ("chance", "good", "worse"), ("good", "good", "level")]
+)
+def test_after_a_search_the_test_rows_decide(ours, theirs, word):
+    verdict = summarise(after_search(ours, theirs), searched=Searched)["verdict"]
+    assert verdict["goals"]["predict"]["word"] == word and verdict["goals"]["neighbours"]["word"] == "worse"
+    assert "On 200 test rows, looked at once" in verdict["note"]
+
+
+def test_after_a_search_without_test_rows_there_is_no_verdict():
+    found = after_search("good", "chance")
+    del found.folds["test"]
+    verdict = summarise(found, searched=Searched)["verdict"]
+    assert verdict["lacks"] == "test rows" and verdict["goals"] == {}
+
+
+def test_one_fold_is_not_enough_for_an_embedding():
+    cut = results({key: of_folds[:1] for key, of_folds in GOOD.items()}, folds=("1",))
+    found = predict(cut)
+    assert found["word"] == "cannot tell" and found["interval"] is None
+
+
+def test_the_components_of_an_entry_are_those_that_every_fold_has():
+    found = results(GOOD)
+    for row in found.rows:
+        if row["arm"] == "OPLS" and row["fold"] == "2":
+            row["components"] -= 1
+    assert [entry["components"] for entry in summarise(found)["best"]] == [2, 5]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("good", "chance"), ("chance", "good")])
+def test_after_a_search_the_verdict_rests_on_the_test_rows_alone(ours, theirs):
+    def verdict(of_folds):
+        found = after_search(ours, theirs)
+        for row in found.rows:
+            if row["fold"] != "test" and row["arm"] == "all features":
+                row["value"] = of_folds
+        found = predict(found, searched=Searched)
+        return {key: found[key] for key in ("word", "gain", "interval", "arm", "k")}
+
+    assert verdict(0.01) == verdict(0.99)
+
+
+def test_the_verdict_of_a_comparison_rests_on_the_folds_alone():
+    verdicts = []
+    for test in ([0.1, 0.9, 0.9], [0.9, 0.1, 0.1]):
+        table = {arm: [*values, value] for (arm, values), value in zip(GOOD.items(), test, strict=True)}
+        verdicts.append(summarise(results(table, test=True))["verdict"])
+    assert verdicts[0] == verdicts[1]

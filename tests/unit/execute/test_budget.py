@@ -1,0 +1,28 @@
+"""The clock of a budget: it rings again where something has swallowed its exception."""
+
+import signal
+import time
+from contextlib import suppress
+
+import pytest
+
+from proxembed.execute import budget
+from proxembed.execute.budget import Budget, OutOfBudget
+
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        sum(range(100))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers on this system")
+def test_work_whose_first_stop_was_swallowed_is_stopped_again(monkeypatch):
+    monkeypatch.setattr(budget, "AGAIN", 0.05)
+    started = time.monotonic()
+    with pytest.raises(OutOfBudget), Budget(0.05).limit():
+        with suppress(OutOfBudget):  # as the interpreter does in callbacks and finalizers
+            spin(5)
+        spin(5)
+    assert time.monotonic() - started < 4
+    spin(0.2)  # no clock is left

@@ -1,0 +1,110 @@
+"""The executor: the same results on every backend, shared data sent once, workers that die, Ctrl-C."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from joblib.externals.loky.process_executor import _ExecutorManagerThread
+
+from proxembed.execute.executor import Executor, ended_quietly
+from worker_tasks import count, fatal, mapped, nested, process, total
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_every_backend_gives_what_one_process_gives(backend, ordered):
+    shared = np.arange(10.0)
+    with parallel_config(backend=backend), Executor(2, shared, ordered=ordered) as executor:
+        found = list(executor.map(total, range(5)))
+        again = list(executor.map(total, [7]))
+    assert sorted(found) == [45.0 + i for i in range(5)] and again == [52.0]
+    assert not ordered or found == sorted(found)
+
+
+def test_the_active_backend_does_the_work():
+    with Executor(2, None) as executor:
+        elsewhere = set(executor.map(process, range(4)))
+    assert all(pid != os.getpid() and threads == "1" for pid, _, threads in elsewhere)
+    with parallel_config(backend="threading"), Executor(2, None) as executor:
+        assert {pid for pid, *_ in executor.map(process, range(4))} == {os.getpid()}
+
+
+def test_a_worker_keeps_what_it_received_first():
+    with Executor(2, {}) as executor:
+        found = list(executor.map(count, range(6)))
+        found += executor.map(count, range(2))
+    by_process = {pid: [n for other, n in found if other == pid] for pid, _ in found}
+    assert all(sorted(calls) == list(range(1, len(calls) + 1)) for calls in by_process.values())
+    with Executor(2, {}) as executor:
+        assert min(n for _, n in executor.map(count, range(2))) == 1, "another executor, another start"
+
+
+def test_arrays_are_sent_by_memory_map_and_copied_on_writing():
+    with Executor(2, np.full(5000, 3.0)) as executor:
+        assert set(executor.map(mapped, range(3))) == {("memmap", True, 3.0)}
+
+
+def test_workers_have_no_workers_of_their_own():
+    with Executor(2, np.ones(2)) as executor:
+        assert list(executor.map(nested, [1, 2])) == [(1, [3.0]), (1, [4.0])]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+def test_an_item_whose_worker_dies_is_told_and_the_others_go_on():
+    with Executor(2, None, ordered=False) as executor:
+        found = list(executor.map(fatal, range(4), lambda item, reason: (item, "died" if reason else "")))
+    assert sorted(map(str, found)) == sorted(map(str, [0, (1, "died"), 2, 3]))
+
+
+def test_closing_the_results_gives_up_the_rest():
+    with Executor(2, np.ones(1)) as executor:
+        results = executor.map(total, range(200))
+        assert next(results) == 1.0
+        results.close()
+    done = []
+    with Executor(1, np.ones(1)) as executor:
+        results = executor.map(lambda shared, item: done.append(item), range(5))
+        next(results)
+        results.close()
+    assert done == [0]
+
+
+def test_closing_just_after_a_dispatch_leaves_no_traceback_and_working_workers(monkeypatch):
+    """The next item is dispatched when a result comes in; here the results are closed before a worker receives it."""
+    receive, reported = _ExecutorManagerThread.process_result_item, []
+
+    def receive_slowly(thread, item):
+        receive(thread, item)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(threading, "excepthook", reported.append)
+    with Executor(2, np.ones(1)) as executor:
+        monkeypatch.setattr(_ExecutorManagerThread, "process_result_item", receive_slowly)
+        results = executor.map(total, range(200))
+        next(results)
+        results.close()
+        monkeypatch.undo()
+        assert list(executor.map(total, range(3))) == [1.0, 2.0, 3.0]
+    assert reported == []
+
+
+def test_other_failures_of_threads_are_reported_while_results_are_closed(monkeypatch):
+    def fail():
+        raise KeyError("of another thread")
+
+    def results():
+        try:
+            yield 1
+        finally:
+            thread = threading.Thread(target=fail)
+            thread.start()
+            thread.join()
+
+    reported = []
+    monkeypatch.setattr(threading, "excepthook", reported.append)
+    with ended_quietly(results()) as opened:
+        next(opened)
+    assert [failure.exc_type for failure in reported] == [KeyError]

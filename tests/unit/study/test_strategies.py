@@ -1,0 +1,153 @@
+"""The study and the registry of strategies: a planted strategy searches, and one without end stops with the budget."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from proxembed import DEFC, OPLS, EmbeddingSearch
+from proxembed.adaptive import Switches
+from proxembed.defc.model_strategies import ModelStrategy, work_on
+from proxembed.study import strategies
+from proxembed.study.method_strategies import MethodStrategy
+from proxembed.study.strategies import STRATEGIES, Strategy, register
+from proxembed.study.study import Evaluator, Study, Trial, Work
+from proxembed.workflow.options import OptionError, SearchOptions
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 5))
+Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
+
+
+class Outcome(NamedTuple):
+    score: float
+
+
+class Falling(Evaluator):
+    """The first step is the best."""
+
+    def evaluate(self, config, step):
+        return Outcome(-float(step))
+
+
+class Endless(Strategy):
+    """Asks for three pieces of work of four steps each, for ever, and keeps what it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def ask(self, study):
+        trial, first = study.entered.setdefault("steps", Trial(None, "steps")), len(study.outcomes)
+        return [Work(trial, range(first + 4 * i, first + 4 * i + 4)) for i in range(3)]
+
+    def tell(self, results):
+        self.told += [step for _, step, _ in results]
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    monkeypatch.setattr(strategies, "STRATEGIES", known := {space: dict(names) for space, names in STRATEGIES.items()})
+    for room in ("study.search_estimator", "workflow.engines"):
+        monkeypatch.setattr(f"proxembed.{room}.STRATEGIES", known)
+    return known
+
+
+@pytest.mark.parametrize(
+    ("bounds", "number"), [({"max_evals": 17}, 17), ({"patience": 5}, 12), ({"max_seconds": 1e-9}, 1)], ids=str
+)
+def test_a_strategy_without_end_stops_with_the_budget(bounds, number):
+    strategy = Endless()
+    study = Study(Falling(), **bounds).run(strategy)
+    assert strategy.told == list(range(number)) and not study.interrupted
+    assert len(study.outcomes) == len(study.history) == len(study.trials[0].outcomes) == number
+    assert {entry["best"] for entry in study.history} == {0.0}
+
+
+def test_what_is_owed_is_done_after_the_time():
+    class Owed(Strategy):
+        def batches(self, study):
+            trial = study.entered[0] = Trial(None, "owed")
+            yield [Work(trial, [1, 2], owed=True)]
+            yield [Work(trial, [3], owed=True), Work(trial, [4])]
+            yield [Work(trial, [5])]
+
+    study = Study(Falling(), max_seconds=1e-9).run(Owed())
+    assert [outcome.score for outcome in study.outcomes] == [-1.0, -2.0, -3.0]
+
+
+def test_ctrl_c_keeps_what_is_finished_of_a_batch():
+    class Interrupted(Falling):
+        def evaluate(self, config, step):
+            if step == 9:
+                raise KeyboardInterrupt
+            return super().evaluate(config, step)
+
+    study = Study(Interrupted(), max_evals=100).run(Endless())
+    assert study.interrupted and len(study.outcomes) == 8
+
+
+def test_a_score_that_cannot_be_better_ends_its_piece_of_work():
+    class Perfect(Falling):
+        perfect = 0.0
+
+        def enough(self, outcome):
+            return outcome.score >= self.perfect
+
+    class Twice(Strategy):
+        def batches(self, study):
+            trial = study.entered[0] = Trial(None, "twice")
+            yield [Work(trial, [1, 0, 2]), Work(trial, [0, 3])]
+
+    study = Study(Perfect()).run(Twice())
+    assert study.perfect and study.over and not study.spent
+    assert [outcome.score for outcome in study.outcomes] == [-1.0, 0.0, 0.0]
+
+
+def test_a_planted_strategy_searches_methods(registry):
+    @register("only the first")
+    class OnlyTheFirst(MethodStrategy):
+        def after(self, study):
+            yield from self.rung(study, [self.entered(study, OPLS(ridge=3.0))], study.evaluator.rungs[-1])
+
+    found = EmbeddingSearch(["opls", "mvmd"], 2, strategy="only the first", max_seconds=None).fit(X, Y)
+    assert [t["params"] for t in found.trials_] == [{}, {"ridge": 3.0}] and all(t["complete"] for t in found.trials_)
+    assert SearchOptions(strategy="only the first").strategy == "only the first"
+    with pytest.raises(OptionError, match="choose one of reduced8, ga, random"):
+        SearchOptions(engine="defc", strategy="only the first")
+
+
+def test_a_planted_strategy_searches_models(registry):
+    @register("lam")
+    class Lam(ModelStrategy):
+        words, ends = "one model", True
+
+        def batches(self, study):
+            settings = [{"similarity_sigma": 0.4, "n_neighbors": 20, "lam": lam} for lam in (0.01, 1.0)]
+            yield [work_on(study, Switches(3, 5, 0, 5, 2, 2, 2, 0), settings)]
+
+    found = DEFC("lam", max_evals=None).fit(X, Y)
+    assert sorted(entry["params"]["lam"] for entry in found.leaderboard_) == [0.01, 1.0] and found.n_models_ == 1
+
+
+def test_a_name_is_registered_once(registry):
+    with pytest.raises(ValueError, match="'random' is registered for methods already"):
+        register("random")(MethodStrategy)
+    assert set(registry["methods"]) == {"halving", "random"} and set(registry["models"]) == {"reduced8", "ga", "random"}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_random_methods_are_complete_and_the_seed_decides(n_jobs):
+    options = {"strategy": "random", "max_trials": 6, "max_seconds": None, "n_jobs": n_jobs}
+    one = EmbeddingSearch(["opls", "mmc"], 2, **options).fit(X, Y)
+    assert len(one.trials_) == 6 and all(t["complete"] for t in one.trials_)
+    assert one.best_score_ == max(t["score"] for t in one.trials_) > 0.5
+    again = EmbeddingSearch(["opls", "mmc"], 2, **options | {"n_jobs": 1}).fit(X, Y)
+    assert [t["params"] for t in one.trials_] == [t["params"] for t in again.trials_]
+    other = EmbeddingSearch(["opls", "mmc"], 2, **options, random_state=1).fit(X, Y)
+    assert [t["params"] for t in one.trials_] != [t["params"] for t in other.trials_]
+
+
+def test_random_methods_stop_with_the_seconds():
+    found = EmbeddingSearch(["opls", "mmc"], 2, strategy="random", max_trials=None, max_seconds=1.0).fit(X, Y)
+    assert math.isfinite(found.best_score_) and len(found.trials_) > 1

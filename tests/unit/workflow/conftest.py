@@ -1,0 +1,5 @@
+"""Fixtures of the workflow."""
+
+from runs import empty_figures, full_at
+
+__all__ = ["empty_figures", "full_at"]

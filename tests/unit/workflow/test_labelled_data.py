@@ -1,0 +1,150 @@
+"""The data of a run: arrays, files and data sets in; labels that no embedding can serve are refused."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import proxembed
+from proxembed.cli import app
+from proxembed.data import Dataset
+from proxembed.workflow.labelled_data import check_labels, labelled_data
+
+X = np.arange(24.0).reshape(8, 3) ** 2
+MIXED = np.array([[1, 0], [0, 1]] * 4)
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def saved(folder, Y, rows=8):
+    """A file of the first rows; NaN is unknown."""
+    np.savez(folder / "made.npz", X=X[:rows], Y=np.asarray(Y, float)[:rows])
+    return folder / "made.npz"
+
+
+UNKNOWN = np.where(np.arange(8)[:, None] < 6, [[np.nan, 1.0]], MIXED)
+CASES = [
+    (np.zeros((8, 2)), 8, "no row has a label"),
+    (np.ones((8, 2)), 8, "every row has the same labels"),
+    (np.column_stack([np.ones(8), np.zeros(8)]), 8, "every row has the same labels"),
+    (np.column_stack([np.full(8, np.nan), MIXED[:, 0]]), 8, "every row has an unknown label; label some rows in full"),
+    (
+        np.where(UNKNOWN == 1, np.where(np.isnan(UNKNOWN[:, [0]]), UNKNOWN, 0), UNKNOWN),
+        8,
+        "no row whose labels are all",
+    ),
+]
+
+
+@pytest.mark.parametrize(("Y", "rows", "message"), CASES)
+@pytest.mark.parametrize("verb", ["fit", "compare"])
+def test_labels_that_say_nothing_are_one_line_that_names_the_file(tmp_path, verb, Y, rows, message):
+    file = saved(tmp_path, Y, rows)
+    done = program(verb, file, "-o", tmp_path / ("m.skops" if verb == "fit" else "out"))
+    assert done.exit_code == 2 and done.stdout == ""
+    assert done.stderr.startswith(f"proxembed: {file}: {message}") and len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["made.npz"]
+
+
+def test_too_few_rows():
+    few = Dataset(X[:3], MIXED[:3])
+    with pytest.raises(
+        ValueError, match=r"^f\.csv: rows whose labels are all known: 3, and at least 4 are needed; label"
+    ):
+        check_labels(few, "f.csv")
+    check_labels(few, "f.csv", least=2)
+    check_labels(Dataset(X, MIXED), "f.csv")
+
+
+@pytest.mark.parametrize("words", [("demo", "--jobs", 0), ("compare", "absent.npz", "-j", 0)])
+def test_limits_are_checked_before_anything_is_read_or_made(tmp_path, words):
+    done = program(*words, "-o", tmp_path / "out")
+    assert done.exit_code == 2 and done.stderr.startswith("proxembed: --jobs 0 must be")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_of_every_kind_become_a_data_set():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=["a", "b", "c"])
+    labels = pandas.DataFrame(MIXED, columns=["red", "blue"])
+    found = labelled_data(table, labels, groups=list("aabbccdd"), test=[6, 7])
+    assert found.feature_names == ("a", "b", "c") and found.label_names == ("red", "blue")
+    assert found.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3] and found.test_idx.tolist() == [6, 7]
+    assert found.train_idx.tolist() == list(range(6))
+    masked = labelled_data(X, ["p", "q"] * 4, test=np.arange(8) > 5)
+    assert masked.single_label and masked.label_names == ("p", "q") and masked.test_idx.tolist() == [6, 7]
+    unknown = labelled_data(X, np.where(np.arange(8)[:, None] == 0, np.nan, MIXED))
+    assert unknown.unknown.toarray().any(axis=1).tolist() == [True] + [False] * 7
+    assert labelled_data(found) is found
+
+
+def test_a_data_frame_with_cells_of_every_kind_is_searched_and_its_model_takes_new_rows(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    age, kind = rng.normal(40, 9, 60), np.where(rng.random(60) < 0.5, "a", "b")
+    frame = pandas.DataFrame(
+        {"age": np.where(age > 55, np.nan, age), "kind": kind, "who": [f"P-{j}" for j in range(60)]}
+    )
+    data = labelled_data(frame, kind == "a")
+    assert data.feature_names == ("age", "kind") and np.isnan(data.X["age"]).sum() == (age > 55).sum()
+    found = proxembed.search(frame, kind == "a", methods="opls", n_components=1, max_trials=1, folds=2, shuffles=0)
+    new = pandas.DataFrame({"kind": ["a", "unheard"], "age": [None, 30.0]})
+    assert found.model[:-1].transform(new).shape == (2, 1)
+    proxembed.save(found.model, tmp_path / "m.skops")
+    again = proxembed.load(tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(frame), found.model.predict(frame))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (((X,), {}), "y=None: pass the labels"),
+        ((("t.csv", MIXED), {}), "y was passed beside the file t.csv"),
+        (((X, MIXED), {"labels": "a"}), "labels names columns, but X is neither a file"),
+        (((Dataset(X, MIXED), MIXED), {}), "X is a Dataset, which holds labels"),
+        (((X, MIXED), {"test": [0.5]}), "test must hold row numbers of X"),
+    ],
+)
+def test_arguments_that_do_not_fit_each_other(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        labelled_data(*arguments[0], **arguments[1])
+
+
+def test_an_unknown_option_is_named():
+    with pytest.raises(TypeError, match="label is no option"):
+        labelled_data("t.csv", label="a")
+
+
+MESSY = {
+    "when": ["2024-01-03", "2024-02-01", None, "2024-02-09"] * 3,
+    "plan": ["basic", "plus", "basic", None] * 3,
+    "minutes": [10.5, None, 3.0, 8.0] * 3,
+    "tags": ["late;angry", "", "angry", "late"] * 3,
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_is_read_as_a_file_of_its_columns(library, tmp_path):
+    frame = pytest.importorskip(library).DataFrame(MESSY)
+    frame.to_csv(tmp_path / "t.csv", index=False) if library == "pandas" else frame.write_csv(tmp_path / "t.csv")
+    found, read = labelled_data(frame, labels="tags"), labelled_data(tmp_path / "t.csv", labels="tags")
+    assert found.label_names == read.label_names == ("angry", "late")
+    np.testing.assert_array_equal(found.Y.toarray(), read.Y.toarray())
+    encoded = [proxembed.TableEncoder().fit(data.X) for data in (found, read)]
+    assert encoded[0].get_feature_names_out().tolist() == encoded[1].get_feature_names_out().tolist()
+    np.testing.assert_allclose(encoded[0].transform(found.X), encoded[1].transform(read.X))
+    parted = labelled_data(frame, labels="tags", test=[0, 5])
+    assert parted.test_idx.tolist() == [0, 5] and len(parted.train_idx) == 10
+
+
+def test_faults_of_a_frame_name_its_columns():
+    frame = pytest.importorskip("pandas").DataFrame(MESSY)
+    with pytest.raises(ValueError, match=r"^X: .*nothing names the labels"):
+        labelled_data(frame)
+    with pytest.raises(ValueError, match="tag"):
+        labelled_data(frame, labels="tag")
+    with pytest.raises(ValueError, match="cells are of several kinds"):
+        labelled_data(frame.assign(odd=[1, "a", [2]] * 4), labels="tags")
+    with pytest.raises(ValueError, match="labels names columns, but X is neither"):
+        labelled_data(frame, MESSY["tags"], labels="tags")

@@ -1,0 +1,80 @@
+"""search() from Python: what it returns, what an interruption leaves, what is saved later."""
+
+import json
+
+import numpy as np
+import pytest
+
+import proxembed
+from proxembed.workflow import main_job
+
+QUICK = {"methods": ["opls", "mvmd"], "max_trials": 2, "n_components": (1, 2), "folds": 2, "shuffles": 19}
+EVIDENCE = ["index.html", "leaderboard.csv", "predictions.npz", "results.json"]
+
+
+@pytest.fixture(autouse=True)
+def few_rivals(monkeypatch):
+    """The forest is slow to grow and is tested in its own room."""
+    whole = main_job.rival_arms
+    monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    return X, [{name for name, has in zip("abc", row, strict=True) if has} for row in X[:, :3] > 0.2]
+
+
+def stop(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+def test_a_search_of_arrays_returns_all_that_the_program_leaves(data, tmp_path):
+    found = proxembed.search(*data, **QUICK, test=np.arange(90, 120), groups=np.arange(120) // 2)
+    assert found.record["summary"]["fold_sizes"]["test"] == {"train": 90, "held_out": 30}
+    assert found.verdict == found.record["summary"]["verdict"] and not found.interrupted
+    assert found.name == found.record["search"]["chosen"]["method"]
+    assert found.embedding.shape == (120, len(found.record["components"]))
+    assert found.diagnosis.p == found.record["diagnosis"]["p"]
+    paths = found.save(tmp_path / "out")
+    assert sorted(path.name for path in paths) == sorted([*EVIDENCE, "embedding.npz", "model.md", "model.skops"])
+    assert np.array_equal(np.load(tmp_path / "out" / "embedding.npz")["Z"], found.embedding)
+    assert (tmp_path / "out" / "index.html").read_text() == found.report()
+
+
+def test_a_folder_and_a_later_save_hold_the_same(data, tmp_path):
+    at_once = proxembed.search(*data, **QUICK, folder=tmp_path / "a")
+    later = proxembed.search(*data, **QUICK)
+    later.save(tmp_path / "b")
+    assert at_once.folder.written == [path.name for path in later.save(tmp_path / "b")]
+    records = [json.loads((tmp_path / name / "results.json").read_text()) for name in "ab"]
+    chosen = [record["search"]["chosen"] for record in records]
+    rows = [[{**row, "seconds": 0} for row in record["rows"]] for record in records]
+    assert chosen[0] == chosen[1] and rows[0] == rows[1]
+
+
+def test_an_interruption_before_the_comparison_returns_the_best_so_far(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(main_job, "run", stop)
+    found = proxembed.search(*data, **QUICK)
+    assert found.interrupted and found.verdict["goals"] == {} and len(found.leaderboard) == 0
+    assert found.embedding.shape[0] == 120 and "interrupted" in found._repr_html_()
+    with pytest.raises(ValueError, match="no page can be made: the search was interrupted"):
+        found.report()
+    names = sorted(path.name for path in found.save(tmp_path))
+    assert names == ["embedding.npz", "model.md", "model.skops", "unfinished.json"]
+    assert len(json.loads((tmp_path / "unfinished.json").read_text())["search"]["trials"]) == 2
+
+
+def test_an_interruption_of_the_last_fit_returns_the_evidence(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(main_job, "refitted", stop)
+    found = proxembed.search(*data, **QUICK)
+    assert found.interrupted and found.model is None is found.embedding and found.verdict["goals"]["predict"]["arm"]
+    assert sorted(path.name for path in found.save(tmp_path)) == EVIDENCE
+
+
+def test_labels_that_say_nothing_are_refused_by_their_argument(data):
+    with pytest.raises(ValueError, match="^y: every row has the same labels, so that nothing tells rows apart; c"):
+        proxembed.search(data[0], [{"a"}] * 120)
+    with pytest.raises(ValueError, match="^max_seconds=-1 must be a number of seconds above 0"):
+        proxembed.search(*data, max_seconds=-1)
