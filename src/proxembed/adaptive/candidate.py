@@ -131,7 +131,7 @@ class Candidate:
         return Embedded(Z, Z_val, w, lambda: self.projection(P * signs), tuple(self.repairs), flat=flat)
 
     @cached_property
-    def points(self) -> tuple[points.Preprocessing, points.Rows1, points.Rows1]:
+    def points(self) -> tuple[points.Preprocessing, points.CentredRows, points.CentredRows]:
         """Stage 1: what it has learned, and the preprocessed rows of both parts."""
 
         def make():

@@ -28,7 +28,7 @@ NONZERO = 1e-10
 
 
 @dataclass(frozen=True)
-class Rows1:
+class CentredRows:
     """Rows X - 1 mean' (``mean`` None: X itself), m x d."""
 
     X: Matrix
@@ -56,7 +56,7 @@ class Rows1:
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What stage 1 has learned from the rows of a fit: rows in, ``Rows1`` out.
+    """What stage 1 has learned from the rows of a fit: rows in, ``CentredRows`` out.
 
     Rows are scaled by ``state`` and centred by ``mean`` without being formed; where ``gram_map`` is given, they become
     inner products with the rows ``base`` of the fit, times that map.
@@ -85,17 +85,17 @@ class Preprocessing:
         mean = np.asarray(base.mean(axis=0)).reshape(-1)
         if kind in ("center", "standard"):
             return cls(state, mean)
-        return cls(state, mean, base, component_map(Rows1(base, mean), kind))
+        return cls(state, mean, base, component_map(CentredRows(base, mean), kind))
 
-    def apply(self, X: Matrix) -> Rows1:
+    def apply(self, X: Matrix) -> CentredRows:
         """Rows, preprocessed by what the rows of the fit have told."""
-        rows = Rows1(scaling_apply(self.state, X), self.mean)
+        rows = CentredRows(scaling_apply(self.state, X), self.mean)
         if self.gram_map is None:
             return rows
-        return Rows1(matmul(inner_products(rows, Rows1(self.base, self.mean)), self.gram_map))
+        return CentredRows(matmul(inner_products(rows, CentredRows(self.base, self.mean)), self.gram_map))
 
 
-def component_map(rows: Rows1, kind: str) -> np.ndarray:
+def component_map(rows: CentredRows, kind: str) -> np.ndarray:
     """From inner products with centred rows to their scores: U s^-1 ("pca") or sqrt(n - 1) U s^-2 ("whiten")."""
     w, U = descending(inner_products(rows, rows))
     keep = w > NONZERO * max(w[0], 0.0)
@@ -106,7 +106,7 @@ def component_map(rows: Rows1, kind: str) -> np.ndarray:
     return U / (s if kind == "pca" else s**2 / np.sqrt(len(w) - 1))
 
 
-def inner_products(left: Rows1, right: Rows1) -> np.ndarray:
+def inner_products(left: CentredRows, right: CentredRows) -> np.ndarray:
     """(X_q - 1 mean')(X - 1 mean')', m x n, both centred by the mean of the fit; sparse rows stay sparse."""
     guard_dense((left.X.shape[0], right.X.shape[0]), "The inner products of the rows")
     if left is right:
@@ -120,7 +120,7 @@ def inner_products(left: Rows1, right: Rows1) -> np.ndarray:
     return G
 
 
-def squared_distances(left: Rows1, right: Rows1, G: np.ndarray) -> np.ndarray:
+def squared_distances(left: CentredRows, right: CentredRows, G: np.ndarray) -> np.ndarray:
     """a + b - 2 G, and from the rows themselves where that would cancel; exactly 0 for equal rows."""
     total = left.squares[:, None] + right.squares
     d2 = total - 2.0 * G
@@ -136,12 +136,12 @@ def squared_distances(left: Rows1, right: Rows1, G: np.ndarray) -> np.ndarray:
     return np.maximum(d2, 0.0, out=d2)
 
 
-def inner(left: Rows1, right: Rows1) -> Inner:
+def inner(left: CentredRows, right: CentredRows) -> Inner:
     """All that the measures need to know of two sets of rows.
 
     Examples
     --------
-    >>> X = Rows1(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    >>> X = CentredRows(np.array([[1.0, 0.0], [0.0, 2.0]]))
     >>> inner(X, X).d2
     array([[0., 5.],
            [5., 0.]])

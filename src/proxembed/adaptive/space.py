@@ -19,7 +19,7 @@ from proxembed.algebra.pencil.symmetric import descending
 
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
 from .measures import Inner, measure
-from .points import Preprocessing, Rows1, inner, inner_products, state_bytes
+from .points import Preprocessing, CentredRows, inner, inner_products, state_bytes
 
 RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the largest: (1e-6)^2
 
@@ -52,7 +52,7 @@ class Space:
         return self.T.nbytes + self.T_new.nbytes + self.basis.nbytes + state
 
 
-def by_features(rows: Rows1) -> bool:
+def by_features(rows: CentredRows) -> bool:
     """Whether coordinates of the rows themselves come from their features: dense ones, not more than rows."""
     return not sp.issparse(rows.X) and rows.X.shape[1] <= rows.X.shape[0]
 
@@ -112,7 +112,7 @@ class Projection:
 
     columns: np.ndarray
     preprocessing: Preprocessing
-    rows: Any  # Rows1 | None
+    rows: Any  # CentredRows | None
     relation: tuple[str, float | None, float, np.ndarray] | None
     space_state: Any  # ScalingState | None
     basis: np.ndarray
@@ -126,7 +126,7 @@ class Projection:
     @classmethod
     def restored(cls, state: dict[str, Any]) -> Projection:
         """The projection of ``stored()``."""
-        rows = None if state["rows"] is None else Rows1(*state["rows"])
+        rows = None if state["rows"] is None else CentredRows(*state["rows"])
         return cls(**{**state, "preprocessing": Preprocessing(**state["preprocessing"]), "rows": rows})
 
     def first(self, k: int) -> Projection:
