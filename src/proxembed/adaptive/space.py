@@ -19,7 +19,7 @@ from proxembed.algebra.pencil.symmetric import descending
 
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
 from .measures import Inner, measure
-from .points import Preprocessing, CentredRows, inner, inner_products, state_bytes
+from .points import CentredRows, Preprocessing, inner, inner_products, state_bytes
 
 RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the largest: (1e-6)^2
 
