@@ -17,11 +17,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import get_active_backend
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]
 MAPPED = 10_000  # bytes of an array from which on it is sent once, by memory map
+ENDED = BrokenProcessPool, ShutdownExecutorError  # a worker was ended; the second where items were still dispatched
 _received: dict[str, Any] = {}
 
 
@@ -98,13 +100,11 @@ class Executor:
                 for number, result in results:
                     del left[number]
                     yield result
-        except (
-            GeneratorExit
-        ):  # joblib's pool keeps items that it has not dispatched, and would run them in its next call
+        except GeneratorExit:  # joblib's pool keeps items that it has not dispatched, and would run them later
             self._stack.close()
             self._pool = None
             raise
-        except BrokenProcessPool:
+        except ENDED:
             if died is None:
                 raise
             for number, item in left.items():
@@ -118,7 +118,7 @@ class Executor:
         try:
             with ended_quietly(iter(_pool(2, True)(self._calls(task, {number: item})))) as results:
                 return next(results)[1]
-        except BrokenProcessPool as error:
+        except ENDED as error:
             return died(item, " ".join(str(error).split())[:200])
 
 

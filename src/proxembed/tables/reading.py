@@ -291,9 +291,11 @@ def holds_missing_code(X: np.ndarray) -> bool:
     >>> import numpy as np
     >>> from proxembed.tables.reading import holds_missing_code
     >>> X = np.array([[1.0], [2.0], [-999.0], [-999.0]])
-    >>> holds_missing_code(X), holds_missing_code(X[:3])
-    (True, False)
+    >>> holds_missing_code(X), holds_missing_code(X[:3]), holds_missing_code(X[:0])
+    (True, False, False)
     """
+    if not len(X):
+        return False
     ends = np.abs([X.min(axis=0), X.max(axis=0)])
     suspects = np.flatnonzero(np.isin(ends, MISSING_CODES).any(axis=0))
     return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)

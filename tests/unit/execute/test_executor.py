@@ -3,13 +3,14 @@
 import os
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from joblib import parallel_config
-from joblib.externals.loky.process_executor import _ExecutorManagerThread
+from joblib.externals.loky.process_executor import ShutdownExecutorError, _ExecutorManagerThread
 
-from proxembed.execute.executor import Executor, ended_quietly
+from proxembed.execute.executor import Executor, _pool, ended_quietly
 from worker_tasks import count, fatal, mapped, nested, process, total
 
 
@@ -57,6 +58,23 @@ def test_an_item_whose_worker_dies_is_told_and_the_others_go_on():
     with Executor(2, None, ordered=False) as executor:
         found = list(executor.map(fatal, range(4), lambda item, reason: (item, "died" if reason else "")))
     assert sorted(map(str, found)) == sorted(map(str, [0, (1, "died"), 2, 3]))
+
+
+def test_a_pool_that_ends_during_the_dispatch_leaves_no_item_undone(monkeypatch):
+    """A worker that dies while items are still sent out ends the pool; the rest of the items run one by one."""
+    pools = []
+
+    def broken(calls):
+        raise ShutdownExecutorError("cannot schedule new futures after shutdown")
+
+    def pool(n_jobs, ordered):
+        pools.append(n_jobs)
+        return nullcontext(broken) if len(pools) == 1 else _pool(n_jobs, ordered)
+
+    monkeypatch.setattr("proxembed.execute.executor._pool", pool)
+    with Executor(2, np.ones(2)) as executor:
+        assert list(executor.map(total, [1, 2], died=lambda item, reason: reason)) == [3.0, 4.0]
+    assert len(pools) == 3
 
 
 def test_closing_the_results_gives_up_the_rest():
