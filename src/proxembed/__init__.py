@@ -51,6 +51,7 @@ _NAMES = {
     "SSMOPE": "methods.named_combinations",
     "MOPE": "methods.mope",
     "Kernelized": "methods.relation",
+    "ForestLeaves": "methods.forest",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
     "TableEncoder": "methods.table_encoder",

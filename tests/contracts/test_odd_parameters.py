@@ -24,6 +24,7 @@ FEW = {
     "BSML": {"max_iter": 5},
     "BSSML": {"max_iter": 5},
     "VariationalProbit": {"max_iter": 5},
+    "ForestLeaves": {"n_estimators": 5},
     "Kernelized": {"random_state": 0},
     "RelationFeatures": {"random_state": 0},
 }

@@ -36,6 +36,7 @@ from proxembed import (
     PCA,
     PLS,
     SSDR,
+    ForestLeaves,
     Kernelized,
     LaplacianEigenmaps,
 )
@@ -147,6 +148,11 @@ VARIANTS: dict[str, list[dict]] = {
         {"supervised": OPLS(**RIDGE), "unsupervised": PCA(), "mix": 0.0, "constraint": "mixed"},
         {"supervised": OPLS(), "unsupervised": LaplacianEigenmaps(), "mix": 1.0, "constraint": "mixed", **RIDGE},
     ],
+    "ForestLeaves": [
+        {"rows": "oob", "n_estimators": 20},
+        {"method": MDDM(), "match_scale": False},
+        {"method": MESD(FDA()), "min_samples_leaf": 1},
+    ],
     "SELF": [{"beta": 0.0, **RIDGE}, {"beta": 1.0}, {"base": "lpp", **RIDGE}],
     "SSFDA": [{"graph_weight": 0.0}, {"graph_weight": 1.0, "weights": "constant", **RIDGE}],
     "SSMMC": [{"lam": 1.0, "graph_weight": 0.0}, {"graph_weight": 1.0, "n_neighbors": 8}],
@@ -165,6 +171,10 @@ VARIANTS: dict[str, list[dict]] = {
         {"method": OPLS(), "n_prototypes": 12, "prototypes": "farthest", "random_state": 0, "tau": 20.0},
     ],
 }
+
+
+# The default construction of these is checked with settings that take less time.
+QUICK = {"ForestLeaves": {"n_estimators": 10}}
 
 
 def _members(estimator: SSDR) -> list[SpectralEmbedder]:
@@ -236,8 +246,18 @@ class Case:
 
     @property
     def lifted(self) -> bool:
-        """Whether a kernel map is projected, not X."""
-        return isinstance(getattr(self.prototype, "unsupervised", self.prototype), Kernelized)
+        """Whether a kernel map or leaves are projected, not X."""
+        return isinstance(getattr(self.prototype, "unsupervised", self.prototype), Kernelized | ForestLeaves)
+
+    @property
+    def axis_bound(self) -> bool:
+        """Whether single features are looked at, so that a rotation of them changes the embedding."""
+        return isinstance(self.prototype, ForestLeaves)
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether rows are drawn, so that their order decides which."""
+        return isinstance(self.prototype, ForestLeaves) or getattr(self.prototype, "n_prototypes", None) is not None
 
     @property
     def nested(self) -> bool:
@@ -282,7 +302,8 @@ def cases() -> list[Case]:
     found = []
     for name, cls in registry().items():
         if issubclass(cls, SpectralEmbedder) and cls.__module__.startswith("proxembed."):
-            found += [Case(_name(cls, options), cls(**options)) for options in [{}, *VARIANTS.get(name, [])]]
+            options = [QUICK.get(name, {}) | each for each in ({}, *VARIANTS.get(name, []))]
+            found += [Case(_name(cls, each), cls(**each)) for each in options]
     return found
 
 

@@ -118,8 +118,8 @@ class Pencil:
     """The method's pencil as plain arrays: Ap, Bp and a basis V of the row space, from the estimator's own template."""
 
     def __init__(self, estimator, data: Data):
-        template = stated(clone(estimator), data.X, None if estimator.label_kind is None else data.y)
-        R = estimator.lift(data.X)
+        same = clone(estimator)
+        template, R = stated(same, data.X, None if estimator.label_kind is None else data.y), same.prepared_.training
         R = np.asarray(R.toarray() if hasattr(R, "toarray") else R, dtype=np.float64)
         n, d = R.shape
         self.weights = np.zeros(n) if template.offset is None else template.offset

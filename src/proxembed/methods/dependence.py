@@ -48,6 +48,7 @@ class CCA(PencilEmbedder):
     """
 
     labels = "multi"
+    takes_shares = True
     ridge_y: float = param(
         default=0.0,
         low=0,
@@ -89,6 +90,7 @@ class PLS(SpectralEmbedder):
     """
 
     labels = "multi"
+    takes_shares = True
 
     def template(self, rows):
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
@@ -123,6 +125,7 @@ class OPLS(PencilEmbedder):
     """
 
     labels = "multi"
+    takes_shares = True
 
     def template(self, rows):
         A = LowRank(rows.labels.Y, center=rows.ones)

@@ -1,0 +1,216 @@
+"""Leaves of a forest as sparse features: rows are alike where many trees put them into one leaf.  [breiman2001forests]
+
+In: rows and what the forest is grown on. Out: a ``LeafMap``, which takes any rows to features, and the rows that each
+tree was grown on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.pencil.symmetric import top
+from proxembed.targets.labels import LabelMatrix
+
+MOST_LABELS = 50  # from more labels on the forest is grown on their leading principal scores
+SCORES = 30
+LARGEST = float(np.finfo(np.float32).max)  # values beyond, of rows that were not in fit, are as large to a tree
+ATTRIBUTES = {"left": "children_left", "right": "children_right", "feature": "feature", "threshold": "threshold"}
+KINDS = {"left": np.int32, "right": np.int32, "feature": np.int32, "threshold": np.float64}
+
+
+@dataclass(frozen=True)
+class LeafMap:
+    """The leaves of T trees as columns: q(x) has the entry (T M)^-1/2 in the column of each leaf that x falls into.
+
+    ``M`` is the number of rows that the leaf was grown on, each as often as it was drawn. For V with the entries
+    (T M)^-1/2 times the draws of a row, q(x) V'Y is the vote of the forest.
+
+    Attributes
+    ----------
+    ends : int array (T + 1,)
+        Where the nodes of each tree begin and end.
+    left, right, feature : int arrays (nodes,)
+        The two children of a node, in the numbering of its tree (-1 for a leaf), and the feature that it splits.
+    threshold : array (nodes,)
+        Rows whose feature is at most this go left.
+    entries : array (leaves,)
+        (T M)^-1/2 of each leaf, in the order of the nodes.
+    unit : array (d,)
+        Powers of two by which the columns of X are multiplied for the trees, which compute in float32.
+    """
+
+    ends: NDArray[np.intp]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    entries: NDArray[np.float64]
+    unit: NDArray[np.float64]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def n_trees(self) -> int:
+        """T."""
+        return len(self.ends) - 1
+
+    @cached_property
+    def trees(self) -> list[Any]:
+        """The trees as scikit-learn applies them.
+
+        Raises
+        ------
+        ValueError
+            Their nodes are damaged: a child that does not come after its parent, or a feature that X does not have.
+        """
+        return [self._tree(start, end) for start, end in pairwise(self.ends)]
+
+    def _tree(self, start: int, end: int) -> Any:
+        from sklearn.tree._tree import NODE_DTYPE, Tree
+
+        count, own = end - start, slice(start, end)
+        left, right, feature = self.left[own], self.right[own], self.feature[own]
+        inner, node = left >= 0, np.arange(count)
+        whole = all(np.all((node < child)[inner] & (child < count)[inner]) for child in (left, right))
+        if count < 1 or not whole or np.any(feature[inner] < 0) or np.any(feature[inner] >= len(self.unit)):
+            raise ValueError("The trees of this model are damaged; fit it again.")
+        nodes = np.zeros(count, dtype=NODE_DTYPE)
+        nodes["left_child"], nodes["right_child"] = np.where(inner, left, -1), np.where(inner, right, -1)
+        nodes["feature"], nodes["threshold"] = np.where(inner, feature, -2), self.threshold[own]
+        tree = Tree(len(self.unit), np.array([1], dtype=np.intp), 1)
+        tree.__setstate__({"max_depth": count, "node_count": count, "nodes": nodes, "values": np.zeros((count, 1, 1))})
+        return tree
+
+    @cached_property
+    def column(self) -> NDArray[np.intp]:
+        """The column of each node that is a leaf."""
+        return np.cumsum(self.left < 0) - 1
+
+    def leaves(self, X) -> NDArray[np.intp]:
+        """The column of the leaf of each row in each tree, (m, T)."""
+        X = for_trees(X, self.unit)
+        nodes = [start + tree.apply(X) for start, tree in zip(self.ends[:-1], self.trees, strict=True)]
+        return self.column[np.column_stack(nodes)]
+
+    def features(self, X) -> sparse.csr_array:
+        """q(x) of rows, (m, leaves), T entries per row."""
+        return leaf_rows(self.leaves(X), self.entries)
+
+    def unbiased(self, X, draws: NDArray[np.float64]) -> sparse.csr_array:
+        """q(x) of the rows that the forest was grown on, over the trees that were grown without each row alone.
+
+        ``draws`` (m, T): how often each row was drawn for each tree. A row drawn for every tree has no entry.
+        """
+        unseen = draws == 0
+        share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
+        return leaf_rows(self.leaves(X), self.entries, unseen, share)
+
+
+def leaf_rows(leaves: np.ndarray, entries: np.ndarray, used=None, factor=None) -> sparse.csr_array:
+    """The sparse rows with the entry of each leaf, times a factor per row; only those of the trees ``used``."""
+    m, T = leaves.shape
+    used = np.ones(leaves.shape, dtype=bool) if used is None else used
+    data = entries[leaves] if factor is None else entries[leaves] * factor[:, None]
+    ends = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    rows = sparse.csr_array((data[used], leaves[used].astype(np.int32), ends), shape=(m, len(entries)))
+    rows.sort_indices()
+    return rows
+
+
+def grown(
+    X,
+    T: np.ndarray,
+    counts: np.ndarray,
+    *,
+    n_estimators: int,
+    min_samples_leaf: int,
+    max_features: Any,
+    random_state: Any,
+) -> tuple[LeafMap, NDArray[np.float64]]:
+    """Grow regression trees (squared error), each on rows drawn with replacement, and map their leaves.
+
+    Where all rows count once, these are the trees of scikit-learn's RandomForestRegressor.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d), distinct rows
+    T : array of shape (n, q)
+        What the trees are grown on; of 0/1 labels the squared error is the Gini index summed over labels.
+    counts : array of shape (n,)
+        How many rows each row stands for: the weight that it has each time it is drawn.
+    n_estimators, min_samples_leaf, max_features, random_state : as in RandomForestRegressor
+
+    Returns
+    -------
+    LeafMap, draws (n, n_estimators)
+    """
+    from sklearn.tree import DecisionTreeRegressor
+
+    n, unit = X.shape[0], column_unit(X)
+    varying = varying_columns(X)  # constant features change nothing, not even what is drawn
+    rows = for_trees(X, unit)[:, varying]
+    rows = rows.tocsc() if sparse.issparse(rows) else np.ascontiguousarray(rows)
+    T = np.ascontiguousarray(T, dtype=np.float64)
+
+    def tree(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        draws = np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n) * counts
+        one = DecisionTreeRegressor(
+            min_samples_leaf=min(min_samples_leaf, n), max_features=max_features, random_state=seed
+        )
+        grown_tree = one.fit(rows, T, sample_weight=draws, check_input=False).tree_
+        return {name: getattr(grown_tree, own) for name, own in ATTRIBUTES.items()}, draws
+
+    random = check_random_state(random_state)
+    seeds = [random.randint(np.iinfo(np.int32).max) for _ in range(n_estimators)]
+    trees, draws = zip(*Parallel(prefer="threads")(delayed(tree)(seed) for seed in seeds), strict=True)
+    nodes = {name: np.concatenate([each[name] for each in trees]).astype(KINDS[name]) for name in ATTRIBUTES}
+    nodes["feature"] = np.where(nodes["left"] < 0, -1, varying[np.maximum(nodes["feature"], 0)]).astype(np.int32)
+    ends = np.cumsum([0, *(len(each["left"]) for each in trees)])
+    bare = LeafMap(ends, **nodes, entries=np.ones(int((nodes["left"] < 0).sum())), unit=unit)
+    drawn = np.column_stack(draws)
+    size = np.bincount(bare.leaves(X).ravel(), drawn.ravel(), minlength=len(bare.entries))
+    return replace(bare, entries=1.0 / np.sqrt(n_estimators * size)), drawn
+
+
+def column_unit(X) -> NDArray[np.float64]:
+    """Powers of two that take each column of X to about 2^20: to a tree, values that differ by 1e-7 are equal."""
+    size = abs(X).max(axis=0)
+    size = np.ravel(size.toarray() if sparse.issparse(size) else size).astype(np.float64)
+    return np.exp2(np.where(size > 0, 20.0 - np.frexp(size)[1], 0.0))
+
+
+def varying_columns(X) -> NDArray[np.intp]:
+    """The columns whose values differ; all, where none does."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = (np.ravel(each.toarray() if sparse.issparse(each) else each) for each in (low, high))
+    varying = np.flatnonzero(low < high)
+    return varying if len(varying) else np.arange(X.shape[1])
+
+
+def for_trees(X, unit: np.ndarray):
+    """X as scikit-learn's trees take it: float32, with 32-bit indices where it is sparse."""
+    if not sparse.issparse(X):
+        return np.asarray(np.clip(X * unit, -LARGEST, LARGEST), dtype=np.float32, order="C")
+    X = sparse.csr_matrix(X @ sparse.diags_array(unit))
+    data = np.clip(X.data, -LARGEST, LARGEST).astype(np.float32)
+    return sparse.csr_matrix((data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def forest_targets(labels: LabelMatrix, Y: Any) -> Any:
+    """What a forest is grown on: the labels, or their leading principal scores where there are many."""
+    if labels.c <= MOST_LABELS:
+        return Y
+    guard_dense((labels.c, labels.c), "The scatter of the labels that the forest is grown on")
+    _, V = top(labels.centred_gram, SCORES)
+    return np.asarray(Y @ V)

@@ -1,0 +1,251 @@
+"""ForestLeaves: a method on the leaves of a forest that is grown on the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from proxembed.algebra.arrays.blas import symmetrise
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.pencil.left_out import left_out
+from proxembed.algebra.pencil.symmetric import range_basis
+from proxembed.algebra.template import Template
+
+from ..base import Prepared, SpectralEmbedder
+from ..features.leaves import LeafMap, forest_targets, grown
+from ..params import SEED, methods, param
+from ..rows import Rows
+from ..seen import SeenRows
+from ..targets.labels import LabelMatrix
+from ..wrapper import Wrapper
+from .dependence import OPLS
+from .relation import Kernelized
+
+
+@dataclass(frozen=True)
+class OnLeaves(Prepared):
+    """The leaves that ``lift`` needs, and the template of the wrapped method, which fit needs alone."""
+
+    leaves: LeafMap | None = None
+    inner: Template | None = None
+
+    def for_new_rows(self):
+        return OnLeaves(**vars(super().for_new_rows()), leaves=self.leaves)
+
+
+class ForestLeaves(Wrapper):
+    """A method on forest leaves: R has (T M)^-1/2 where row i falls into a leaf of M rows in one of T trees.
+    [breiman2001forests]
+
+    The forest is grown on the labels (squared error of the 0/1 indicator, bootstrap; on the 30 leading principal scores
+    of more than 50 labels), and the method projects its leaves: two rows are near where many trees put them into one
+    leaf. The vote of the forest is linear in these features. Equal rows are one row to the forest. Around OPLS, CCA and
+    PLS an unknown cell of Y is taken as the mean of its label, and a row without any known label as a new row.
+
+    The labels of a training row have shaped its leaves, so that it stands farther from the mean than a new row would:
+    ``match_scale`` enlarges new rows by one factor, from the closed-form leave-one-out of the projection, and
+    ``rows="oob"`` describes a training row by the trees that were grown without it. A training row keeps its place in
+    ``transform``, and so does a row equal to it.
+
+    The matrix of the training rows among themselves has n^2 entries (bounded by the size guard), the leaves 12 n T
+    bytes. Trees are grown on the threads of
+    ``joblib.parallel_config(n_jobs=...)``.
+
+    Attributes
+    ----------
+    method_ : the wrapped method with its parameters.
+    n_leaves_ : int, leaves of all trees.
+    scale_ : float, the factor of new rows.
+    ridge_ : float, the ridge used, absolute.
+    components_ : (k, n_leaves_) array of the embedding of the leaves.
+    eigenvalues_ : (k,) array.
+
+    Raises
+    ------
+    ValueError
+        For a method that places rows directly or makes features of its own, ridge="auto", whose leave-one-out error the
+        leaves flatter, n_components above the bound, bad X or y.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import ForestLeaves
+    >>> from proxembed.classify import LabelKNN
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> leaves = ForestLeaves(n_estimators=50, n_components=6, random_state=0)
+    >>> model = make_pipeline(leaves, LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.85  # rows whose whole label set is right
+    True
+    """
+
+    labels = "multi"
+    method: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("multi"),
+        doc="Any projection method; None: OPLS().",
+    )
+    ridge: float | None = param(
+        default=1.0, low=0, choices=(None,), doc="Ridge on the constraint; None: that of the wrapped method."
+    )
+    rows: str = param(
+        default="all",
+        choices=("all", "oob"),
+        search=("all", "oob"),
+        doc='Trees that describe a training row: all, or ("oob", out of bag) those that were grown without it.',
+    )
+    n_estimators: int = param(default=300, low=1, high=100_000, integer=True, doc="Trees T.")
+    min_samples_leaf: int = param(default=2, low=1, integer=True, search=(1, 5), doc="Rows that a leaf holds at least.")
+    max_features: float | str | None = param(
+        default="sqrt",
+        above=0,
+        high=1,
+        choices=("sqrt", "log2", None),
+        doc="Share of the features that a split may choose from, or its root or logarithm; None: all.",
+    )
+    match_scale: bool = param(default=True, kind=bool, doc="Enlarge new rows to the spread of the training rows.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the bootstrap and the splits.")
+
+    def default_method(self):
+        return OPLS()
+
+    def check_method(self, method, role=None):
+        name = type(method).__name__
+        if method.direct:
+            raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
+        if isinstance(method, Kernelized | ForestLeaves):
+            raise ValueError(f"ForestLeaves cannot wrap {name}, which makes features of its own; wrap its method.")
+        if method.combines:
+            raise ValueError(f"ForestLeaves cannot wrap {name}, which is made of two methods; wrap one of the two.")
+        if self.ridge is None and getattr(method, "ridge", 0.0) == "auto":
+            raise ValueError(
+                f"ridge=None takes ridge='auto' of {name}, whose leave-one-out error is far too small on leaves that "
+                "the labels have shaped; pass a number, such as ridge=1.0."
+            )
+
+    @property
+    def label_kind(self):
+        """As the wrapped method has it; the forest needs labels in any case."""
+        return self.member("method").label_kind or "multi"
+
+    @property
+    def keeps_unknown(self) -> bool:  # type: ignore[override]
+        """Whether unknown cells are taken as the mean of their label; else as the wrapped method has it."""
+        method = self.member("method")
+        return method.takes_shares or method.keeps_unknown
+
+    def _rows(self, X, y):
+        """Rows without any known label are as new rows; the other unknown cells are their label's mean."""
+        rows = super()._rows(X, y)
+        if rows.labels.unknown is None or not self.method_.takes_shares:
+            return rows
+        known = np.flatnonzero(rows.labels.rows_any)
+        return Rows(rows.X[known], with_means(rows.labels.take(known)))
+
+    @property
+    def n_leaves_(self) -> int:
+        """Leaves of all trees."""
+        check_is_fitted(self, "n_components_")
+        return len(self.prepared_.leaves.entries)
+
+    def prepare(self, rows):
+        """With the forest, and the leaves of fit's rows."""
+        settings = super().prepare(rows)
+        X, Y, counts, number = distinct_rows(rows.X, rows.labels.Y)
+        leaves, draws = grown(
+            X,
+            forest_targets(rows.labels, Y),
+            counts,
+            n_estimators=int(self.n_estimators),
+            min_samples_leaf=int(self.min_samples_leaf),
+            max_features=self.max_features,
+            random_state=self.random_state,
+        )
+        if len(leaves.entries) == leaves.n_trees and X.shape[0] > 1:
+            raise ValueError(
+                f"min_samples_leaf={self.min_samples_leaf} lets no tree split these {X.shape[0]} distinct rows; use a "
+                "smaller one, or pass features that differ between rows of different labels."
+            )
+        training = (leaves.features(X) if self.rows == "all" else leaves.unbiased(X, draws))[number]
+        changed = {"training": training, "width": training.shape[1]}
+        return OnLeaves(**vars(settings) | changed, leaves=leaves, inner=self.method_.template(rows))
+
+    def template(self, rows):
+        """That of the wrapped method, which ``prepare`` has looked at."""
+        return self.prepared_.inner
+
+    def lift(self, X):
+        """The leaves of rows X, (m, n_leaves_)."""
+        return self.prepared_.leaves.features(X)
+
+    def learn(self, rows: Rows, found: Any) -> None:
+        """The places of fit's rows, and the factor of new rows."""
+        self._seen = SeenRows(rows.X)
+        self._places = CentredMatrix(self.prepared_.training, self.mean_).dot(self.components_.T)
+        self.scale_ = scale_of_new_rows(found, rows.labels) if self.match_scale else 1.0
+
+    def embed(self, X):
+        Z = self.scale_ * CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
+        seen = self._seen.find(X)
+        Z[seen >= 0] = self._places[seen[seen >= 0]]
+        return Z
+
+    def shorten(self, short, k):
+        short._places = self._places[:, :k]
+
+
+def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
+    """How much farther from the mean a row of fit is placed than the other rows would place it.
+
+    The root of the variance of all components over that of the same with each row left out; of OPLS, for other methods
+    with its constraint. 1 where the constraint has no closed form of it. The same for every number of components, so
+    that the first of them are those of a fit with fewer.
+    """
+    targets = forest_targets(labels, labels.Y)
+    targets = targets.toarray() if sparse.issparse(targets) else targets
+    values = left_out(found, targets)
+    if values is None:
+        return 1.0
+    C = range_basis(symmetrise(targets.T @ values[0]))
+    own, without = (float((each @ C).var(axis=0).sum()) for each in values)
+    return float(np.sqrt(own / without)) if without > 0 else 1.0
+
+
+def distinct_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct rows of X in order of appearance.
+
+    Returns
+    -------
+    rows of X, mean of Y over equal rows (u, c), how many rows each stands for (u,), its number for each row (n,)
+    """
+    first, number = np.unique(SeenRows(X).find(X), return_inverse=True)
+    counts = np.bincount(number)
+    member = sparse.csr_array((np.ones(len(number)), (number, np.arange(len(number)))), shape=(len(first), len(number)))
+    total = member @ Y
+    total = total.toarray() if sparse.issparse(total) else total
+    return X[first], total / counts[:, None], counts.astype(np.float64), number
+
+
+def with_means(labels: LabelMatrix) -> LabelMatrix:
+    """The labels with each unknown cell at the mean of the known cells of its label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.methods.forest import with_means
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> with_means(LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1], [0, 1]])).Y.toarray()[1].round(2).tolist()
+    [0.33, 1.0]
+    """
+    if labels.unknown is None:
+        return labels
+    unknown = sparse.csc_array(labels.unknown, dtype=np.float64)
+    means = labels.nk / np.maximum(labels.n - np.asarray(unknown.sum(axis=0)).ravel(), 1)
+    return replace(labels, Y=sparse.csc_array(labels.Y + unknown @ sparse.diags_array(means)), unknown=None)

@@ -1,0 +1,190 @@
+"""Forest leaves: the forest's votes are linear in them, their kernels are the known ones, and figures on real data."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from joblib import parallel_config
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.ensemble import RandomForestRegressor
+
+from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized
+from proxembed.features.leaves import column_unit, for_trees, grown
+from proxembed.methods.forest import distinct_rows
+
+X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=1)
+X = X + np.random.default_rng(0).normal(size=X.shape) / 10
+NEW = X[:20] + np.random.default_rng(1).normal(size=(20, 8))
+SETTINGS = {"n_estimators": 40, "min_samples_leaf": 2, "max_features": "sqrt", "random_state": 3}
+
+
+def forest():
+    """The map, the draws, and V with the rows of V_i = (T M)^-1/2 W_it at the leaves of row i."""
+    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS)
+    at = leaves.leaves(X)
+    V = sp.csr_array(
+        ((leaves.entries[at] * draws).ravel(), at.ravel(), np.arange(0, at.size + 1, at.shape[1])),
+        shape=(len(X), len(leaves.entries)),
+    )
+    return leaves, draws, V
+
+
+def test_the_forest_is_that_of_scikit_learn_and_its_vote_is_linear_in_the_leaves():
+    leaves, _, V = forest()
+    same = RandomForestRegressor(**SETTINGS).fit(for_trees(X, column_unit(X)), Y)
+    expected = same.predict(for_trees(NEW, column_unit(X)))
+    np.testing.assert_allclose(leaves.features(NEW) @ (V.T @ Y), expected, rtol=0, atol=1e-14)
+
+
+def test_out_of_bag_leaves_give_out_of_bag_votes_and_the_rf_gap_weights():
+    leaves, draws, V = forest()
+    Q = leaves.unbiased(X, draws)
+    same = RandomForestRegressor(**SETTINGS, oob_score=True).fit(for_trees(X, column_unit(X)), Y)
+    np.testing.assert_allclose(Q @ (V.T @ Y), same.oob_prediction_, rtol=0, atol=1e-14)
+    gap = (Q @ V.T).toarray()
+    np.testing.assert_allclose(gap.sum(axis=1), 1.0, rtol=0, atol=1e-13)
+    assert np.all(np.diag(gap) == 0)
+
+
+def test_the_kernel_of_out_of_bag_leaves_counts_common_trees():
+    leaves, draws, _ = forest()
+    Q, at, unseen = leaves.unbiased(X, draws), leaves.leaves(X), draws == 0
+    i, j = 4, 9
+    size = 1 / (leaves.n_trees * leaves.entries[at[i]] ** 2)
+    common = unseen[i] & unseen[j] & (at[i] == at[j])
+    expected = leaves.n_trees / (unseen[i].sum() * unseen[j].sum()) * np.sum(common / size)
+    assert expected > 0
+    assert (Q @ Q.T).toarray()[i, j] == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("rows", ["all", "oob"])
+def test_sparse_rows_and_any_number_of_threads_give_the_same(rows):
+    build = lambda: ForestLeaves(rows=rows, n_estimators=20, n_components=3)  # noqa: E731
+    expected = build().fit(X, Y).transform(NEW)
+    with parallel_config(backend="threading", n_jobs=2):
+        np.testing.assert_array_equal(build().fit(X, Y).transform(NEW), expected)
+    words = np.where(X > 4, np.floor(X), 0.0)
+    dense, thin = build().fit(words, Y), build().fit(sp.csr_array(words), Y)
+    np.testing.assert_allclose(thin.transform(words[:9]), dense.transform(words[:9]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", ["all", "oob"])
+def test_rows_of_fit_keep_their_places_and_new_rows_are_enlarged(rows):
+    model = ForestLeaves(OPLS(), rows=rows, n_estimators=30, n_components=3).fit(X, Y)
+    plain = ForestLeaves(OPLS(), rows=rows, n_estimators=30, n_components=3, match_scale=False).fit(X, Y)
+    np.testing.assert_array_equal(model.transform(X), plain.transform(X))
+    assert model.scale_ > 1.2 and plain.scale_ == 1.0
+    np.testing.assert_allclose(model.transform(NEW), model.scale_ * plain.transform(NEW), rtol=1e-12)
+    training = plain.prepared_.training
+    assert training is None  # fit's leaves are not kept
+    R = plain.lift(X) if rows == "all" else grown_out_of_bag()
+    np.testing.assert_allclose((R - plain.mean_) @ plain.components_.T, plain.transform(X), rtol=0, atol=1e-10)
+
+
+def grown_out_of_bag():
+    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 30, "random_state": 0})
+    return leaves.unbiased(X, draws).toarray()
+
+
+def test_equal_rows_are_one_row_to_the_forest():
+    """Twice each row: the forest of the rows once, with twice the weight, so that no bag holds a copy alone."""
+    once, twice = (
+        ForestLeaves(rows="oob", n_estimators=30, n_components=2).fit(np.tile(X, (m, 1)), np.tile(Y, (m, 1)))
+        for m in (1, 2)
+    )
+    assert twice.n_leaves_ == once.n_leaves_
+    np.testing.assert_allclose(twice.prepared_.leaves.entries * np.sqrt(2), once.prepared_.leaves.entries, rtol=1e-13)
+    Z = twice.transform(np.tile(X, (2, 1)))
+    np.testing.assert_array_equal(Z[: len(X)], Z[len(X) :])
+
+
+def test_distinct_rows_carry_the_mean_of_their_labels():
+    rows, means, counts, number = distinct_rows(np.array([[1.0], [2.0], [1.0]]), sp.csc_array([[1.0], [0.0], [0.0]]))
+    assert rows.tolist() == [[1.0], [2.0]] and means.tolist() == [[0.5], [0.0]]
+    assert counts.tolist() == [2.0, 1.0] and number.tolist() == [0, 1, 0]
+
+
+def test_a_unit_of_x_however_small_or_large_changes_nothing():
+    expected = ForestLeaves(n_estimators=10, n_components=2).fit(X, Y).transform(NEW)
+    for unit in (2.0**-300, 2.0**300):
+        model = ForestLeaves(n_estimators=10, n_components=2).fit(X * unit, Y)
+        np.testing.assert_array_equal(model.transform(NEW * unit), expected)
+
+
+def test_new_rows_beyond_single_precision_fall_into_the_outermost_leaves():
+    model = ForestLeaves(n_estimators=10, n_components=2).fit(X, Y)
+    far = X[:1] + 1e6
+    np.testing.assert_array_equal(model.transform(far * 1e60), model.transform(far))
+
+
+def test_forests_of_many_labels_are_grown_on_their_principal_scores():
+    many = (np.random.default_rng(0).random((90, 60)) < 0.2) | (X[:, :1] > np.median(X[:, 0]))
+    model = ForestLeaves(n_estimators=10, n_components=2).fit(X, many.astype(int))
+    assert np.all(np.isfinite(model.transform(NEW)))
+    top = model.transform(X)[:, 0]
+    assert abs(np.corrcoef(top, X[:, 0] > np.median(X[:, 0]))[0, 1]) > 0.8
+
+
+def test_unknown_cells_are_the_mean_of_their_label_and_rows_without_any_are_new():
+    partly = Y.astype(float)
+    partly[:10] = np.nan
+    partly[10:15, 1] = np.nan
+    model = ForestLeaves(n_estimators=20, n_components=2).fit(X, partly)
+    filled = Y[10:].astype(float)
+    filled[:5, 1] = filled[5:, 1].mean()
+    leaves, _ = grown(
+        X[10:], filled, np.ones(80), n_estimators=20, min_samples_leaf=2, max_features="sqrt", random_state=0
+    )
+    np.testing.assert_array_equal(model.prepared_.leaves.threshold, leaves.threshold)
+    seen = (model.lift(X[10:]) - model.mean_) @ model.components_.T
+    np.testing.assert_allclose(model.transform(X[10:]), seen, rtol=0, atol=1e-10)
+    unseen = (model.lift(X[:10]) - model.mean_) @ model.components_.T
+    np.testing.assert_allclose(model.transform(X[:10]), model.scale_ * unseen, rtol=0, atol=1e-10)
+
+
+def test_one_class_is_refused_before_any_tree(monkeypatch):
+    monkeypatch.setattr("proxembed.methods.forest.grown", lambda *args, **kwargs: pytest.fail("a forest was grown"))
+    with pytest.raises(ValueError, match="one class only"):
+        ForestLeaves().fit(X, np.ones(len(X), int))
+
+
+@pytest.mark.parametrize(
+    ("method", "reason"),
+    [
+        (Isomap(), "places the rows themselves"),
+        (Kernelized(), "makes features of its own"),
+        (ForestLeaves(), "makes features of its own"),
+        (SSDR(), "is made of two methods"),
+    ],
+)
+def test_methods_that_leaves_do_not_serve(method, reason):
+    with pytest.raises(ValueError, match=f"ForestLeaves cannot wrap|{reason}"):
+        ForestLeaves(method, n_estimators=2).fit(X, Y)
+
+
+def test_a_ridge_chosen_by_leave_one_out_is_refused():
+    with pytest.raises(ValueError, match="ridge=None takes ridge='auto' of OPLS"):
+        ForestLeaves(ridge=None).fit(X, Y)
+    ForestLeaves(OPLS(ridge=0.5), ridge=None, n_estimators=3).fit(X, Y)
+
+
+def test_leaves_too_large_to_split_are_named():
+    with pytest.raises(ValueError, match="min_samples_leaf=60 lets no tree split these 90"):
+        ForestLeaves(n_estimators=3, min_samples_leaf=60).fit(X, Y)
+
+
+def test_methods_of_every_kind_run_on_leaves():
+    iris, classes = load_iris(return_X_y=True)
+    for method in (FDA(), PCA(), MESD(FDA())):
+        Z = ForestLeaves(method, n_estimators=20, n_components=2).fit_transform(iris, classes)
+        means = np.array([Z[classes == k].mean(axis=0) for k in range(3)])
+        between = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(3, 1)].min()
+        assert between > Z[classes == 0].std()
+
+
+def test_damaged_trees_are_refused():
+    model = ForestLeaves(n_estimators=3, n_components=2).fit(X, Y)
+    leaves = model.prepared_.leaves
+    leaves.left[0] = len(leaves.left) + 7
+    leaves.__dict__.pop("trees", None)
+    with pytest.raises(ValueError, match="damaged"):
+        model.transform(NEW)
