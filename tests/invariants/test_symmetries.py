@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 import strategies
 from invariants.cases import Case, assert_same_gram, embedded, fitted, gram_distance, on_cases
-from proxembed import SLVM, Kernelized
+from proxembed import SLVM
 
 # Rounding through one dense eigenproblem; MORP and MLSI pass through an inverse of condition n / eps.
 ROUNDING, INVERTED, SINGLE_PRECISION, DIFFERENT = 1e-8, 1e-6, 1e-4, 1e-2
@@ -127,7 +127,7 @@ def test_float32_is_close_to_float64(case, data):
 
 @on_cases(lambda c: not c.axis_bound, kinds=DENSE)
 def test_rotated_features_give_the_same_embedding(case, data):
-    """Every constraint of the package is a function of inner products of rows, and so is every embedding but of trees."""
+    """Constraints are functions of inner products of rows, and so are all embeddings but those of trees."""
     Q = np.linalg.qr(np.random.default_rng(4).standard_normal((data.X.shape[1],) * 2))[0]
     turned = data.with_rows(data.X @ Q, data.new @ Q)
     assert_same_gram(embedded(case.fit(turned), turned), embedded(fitted(case, data), data), tolerance(case))
