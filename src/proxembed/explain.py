@@ -39,12 +39,12 @@ def explanation(estimator, component: int, n_features: int, n_labels: int) -> Ex
     _check_whole("component", component, estimator.n_components_ - 1)
     _check_whole("n_features", n_features)
     _check_whole("n_labels", n_labels)
-    weights = estimator.components_[component]
+    weights = estimator.feature_effects(estimator.components_[component : component + 1])[0]
     names = getattr(estimator, "feature_names_in_", None)
-    if len(weights) != estimator.n_features_in_:
-        names = np.asarray([f"relation{j}" for j in range(len(weights))], dtype=object)
+    if len(weights) != estimator.n_features_in_:  # of a lift that does not say what it makes of the features
+        names = [f"lifted{j}" for j in range(len(weights))]
     elif names is None:
-        names = np.asarray([f"x{j}" for j in range(len(weights))], dtype=object)
+        names = [f"x{j}" for j in range(len(weights))]
     labels: list[tuple[str, float]] = []
     if hasattr(estimator, "label_loadings_"):
         labels = _strongest(estimator.classes_, estimator.label_loadings_[component], n_labels)
