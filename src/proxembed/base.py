@@ -457,10 +457,10 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         """The strongest features of a component, with signs, and the labels that it serves.
 
         Features are those of X by their names. Their numbers are the weights ``components_[component]`` where X itself
-        is projected. Where a kernel map is projected (``Kernelized``), they are effects: the mean absolute derivative of
-        the component by the feature, with the sign of the mean derivative, times the standard deviation of the feature,
-        both over the prototypes (all training rows without ``n_prototypes``, of which at most 200 are looked at). A
-        kernel that is a function has no derivative: its effects are changes under permutation. See
+        is projected. Where a kernel map is projected (``Kernelized``), they are effects: the mean absolute derivative
+        of the component by the feature, with the sign of the mean derivative, times the standard deviation of the
+        feature, both over the prototypes (all training rows without ``n_prototypes``; the derivative over at most 200 of
+        them). A kernel that is a function has no derivative here: its effects are changes under permutation. See
         ``features.effects.relation_effects``.
 
         Parameters

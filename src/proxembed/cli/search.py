@@ -52,6 +52,7 @@ def search(
     goal: str = GOAL,
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
+    refit_all: bool = typer.Option(False, "--refit-all", help="Fit the saved model on the rows of --test, too."),
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
@@ -74,6 +75,7 @@ def search(
             measure=measure,
             goal=goal,
             tolerance=tolerance,
+            refit_all=refit_all,
         )
         dataset = training_data(file, **table_options(locals()), test=test)
         search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output)

@@ -17,7 +17,7 @@ from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
-from proxembed.model import embedding_pipeline, training_labels
+from proxembed.model import fit_on
 from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, make_splits, standard_split
 
@@ -273,9 +273,7 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
         record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
         progress(1, 2, f"components of {arm.name}")
-        train = dataset.take(split.train)
-        model = embedding_pipeline(method, train.X, readout=False).fit(train.X, training_labels(train))
-        record.add(**model_section(model, dataset))
+        record.add(**model_section(fit_on(method, dataset.take(split.train), readout=False)))
     except KeyboardInterrupt:
         results.interrupted = True
 

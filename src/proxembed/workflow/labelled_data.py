@@ -254,6 +254,19 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
         raise ValueError(f"{file}: every {row} has the same labels, so that nothing tells rows apart; {remedy}.")
 
 
+def has_test_rows(dataset: Dataset) -> bool:
+    """Whether the data, or who passed them, name test rows.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import has_test_rows
+    >>> has_test_rows(digits())
+    False
+    """
+    return dataset.train_idx is not None and dataset.test_idx is not None
+
+
 def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     """The data set with a split into training and test rows: its own, else a quarter of the rows held out.
 
@@ -264,7 +277,7 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     >>> len(with_test_rows(digits(), 0)[1].held_out)
     445
     """
-    if dataset.train_idx is None or dataset.test_idx is None:
+    if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
         dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out)
     return dataset, standard_split(dataset)

@@ -118,8 +118,12 @@ class SearchResult(Comparison):
 
     Attributes
     ----------
-    model : Pipeline
-        Scaling, embedding and read-out, fitted on all rows; None where Ctrl-C came before it.
+    model : EmbeddingPipeline
+        Scaling, embedding and read-out; None where Ctrl-C came before it. ``transform`` embeds new rows, ``predict``
+        gives their labels, ``explain`` tells what a component is made of.
+    dataset, fitted_on : Dataset
+        All rows, and those that the model was fitted on: all of them too, or the training rows where test rows were
+        named.
     embedding : array of shape (n, k)
         All rows as the model embeds them. Rows that it was fitted on look better than new ones.
     diagnosis : Diagnosis or None
@@ -146,25 +150,25 @@ class SearchResult(Comparison):
         folder: RunFolder | None,
         *,
         dataset: Any,
+        fitted_on: Any,
         name: str,
         model: Any = None,
         diagnosis: Any = None,
     ):
         super().__init__(record, results, folder)
-        self.dataset, self.name, self.model, self.diagnosis = dataset, name, model, diagnosis
+        self.dataset, self.fitted_on, self.name, self.model, self.diagnosis = dataset, fitted_on, name, model, diagnosis
 
     @property
     def embedding(self) -> Any:
-        from proxembed.model import embedding_part
-
-        return None if self.model is None else embedding_part(self.model).transform(self.dataset.X)
+        return None if self.model is None else self.model.transform(self.dataset.X)
 
     def _files(self, folder: Path) -> Mapping[str, bytes]:
         summary = self.record["summary"] if self.compared else None
         files = super()._files(folder) if self.compared else unfinished_file(self.record)
         if self.model is None:
             return files
-        return {**saved_model(self.model, self.dataset, folder, summary, self.record["command"]), **files}
+        saved = saved_model(self.model, self.dataset, self.fitted_on, folder, summary, self.record["command"])
+        return {**saved, **files}
 
 
 def leaderboard_rows(summary: dict) -> list[dict]:

@@ -51,9 +51,7 @@ def test_effects_of_relation_features(kind):
     weights = rng.normal(size=(3, 20))
     rows = relate.prototypes_
     expected = signed_means(differences(lambda R: relate.transform(R) @ weights.T, rows)) * rows.std(axis=0)
-    np.testing.assert_allclose(
-        relate.feature_effects(weights), expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max()
-    )
+    np.testing.assert_allclose(relate.feature_effects(weights), expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
@@ -78,7 +76,9 @@ def test_sparse_rows_have_the_effects_of_dense_ones(kind):
     rows[0] = 0.0
     weights, more = rng.normal(size=(2, 50)), {"tau": 3.0} if kind == "gaussian" else {}
     dense = relation_effects(kind, rows, weights, **more)
-    np.testing.assert_allclose(relation_effects(kind, sp.csr_array(rows), weights, **more), dense, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        relation_effects(kind, sp.csr_array(rows), weights, **more), dense, rtol=1e-9, atol=1e-12
+    )
     np.testing.assert_allclose(column_deviations(sp.csr_array(rows)), rows.std(axis=0), rtol=1e-12)
 
 
