@@ -52,7 +52,7 @@ def explanation(
     """The Explanation of one component of a fitted embedder.
 
     ``before`` are fitted transformers whose output it embeds, first to last; features are then those of the first.
-    Names are those given, else those that the estimator knows; ``label_names`` are those of the columns of an indicator.
+    Names are those given, else those that the estimator knows; ``label_names`` are those of an indicator's columns.
     """
     _check_whole("component", component, estimator.n_components_ - 1)
     _check_whole("n_features", n_features)

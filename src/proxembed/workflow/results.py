@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.evaluate.results import Results
-from proxembed.report import page_html, verdict_card
+from proxembed.report import map_axes, page_html, verdict_card
 
 from .record import evidence_files, saved_model, unfinished_file
 from .run_folder import EVIDENCE, SAVED, RunFolder, run_folder
@@ -88,6 +88,36 @@ class Comparison:
         if not self.compared:
             raise ValueError("no page can be made: the search was interrupted before a comparison; let it run longer.")
         return page_html(self.record)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the map of rows that were held out from its fit: two components of the best method, coloured by label.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            There is no map: the run was interrupted before it, or no method could be fitted.
+
+        Examples
+        --------
+        >>> import proxembed
+        >>> from matplotlib.figure import Figure
+        >>> from proxembed.data import digits
+        >>> found = proxembed.compare(digits().take(range(200)), methods="opls", n_components=2, folds=2)
+        >>> found.plot(Figure().add_subplot()).get_title(loc="left")
+        'OPLS: 99 held-out rows'
+        """
+        if "map" not in self.record:
+            raise ValueError("no map can be drawn: the run was interrupted before it, or no method could be fitted.")
+        return map_axes(self.record["map"], ax)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write the files that the program leaves into a folder; the paths.

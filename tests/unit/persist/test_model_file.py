@@ -193,7 +193,8 @@ def test_a_registered_method_of_the_user_is_trusted_where_it_is_known(path):
 def test_trusted_names_are_few_and_ours():
     names = trusted_names()
     ours = [name for name in names if not name.startswith("scipy.sparse.")]
-    foreign = {f"{c.__module__}.{c.__qualname__}" for c in registry().values() if not c.__module__.startswith("proxembed.")}
+    classes = [cls for cls in registry().values() if not cls.__module__.startswith("proxembed.")]
+    foreign = {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
     assert all(name.startswith("proxembed.") or name in foreign for name in ours)
     assert not any(".cli." in name or ".data." in name or ".report." in name for name in ours)
 

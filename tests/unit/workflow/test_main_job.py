@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 
 import proxembed
 from proxembed.workflow import main_job
@@ -105,3 +107,19 @@ def test_page_and_card_say_on_which_rows_the_model_was_fitted(data, tmp_path):
     assert own.fitted_on.X.shape[0] == 120 and own.record["search"]["fitted_on"]["all"]
     with pytest.raises(ValueError, match="^refit_all='yes' must be True or False"):
         proxembed.search(*data, refit_all="yes")
+
+
+def test_a_result_draws_its_map(data):
+    found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
+    panel = found.record["map"]["panels"][1]
+    try:
+        ax = found.plot()
+        points = np.vstack([each.get_offsets() for each in ax.collections])
+        assert sorted(points[:, 0]) == sorted(panel["x"]) and ax.get_title(loc="left") == "OPLS: 30 held-out rows"
+    finally:
+        pyplot.close("all")
+    own = Figure().add_subplot()
+    assert found.plot(ax=own) is own and len(own.collections) >= 2
+    del found.record["map"]
+    with pytest.raises(ValueError, match="no map can be drawn"):
+        found.plot()
