@@ -459,7 +459,8 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         Features are those of X by their names. Their numbers are the weights ``components_[component]`` where X itself
         is projected. Where a kernel map is projected (``Kernelized``), they are effects: the mean absolute derivative
         of the component by the feature, with the sign of the mean derivative, times the standard deviation of the
-        feature, both over the prototypes (all training rows without ``n_prototypes``; derivatives at 200 at most). A kernel that is a function has no derivative here: its effects are changes under permutation. See
+        feature, both over the prototypes (all training rows without ``n_prototypes``; derivatives at 200 at most).
+        A kernel that is a function has no derivative here: its effects are changes under permutation. See
         ``features.effects.relation_effects``.
 
         Parameters
