@@ -87,8 +87,8 @@ class RelationFeatures(Embedder):
     """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features.
     [mu2012defc]
 
-    Any measure serves, positive semidefinite or not; rows to embed are compared with the prototypes only, never with
-    each other.
+    Similarities or distances to prototypes take the place of the features. Any measure serves, positive semidefinite
+    or not; rows to embed are compared with the prototypes only, never with each other.
 
     Attributes
     ----------
@@ -238,10 +238,11 @@ class OnKernel(Prepared):
 class Kernelized(Wrapper):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
-    The method runs on the kernel's empirical map, so that P'P = I means orthonormal in feature space (``constraint=
-    "feature"``), or on the kernel matrix itself (``"coef"``). ``tau="auto"`` chooses the Gaussian width and the ridge
-    together by the closed-form leave-one-out error of kernel ridge regression of the labels. Kernelized(FDA()) is
-    kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+    Makes a projection non-linear by a kernel. The method runs on the kernel's empirical map, so that P'P = I means
+    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix itself (``"coef"``).
+    ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out error of kernel
+    ridge regression of the labels. Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA
+    [scholkopf1998kpca].
 
     Attributes
     ----------
