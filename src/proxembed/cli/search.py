@@ -77,17 +77,17 @@ def search(
             tolerance=tolerance,
             refit_all=refit_all,
         )
-        dataset = training_data(file, **table_options(locals()), test=test)
-        search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output)
+        search_and_show(training_data(file, **table_options(locals()), test=test), options, file, out, json_output)
 
 
-def search_and_show(dataset: Any, options: SearchOptions, file: Path, folder: Path, json_output: bool) -> None:
+def search_and_show(dataset: Any, options: SearchOptions, file: str, out: Path | None, json_output: bool) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        found = run_search(dataset, options, head("search", options.seed, file), folder, progress)
+        folder = out or Path(f"{dataset.name}-search")
+        found = run_search(dataset, options, head("search", options.seed, Path(file)), folder, progress)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")

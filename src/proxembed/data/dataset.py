@@ -170,43 +170,6 @@ class Dataset:
         y[self.unknown.toarray()] = np.nan
         return y
 
-    def frames(self) -> tuple[Any, Any]:
-        """Features and labels as pandas DataFrames, so that what is fitted on them knows all names.
-
-        Returns
-        -------
-        X : DataFrame of shape (n, d)
-            With sparse columns where X is sparse.
-        Y : DataFrame of shape (n, c)
-            0 and 1, NaN where a label is unknown.
-
-        Raises
-        ------
-        DataError
-            The features are columns of a table, which no matrix holds: pass the file, or the DataFrame that it is.
-        ImportError
-            pandas is not installed.
-
-        Examples
-        --------
-        >>> from proxembed import OPLS
-        >>> from proxembed.data import digits
-        >>> X, Y = digits().frames()
-        >>> OPLS(n_components=2).fit(X, Y).explain(0).labels[0][0] in Y.columns
-        True
-        """
-        import pandas
-
-        if isinstance(self.X, TableRows):
-            columns = ", ".join(column.name for column in self.X.columns)
-            raise DataError(f"the features are columns of a table ({columns}); pass the DataFrame or the file itself.")
-        if sparse.issparse(self.X):
-            X = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(self.X), columns=list(self.feature_names))
-        else:
-            X = pandas.DataFrame(self.X, columns=list(self.feature_names))
-        Y = self.y.toarray() if sparse.issparse(self.y) else self.y
-        return X, pandas.DataFrame(Y, columns=list(self.label_names))
-
     def take(self, rows: ArrayLike) -> Dataset:
         """Data set of the chosen rows, in the order given; the split follows the rows.
 

@@ -13,7 +13,7 @@ import numpy as np
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
 from proxembed.data.parquet import frame_bytes
 from proxembed.features.table import table_fit
-from proxembed.methods.table_encoder import table_of
+from proxembed.methods.table_encoder import table_and_notes
 from proxembed.splits.splits import Split, holdout_split, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
@@ -77,7 +77,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
-    table = table_of(X)
+    table, notes = table_and_notes(X)
     names = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     names = names if table is None else [column.name for column in table.columns]
     codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -89,6 +89,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
         unknown=labels.unknown,
         groups=codes,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
+        notes=notes,
     )
     return _held_out(dataset, test)
 

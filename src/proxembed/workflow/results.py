@@ -32,6 +32,9 @@ class Comparison:
     leaderboard : DataFrame, or list of dict where pandas is not installed
         One row per arm at its best size, best first: means over the folds, values on the test rows ("test ..."),
         seconds per fold.
+    notes : tuple of str
+        What is to be known of the data: columns left out as ids, groups proposed, how labels were read, columns that
+        alone predict a label.
     record : dict
         All of it as plain data, as in ``results.json``.
     interrupted : bool
@@ -67,6 +70,10 @@ class Comparison:
     @property
     def interrupted(self) -> bool:
         return not self.compared or self.record["summary"]["interrupted"]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self.record["summary"]["dataset"].get("notes", ())) if self.compared else ()
 
     @property
     def leaderboard(self) -> Any:

@@ -10,7 +10,6 @@ from scipy import sparse
 from proxembed.data import DataError, Dataset
 from proxembed.data.dataset import one_hot
 from proxembed.model import training_labels
-from proxembed.tables import Column, TableRows
 
 X = np.array([[0.0, 0.0, 5.0], [1.0, 2.0, 5.0], [1.0, 2.0, 5.0], [-0.0, 0.0, 5.0], [3.0, 0.0, 5.0]])
 Y = np.array([[1, 0], [1, 1], [0, 0], [0, 0], [1, 1]])
@@ -210,22 +209,3 @@ def test_classes_that_cannot_be_coded(y, names, message):
     with pytest.raises(DataError) as caught:
         one_hot(y, names)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_frames_hold_the_names_and_the_cells(kind):
-    X = np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]])
-    rows = X if kind == "dense" else sparse.csr_array(X)
-    unknown = np.array([[0, 0], [0, 1], [0, 0]])
-    data = Dataset(rows, [[1, 0], [0, 0], [0, 1]], ["width", "height"], ["sea", "sky"], unknown=unknown)
-    features, labels = data.frames()
-    assert features.columns.tolist() == ["width", "height"] and labels.columns.tolist() == ["sea", "sky"]
-    np.testing.assert_array_equal(features.to_numpy(), X)
-    np.testing.assert_array_equal(labels.to_numpy(), [[1, 0], [0, np.nan], [0, 1]])
-    assert all(str(dtype).startswith("Sparse") for dtype in features.dtypes) == (kind == "sparse")
-
-
-def test_a_table_has_no_frames():
-    rows = TableRows.of({"age": [1, 2]}, [Column("age", "number")])
-    with pytest.raises(DataError, match=r"columns of a table \(age\); pass the DataFrame or the file itself"):
-        Dataset(rows, [[1], [0]]).frames()
