@@ -151,6 +151,14 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         self.classes_ = labels.classes_
         return Rows(X, labels)
 
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+        """What each feature of X contributes to combinations of the features that are made of it.
+
+        ``weights`` is (k, r), one row per combination; returns (k, d). Where X itself is what is combined, these are
+        the weights; a kernel or a relation to prototypes gives the effects of ``features.effects.relation_effects``.
+        """
+        return weights
+
     def _columns(self, labels: LabelMatrix) -> LabelMatrix:
         """The labels that take part: those that some row has."""
         return labels.drop_empty()
@@ -447,7 +455,32 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         return super().truncate(k)
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
-        """Signed top features of a component and the labels it serves, strongest first."""
+        """The strongest features of a component, with signs, and the labels that it serves.
+
+        Features are those of X by their names. Their numbers are the weights ``components_[component]`` where X itself
+        is projected. Where a kernel map is projected (``Kernelized``), they are effects: the mean absolute derivative
+        of the component by the feature, with the sign of the mean derivative, times the standard deviation of the
+        feature, both over the prototypes (all training rows without ``n_prototypes``; derivatives at 200 at most).
+        A kernel that is a function has no derivative here: its effects are changes under permutation. See
+        ``features.effects.relation_effects``.
+
+        Parameters
+        ----------
+        component : int, default=0
+        n_features, n_labels : int, default=10
+            Most features and labels.
+
+        Returns
+        -------
+        Explanation
+            ``features`` and ``labels``: (name, number) pairs, the largest absolute number first. The numbers of the
+            labels are loadings: covariances of the component with the standardised labels, of unit length together.
+
+        Raises
+        ------
+        ValueError
+            A component that there is none of.
+        """
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 

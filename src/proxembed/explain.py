@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,11 +17,15 @@ from .targets.labels import LabelMatrix
 
 @dataclass(frozen=True)
 class Explanation:
-    """Signed weights of the top features and signed loadings of the top labels of one component, strongest first."""
+    """Signed weights of the top features and signed loadings of the top labels of one component, strongest first.
+
+    ``effects``: the numbers of the features are no weights but effects of one standard deviation of a feature.
+    """
 
     component: int
     features: list[tuple[str, float]]
     labels: list[tuple[str, float]]
+    effects: bool = False
 
 
 def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
@@ -34,21 +39,37 @@ def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndar
     return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))
 
 
-def explanation(estimator, component: int, n_features: int, n_labels: int) -> Explanation:
-    """The Explanation of one component of a fitted embedder."""
+def explanation(
+    estimator: Any,
+    component: int,
+    n_features: int,
+    n_labels: int,
+    *,
+    before: Sequence[Any] = (),
+    feature_names: Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
+) -> Explanation:
+    """The Explanation of one component of a fitted embedder.
+
+    ``before`` are fitted transformers whose output it embeds, first to last; features are then those of the first.
+    Names are those given, else those that the estimator knows; ``label_names`` are those of an indicator's columns.
+    """
     _check_whole("component", component, estimator.n_components_ - 1)
     _check_whole("n_features", n_features)
     _check_whole("n_labels", n_labels)
-    weights = estimator.components_[component]
-    names = getattr(estimator, "feature_names_in_", None)
-    if len(weights) != estimator.n_features_in_:
-        names = np.asarray([f"relation{j}" for j in range(len(weights))], dtype=object)
-    elif names is None:
-        names = np.asarray([f"x{j}" for j in range(len(weights))], dtype=object)
+    weights = estimator.components_[component : component + 1]
+    effects = estimator.feature_effects(weights)
+    for step in reversed(before):
+        effects = step.feature_effects(effects)
+    first, d = before[0] if before else estimator, effects.shape[1]
+    names = getattr(first, "feature_names_in_", None) if feature_names is None else feature_names
+    if names is None or len(names) != d:  # "lifted": by a lift that does not say what it makes of the features
+        names = [f"{'x' if d == first.n_features_in_ else 'lifted'}{j}" for j in range(d)]
     labels: list[tuple[str, float]] = []
     if hasattr(estimator, "label_loadings_"):
-        labels = _strongest(estimator.classes_, estimator.label_loadings_[component], n_labels)
-    return Explanation(component, _strongest(names, weights, n_features), labels)
+        classes = estimator.classes_ if label_names is None else label_names
+        labels = _strongest(classes, estimator.label_loadings_[component], n_labels)
+    return Explanation(component, _strongest(names, effects[0], n_features), labels, effects is not weights)
 
 
 def _check_whole(name: str, value: Any, most: int | None = None) -> None:

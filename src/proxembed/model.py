@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
+from .explain import Explanation, explanation
 from .features.scaling import scaling_kind as scaling_kind
-from .methods.relation import Scaling
+from .methods.relation import RelationFeatures, Scaling
 from .methods.table_encoder import TableEncoder
 from .tables import TableRows
 from .targets.labels import LabelMatrix
@@ -19,7 +21,139 @@ from .targets.labels import LabelMatrix
 CUT_FOLDS = 3
 
 
-def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline:
+class EmbeddingPipeline(Pipeline):
+    """A scikit-learn Pipeline that embeds, and predicts where its last step does.
+
+    ``transform`` is the embedding, whether or not a classifier follows it; all else (``predict``,
+    ``decision_function``, ``named_steps``, slices, parameters, ``set_output``) is that of ``Pipeline``.
+
+    Parameters
+    ----------
+    steps, transform_input, memory, verbose : as in ``sklearn.pipeline.Pipeline``
+
+    Attributes
+    ----------
+    feature_names_, label_names_ : tuple of str
+        Names in the data set that ``fit_on`` has fitted the pipeline on; ``label_names_`` is None where the labels
+        themselves are names.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.model import fit_on
+    >>> data = digits()
+    >>> model = fit_on(OPLS(n_components=3), data)
+    >>> model.transform(data.X[:2]).shape, model.predict(data.X[:2]).shape
+    ((2, 3), (2, 7))
+    >>> model.explain(0).labels[0][0] in data.label_names
+    True
+    """
+
+    def _reads_out(self) -> bool:
+        """Whether the last step only predicts, and those before it embed."""
+        last = self.steps[-1][1]
+        return len(self.steps) > 1 and hasattr(last, "predict") and not hasattr(last, "transform")
+
+    def _embeds(self) -> bool:
+        return self._reads_out() or super()._can_transform()
+
+    @property
+    def _part(self) -> EmbeddingPipeline:
+        """The steps up to the embedding."""
+        return self[:-1] if self._reads_out() else self
+
+    @available_if(_embeds)
+    def transform(self, X: Any, **params: Any) -> Any:
+        """The embedding of rows X, (m, d) to (m, k)."""
+        return self._part.transform(X, **params) if self._reads_out() else super().transform(X, **params)
+
+    @available_if(_embeds)
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and return the embedding of X, (n, k)."""
+        if self._reads_out():
+            return self.fit(X, y, **params).transform(X)
+        return super().fit_transform(X, y, **params)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the components."""
+        part = self._part
+        names = super() if part is self else part
+        return names.get_feature_names_out(input_features)
+
+    def _explains(self) -> bool:
+        return hasattr(self._part.steps[-1][1], "explain")
+
+    @available_if(_explains)
+    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
+        """The strongest features of a component, and the labels that it serves, by name.
+
+        The features are those that the first step gives: standardised, or those that the columns of a table become.
+        Their numbers are those of the embedding's own ``explain``; relation features are traced back to what they are
+        made of.
+
+        Parameters
+        ----------
+        component : int, default=0
+        n_features, n_labels : int, default=10
+
+        Returns
+        -------
+        Explanation
+        """
+        *steps, embedding = (step for _, step in self._part.steps)
+        related = [step for step in steps if isinstance(step, RelationFeatures)]
+        names = getattr(self, "feature_names_", None)
+        if names is None and steps:
+            names = getattr(steps[0], "feature_names_in_", None)
+        if steps and isinstance(steps[0], TableEncoder) and steps[0].columns_ is not None:
+            names = steps[0].get_feature_names_out()
+        return explanation(
+            embedding,
+            component,
+            n_features,
+            n_labels,
+            before=related,
+            feature_names=names,
+            label_names=getattr(self, "label_names_", None),
+        )
+
+
+def fit_on(method: Any, dataset: Any, *, readout: bool = True) -> EmbeddingPipeline:
+    """The pipeline of a method, fitted on all rows of a data set, whose names it knows.
+
+    Parameters
+    ----------
+    method : transformer
+    dataset : proxembed.data.Dataset
+    readout : bool, default=True
+        Whether it predicts, too; its cuts are then tuned as in ``fit_model``.
+
+    Returns
+    -------
+    EmbeddingPipeline
+        Fitted.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.model import fit_on
+    >>> list(fit_on(OPLS(n_components=3), digits(), readout=False).named_steps)
+    ['scaling', 'embedding']
+    """
+    model, y = embedding_pipeline(method, dataset.X, readout=readout), training_labels(dataset)
+    if readout:
+        fit_model(model, dataset.X, y, dataset.groups)
+    else:
+        model.fit(dataset.X, y)
+    if not isinstance(dataset.X, TableRows):
+        model.feature_names_ = tuple(dataset.feature_names)
+    model.label_names_ = None if dataset.single_label else tuple(dataset.label_names)
+    return model
+
+
+def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> EmbeddingPipeline:
     """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out.
 
     Parameters
@@ -31,11 +165,11 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
         (a pairwise one) gets them unscaled. Rows of a table are encoded by a ``TableEncoder``.
     readout : bool, default=True
         Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
-        predicts; the embedding itself comes from ``embedding_part``.
+        predicts, too.
 
     Returns
     -------
-    sklearn.pipeline.Pipeline
+    EmbeddingPipeline
         With the steps ``scaling``, ``embedding`` and, with ``readout``, ``readout``.
 
     Raises
@@ -64,10 +198,10 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
         from .classify import Thresholded
 
         steps.append(("readout", Thresholded()))
-    return Pipeline(steps)
+    return EmbeddingPipeline(steps)
 
 
-def fit_model(model: Pipeline, X: Any, y: Any, groups: Any = None) -> Pipeline:
+def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> EmbeddingPipeline:
     """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen.
 
     A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
@@ -75,7 +209,7 @@ def fit_model(model: Pipeline, X: Any, y: Any, groups: Any = None) -> Pipeline:
 
     Parameters
     ----------
-    model : Pipeline with a read-out
+    model : EmbeddingPipeline with a read-out
     X : array or sparse matrix of shape (n, d)
     y : labels in any form
     groups : array of shape (n,), optional
@@ -83,7 +217,7 @@ def fit_model(model: Pipeline, X: Any, y: Any, groups: Any = None) -> Pipeline:
 
     Returns
     -------
-    Pipeline
+    EmbeddingPipeline
         The same, fitted. Where a fold's fit fails, the cuts stay those of the pipeline's own fit, with a warning.
 
     Examples

@@ -41,5 +41,8 @@ class Wrapper(SpectralEmbedder, abstract=True):
     def lift(self, X):
         return self.method_.lift(X)
 
+    def feature_effects(self, weights):
+        return self.method_.feature_effects(weights)
+
     def finish(self, P, R, eigenvalues):
         return self.method_.finish(P, R, eigenvalues)

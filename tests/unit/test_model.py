@@ -1,20 +1,38 @@
 """Models: which scaling suits X, the pipeline of scaling, embedding and read-out, and the labels to fit it on."""
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import strategies
-from proxembed import MESD, OPLS, PCA, Kernelized, MultiOutputRidge
+from proxembed import (
+    MESD,
+    OPLS,
+    PCA,
+    Isomap,
+    Kernelized,
+    LaplacianEigenmaps,
+    MultiOutputRidge,
+    RelationFeatures,
+    Scaling,
+    load,
+    save,
+)
 from proxembed.classify import Thresholded
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
 from proxembed.evaluate.decisions import macro_f1
+from proxembed.methods.table_encoder import table_of
 from proxembed.model import (
+    EmbeddingPipeline,
     embedding_part,
     embedding_pipeline,
     fit_model,
+    fit_on,
     scaling_kind,
     source_of,
     training_labels,
@@ -203,3 +221,70 @@ def test_rows_of_a_group_are_scored_by_models_that_have_seen_none_of_them():
     apart = unseen_scores(OPLS(n_components=1), values, labels, groups).ravel()
     leaked = unseen_scores(OPLS(n_components=1), values, labels).ravel()
     assert abs(np.corrcoef(apart, truth)[0, 1]) < 0.5 < np.corrcoef(leaked, truth)[0, 1]
+
+
+def named_data(single: bool = False) -> Dataset:
+    names, labels = [f"f{j}" for j in range(D)], ["sea", "sky", "sand"]
+    if single:
+        return Dataset.from_classes(X, np.asarray(labels)[Y.argmax(axis=1)], feature_names=names)
+    return Dataset(X, Y, names, labels)
+
+
+def test_a_model_is_a_pipeline_that_embeds():
+    """What scikit-learn asks of a pipeline, with and without a read-out."""
+    model = fit_on(OPLS(n_components=2), named_data())
+    Z = model["embedding"].transform(model["scaling"].transform(X))
+    np.testing.assert_array_equal(model.transform(X), Z)
+    np.testing.assert_array_equal(model[:-1].transform(X), Z)
+    np.testing.assert_array_equal(model.predict(X), model["readout"].predict(Z))
+    np.testing.assert_array_equal(model.decision_function(X), model["readout"].decision_function(Z))
+    assert list(model.named_steps) == ["scaling", "embedding", "readout"] and isinstance(model, Pipeline)
+    assert model.get_feature_names_out().tolist() == ["opls0", "opls1"] and model.n_features_in_ == D
+    assert "scaling" in model._repr_html_() and repr(model).startswith("EmbeddingPipeline(steps=")
+    again = clone(model).set_params(embedding__n_components=1).fit(X, Y)
+    assert again.transform(X).shape == (N, 1) and model.transform(X).shape == (N, 2)
+    np.testing.assert_array_equal(clone(model).fit_transform(X, Y), Z)
+    framed = clone(model).set_output(transform="pandas").fit(X, Y)
+    assert framed.transform(X).columns.tolist() == ["opls0", "opls1"]
+    np.testing.assert_array_equal(framed.predict(X), clone(model).fit(X, Y).predict(X))
+    assert 0.5 < cross_val_score(model, X, Y, cv=3).mean() <= 1
+
+
+def test_a_model_is_a_step_of_another_pipeline():
+    model = make_pipeline(embedding_pipeline(OPLS(n_components=2), X), MultiOutputRidge()).fit(X, Y)
+    assert model.predict(X).shape == Y.shape and model[:-1].transform(X).shape == (N, 2)
+
+
+def test_what_cannot_embed_or_explain_says_so():
+    assert not hasattr(EmbeddingPipeline([("readout", MultiOutputRidge())]), "transform")
+    assert not hasattr(embedding_pipeline(Isomap(), X), "explain")
+    direct = EmbeddingPipeline([("scaling", Scaling()), ("embedding", LaplacianEigenmaps(normalization="none"))])
+    assert not hasattr(direct, "transform")
+
+
+@pytest.mark.parametrize("method", [OPLS(n_components=2), Kernelized(OPLS(), n_components=2)], ids=["linear", "kernel"])
+@pytest.mark.parametrize("single", [False, True])
+def test_a_model_of_a_data_set_explains_by_name(method, single, tmp_path):
+    data = named_data(single)
+    model = fit_on(method, data)
+    other = load(save(model, tmp_path / "m.skops"))
+    for told in (model.explain(0), other.explain(0)):
+        assert {name for name, _ in told.features} == set(data.feature_names)
+        assert {name for name, _ in told.labels} == {"sea", "sky", "sand"}
+    assert other.explain(1, 2, 1) == model.explain(1, 2, 1) and len(model.explain(1, 2, 1).features) == 2
+
+
+def test_a_model_of_a_table_explains_by_what_its_columns_become():
+    frame = pandas.DataFrame({"size": X[:, 0], "kind": np.where(Y[:, 0] > 0, "big", "small")})
+    model = embedding_pipeline(OPLS(n_components=1), table_of(frame)).fit(frame, Y)
+    assert {name for name, _ in model.explain(0).features} == {"size", "kind=big", "kind=small"}
+
+
+def test_relation_features_are_traced_back_to_the_features():
+    data = named_data()
+    steps = [("scaling", Scaling("standard")), ("relation", RelationFeatures("gaussian")), ("embedding", OPLS())]
+    model = EmbeddingPipeline(steps).fit(pandas.DataFrame(X, columns=data.feature_names), Y)
+    told = model.explain(0)
+    assert told.effects and {name for name, _ in told.features} == set(data.feature_names)
+    expected = model["relation"].feature_effects(model["embedding"].components_)[0]
+    assert told.features[0][1] == expected[np.abs(expected).argmax()]

@@ -38,7 +38,8 @@ class EmbeddingModel(Nested, Embedder):
     """Adaptive embedding model: preprocessing, relation features, pairs from the preprocessed rows, projection.
     [mu2012defc]
 
-    Six stages. Rows are preprocessed; features are their relations to the rows of the fit (or the rows themselves),
+    Preprocessing, relations to the rows of the fit, pairs and projection, each chosen by a switch, as one estimator.
+    Rows are preprocessed; features are their relations to the rows of the fit (or the rows themselves),
     preprocessed again; similarities of the preprocessed rows and the labels tell which pairs to hold apart (A') and
     which together (B'); the projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a relative of it. Options that
     a search has found are set by ``from_switches``. Rows may have several labels.

@@ -100,6 +100,7 @@ class LabelKNN(_Neighbors):
 class MLKNN(_Neighbors):
     """ML-kNN: for each label the posterior of having it, given how many of the K nearest rows have it. [zhang2007mlknn]
 
+    A label is given where its count among the neighbours is more likely with the label than without it.
     With c(i) the number of neighbours of row i that carry label j: the prior is P = (s + n_j) / (2s + n), and
     P(c = r | j) = (s + #{i with j: c(i) = r}) / (s (K + 1) + n_j), the same for the rows without j, all counted on the
     training rows, none of which is its own neighbour. The larger of the two products wins; equal ones go by the prior.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +91,14 @@ def dataset_from(
     lists = {"labels": one_by_one(labels), "text": one_by_one(text), "drop": one_by_one(drop), "keep": one_by_one(keep)}
     more = {"id": id, "groups": groups, "time": time, "separator": separator, "test": test}
     dataset = read_labelled(file, **lists, **more, missing=codes, unknown=unknown)
-    for note in dataset.notes:
-        say(f"note: {note}")
+    say_notes(dataset.notes)
     return dataset
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """Say what is to be known of the data, a line each, on standard error."""
+    for note in notes:
+        say(f"note: {note}")
 
 
 def training_data(file: str | Path, **columns: Any) -> Dataset:
@@ -110,13 +116,13 @@ def training_data(file: str | Path, **columns: Any) -> Dataset:
     Dataset(name='toy', n=4, d=1, labels=2)
     """
     from proxembed.workflow.labelled_data import check_labels
-    from proxembed.workflow.leaks import leaks
+    from proxembed.workflow.leaks import with_leaks
 
     dataset = dataset_from(file, **columns)
     check_labels(dataset, file)
-    for leak in leaks(dataset):
-        say(f"note: {leak}")
-    return dataset
+    whole = with_leaks(dataset)
+    say_notes(whole.notes[len(dataset.notes) :])
+    return whole
 
 
 def one_by_one(options: list[str] | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""`proxembed methods`: the registered estimators by role."""
+"""`proxembed methods`: the registered estimators by need, and all about one of them."""
 
 from itertools import groupby
 
@@ -8,35 +8,45 @@ from .refusal import refusals
 from .terminal import print_json
 
 
-def methods(json_output: bool = typer.Option(False, "--json", help="Print JSON for machines.")) -> None:
-    """List the estimators by role; --method and --methods take the methods and the models."""
+def methods(
+    name: str = typer.Argument(None, metavar="NAME", help="One of them, such as opls: tells the rest of it."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+) -> None:
+    """List the estimators by need; --method and --methods take those of the roles method and model."""
     with refusals():
-        rows = described()
+        from proxembed.catalogue import described, listed
+
+        found = listed() if name is None else described(name)
         if json_output:
-            print_json(rows)
-            return
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table(title=f"{len(rows)} estimators", title_justify="left")
-        for heading in ("name", "role", "labels", "what it does"):
-            table.add_column(heading, overflow="fold", no_wrap=heading in ("name", "role"))
-        for _, group in groupby(rows, key=lambda row: row["role"]):
-            for row in group:
-                table.add_row(row["name"], row["role"], row["labels"], row["summary"].replace("[", r"\["))
-            table.add_section()
-        Console().print(table)
+            print_json(found)
+        elif name is None:
+            show_list(found)
+        else:
+            show_one(found)
 
 
-def described() -> list[dict[str, str]]:
-    """What is listed of every registered estimator, in the order of roles and names."""
-    from proxembed.base import ROLES
-    from proxembed.catalogue import estimators
+def show_list(rows: list[dict[str, str]]) -> None:
+    """Print a paragraph per need, a line per estimator."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    rows = []
-    for role in ROLES:
-        for name, title, cls in sorted((title.lower(), title, cls) for title, cls in estimators(role).items()):
-            kind = {"single": "one label per row", "multi": "several labels"}.get(cls.labels or "", "no labels needed")
-            summary = (cls.__doc__ or "").strip().partition("\n")[0]
-            rows.append({"name": name, "class": title, "role": role, "labels": kind, "summary": summary})
-    return rows
+    console = Console(highlight=False)
+    for need, group in groupby(rows, key=lambda row: row["need"]):
+        console.print(Text(f"{need[0].upper()}{need[1:]}", style="bold"))
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for row in group:
+            table.add_row(Text(f"  {row['name']}"), Text(row["summary"]))
+        console.print(table)
+        console.print()
+    console.print(Text(f"{len(rows)} estimators; `proxembed methods NAME` tells the rest of one."))
+
+
+def show_one(row: dict) -> None:
+    """Print the documentation of an estimator as it stands in Python, and its citation."""
+    typer.echo(f"{row['class']} (role {row['role']}; labels: {row['labels']}; for: {row['need']})\n")
+    typer.echo(row["doc"])
+    if row["citation"]:
+        typer.echo(f"\n{row['citation']}")

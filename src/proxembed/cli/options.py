@@ -43,6 +43,7 @@ FLAGS = {
     "measure": "--measure",
     "goal": "--goal",
     "tolerance": "--tolerance",
+    "refit_all": "--refit-all",
     "n_components": "-k",
     "methods": "--methods",
     "engine": "--engine",

@@ -52,6 +52,7 @@ def search(
     goal: str = GOAL,
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
+    refit_all: bool = typer.Option(False, "--refit-all", help="Fit the saved model on the rows of --test, too."),
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
@@ -74,18 +75,19 @@ def search(
             measure=measure,
             goal=goal,
             tolerance=tolerance,
+            refit_all=refit_all,
         )
-        dataset = training_data(file, **table_options(locals()), test=test)
-        search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output)
+        search_and_show(training_data(file, **table_options(locals()), test=test), options, file, out, json_output)
 
 
-def search_and_show(dataset: Any, options: SearchOptions, file: Path, folder: Path, json_output: bool) -> None:
+def search_and_show(dataset: Any, options: SearchOptions, file: str, out: Path | None, json_output: bool) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        found = run_search(dataset, options, head("search", options.seed, file), folder, progress)
+        folder = out or Path(f"{dataset.name}-search")
+        found = run_search(dataset, options, head("search", options.seed, Path(file)), folder, progress)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.tables import TableRows
+from proxembed.tables.indices import small_indices
 from proxembed.targets.values import classes_of, missing_entries
 
 Matrix = NDArray[np.floating] | sparse.csr_array
@@ -314,7 +315,7 @@ def _features(X: ArrayLike) -> Matrix | TableRows:
         if 0 in X.shape:
             raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
         return X
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    X = small_indices(sparse.csr_array(X)) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise DataError(f"X has shape {X.shape} and type {X.dtype}; it must be a 2-D array of real numbers.")
     if 0 in X.shape:
@@ -351,7 +352,7 @@ def _indicator(Y: ArrayLike) -> sparse.csc_array:
     wrong = values[(values != 0) & (values != 1)]
     if wrong.size:
         raise DataError(f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (mark unknown cells in `unknown`).")
-    Y = sparse.csc_array(Y).astype(np.uint8)
+    Y = small_indices(sparse.csc_array(Y).astype(np.uint8))
     Y.sum_duplicates()
     if (Y.data > 1).any():
         raise DataError("Y stores the same cell twice; sum or drop the repeated entries.")
@@ -362,7 +363,7 @@ def _indicator(Y: ArrayLike) -> sparse.csc_array:
 def _mask(unknown: ArrayLike | None, Y: sparse.csc_array) -> sparse.csc_array | None:
     if unknown is None:
         return None
-    unknown = sparse.csc_array(unknown).astype(bool)
+    unknown = small_indices(sparse.csc_array(unknown).astype(bool))
     if unknown.shape != Y.shape:
         raise DataError(f"unknown has shape {unknown.shape} but Y has {Y.shape}; both must be n x c.")
     unknown.sum_duplicates()

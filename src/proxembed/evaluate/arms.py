@@ -17,7 +17,7 @@ from .label_scores import LabelScores
 from .rivals import FOREST_ROWS, ForestProximity, SupervisedUMAP, umap_installed
 
 ALL_FEATURES = "all features"
-DRAWN = ("method", "model")  # the roles of the embeddings that comparisons and searches draw
+BY_NAME = ("method", "model")  # the roles of the embeddings that go by their names; searches draw the first alone
 RIVAL_METHODS = ("PCA", "LSI")  # the methods that stand in every leaderboard as rivals
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
 KERNEL_ROWS = 3000
@@ -69,7 +69,7 @@ def method_names() -> dict[str, str]:
     >>> method_names()["opls"]
     'OPLS'
     """
-    return {name.lower(): name for name in estimators(*DRAWN)}
+    return {name.lower(): name for name in estimators(*BY_NAME)}
 
 
 def title_of(estimator) -> str:

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from proxembed.features.scaling import ScalingState, scaling_apply, scaling_fit
 from proxembed.tables import Column, TableRows
+from proxembed.tables.indices import small_indices
 from proxembed.tables.words import stems
 
 MOST_VALUES = 30  # categories with a 0/1 column each; of more, the most frequent ones and the share of rows
@@ -107,7 +108,7 @@ class TableState:
             return blocks[0]
         for block in self.words:
             blocks.append(self.weight * scaling_apply(block.scaling, block.counts(rows[block.column])))
-        return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+        return small_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
 
 
 def table_fit(rows: TableRows) -> TableState:

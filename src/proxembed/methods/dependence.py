@@ -183,6 +183,7 @@ class SFEHS(SpectralEmbedder):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
+    The directions on which the labels depend most, by the Hilbert-Schmidt criterion without the rows themselves.
     ``estimator="unbiased"`` takes the diagonal out of both kernels [song2007hsic], so that a row's own label does not
     count;
     ``"biased"`` [gretton2005hsic] is MDDM. Components with positive eigenvalue by default.

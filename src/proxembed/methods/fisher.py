@@ -180,6 +180,7 @@ class DMLDA(PencilEmbedder):
     """Direct multi-label discriminant analysis: Sb from the rows outside each label, B = diag(s) - Q diag(1/q) Q'.
     [oikonomou2013dmlda]
 
+    Draws rows away from the means of labels that they do not have, so that there may be c components and more.
     Sb = sum_k sum_i (1 - q_ik)(x_i - mu_k)(x_i - mu_k)' counts how far rows lie from the means of labels that they do
     not have; its rank is not limited to c - 1.
 

@@ -93,6 +93,7 @@ class MORP(SpectralEmbedder):
 class MLSI(SpectralEmbedder):
     """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
 
+    Directions that rebuild the features and the labels of the rows together.
     ``form="inverse"``: minimise P'(X'K^-1 X + penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP
     subject to P'(X'X + penalty I)P = I; K = beta YY' + (1 - beta) XX'.
 
@@ -147,7 +148,7 @@ class SLVM(DirectEmbedder):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
-    Latent variables that rebuild features and labels together, Z'Z = I, free of any linear form. New rows are
+    Latent variables that rebuild features and labels together, free of any linear form; Z'Z = I. New rows are
     embedded by the ridge regression of Z on X; a row seen in training keeps its own embedding.
 
     Attributes
@@ -216,6 +217,7 @@ class SLVM(DirectEmbedder):
 class MLLS(SpectralEmbedder):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
+    The linear predictors of all labels share one subspace, and each has a part of its own.
     Minimises ||XW - Y||^2/n + alpha ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1
     Q it is the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised.
 

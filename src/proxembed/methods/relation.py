@@ -17,6 +17,7 @@ from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo,
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder, Prepared, SpectralEmbedder
+from ..features.effects import column_deviations, relation_effects
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
@@ -86,8 +87,8 @@ class RelationFeatures(Embedder):
     """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features.
     [mu2012defc]
 
-    Any measure serves, positive semidefinite or not; rows to embed are compared with the prototypes only, never with
-    each other.
+    Similarities or distances to prototypes take the place of the features. Any measure serves, positive semidefinite
+    or not; rows to embed are compared with the prototypes only, never with each other.
 
     Attributes
     ----------
@@ -156,6 +157,11 @@ class RelationFeatures(Embedder):
             R = self._relate(X) / self.scale_
         return in_range(R, X)
 
+    def feature_effects(self, weights):
+        check_is_fitted(self, "prototypes_")
+        kind = measure_params(self.kind, self.tau_, self.degree)
+        return relation_effects(self.kind, self.prototypes_, weights / self.scale_, **kind)
+
     def _relate(self, X) -> np.ndarray:
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")
         return relation(self.kind, X, self.prototypes_, **measure_params(self.kind, self.tau_, self.degree))
@@ -192,9 +198,26 @@ class KernelMap:
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         guard_dense((X.shape[0], self.prototypes.shape[0]), KERNEL_MATRIX)
-        kind = self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
-        K = relation(kind, X.astype(np.float64), self.prototypes, **measure_params(kind, self.tau, self.degree))
+        K = relation(self._relation, X.astype(np.float64), self.prototypes, **self._params)
         return np.asarray(K, dtype=np.float64)
+
+    def effects(self, weights: np.ndarray) -> np.ndarray:
+        """Effect of each feature on combinations of the coordinates, (k, r) to (k, d); see ``relation_effects``."""
+        if self.constraint == "feature":
+            weights = weights @ self.map.T
+        elif self.level is not None:
+            weights = weights - weights.mean(axis=1, keepdims=True)
+        if self.kernel == "precomputed":  # the features are the kernel values
+            return weights * column_deviations(self.prototypes)
+        return relation_effects(self._relation, self.prototypes, weights, **self._params)
+
+    @property
+    def _relation(self) -> str | Callable:
+        return self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
+
+    @property
+    def _params(self) -> dict[str, float]:
+        return measure_params(self._relation, self.tau, self.degree)
 
     def _own_kernel(self, X, P) -> np.ndarray:
         """The values of a kernel that is a function."""
@@ -215,10 +238,11 @@ class OnKernel(Prepared):
 class Kernelized(Wrapper):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
-    The method runs on the kernel's empirical map, so that P'P = I means orthonormal in feature space (``constraint=
-    "feature"``), or on the kernel matrix itself (``"coef"``). ``tau="auto"`` chooses the Gaussian width and the ridge
-    together by the closed-form leave-one-out error of kernel ridge regression of the labels. Kernelized(FDA()) is
-    kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+    Makes a projection non-linear by a kernel. The method runs on the kernel's empirical map, so that P'P = I means
+    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix itself (``"coef"``).
+    ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out error of kernel
+    ridge regression of the labels. Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA
+    [scholkopf1998kpca].
 
     Attributes
     ----------
@@ -337,6 +361,9 @@ class Kernelized(Wrapper):
     def lift(self, X):
         """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
         return self.prepared_.kernel.coordinates(X)
+
+    def feature_effects(self, weights):
+        return self.prepared_.kernel.effects(weights)
 
     def _chosen_prototypes(self, rows):
         chosen = self.n_prototypes is not None and self.kernel != "precomputed"

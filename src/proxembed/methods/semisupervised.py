@@ -245,6 +245,9 @@ class SSDR(PartlyLabelled):
     def lift(self, X):
         return self.unsupervised_.lift(X)
 
+    def feature_effects(self, weights):
+        return self.unsupervised_.feature_effects(weights)
+
     def _supervised_settings(self, part: Rows) -> Prepared:
         """The supervised member made ready; one on a kernel without it, as the other member's map serves both."""
         method = self.supervised_

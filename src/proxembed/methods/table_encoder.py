@@ -127,10 +127,23 @@ def table_of(X: Any) -> TableRows | None:
     >>> table_of(DataFrame({"age": [30, None], "kind": ["a", "b"]}))
     TableRows(2 rows of age, kind)
     """
+    return table_and_notes(X)[0]
+
+
+def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
+    """What ``table_of`` returns, and a note on each column that is left out or read in a way to be checked.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.methods.table_encoder import table_and_notes
+    >>> table_and_notes(DataFrame({"patient": [7, 7, 8, 8], "size": [1, None, 2, 3]}))[1]
+    ('patient looks like groups (2 in 4 rows) and is no feature (--groups patient keeps their rows together)',)
+    """
     if isinstance(X, TableRows):
-        return X
+        return X, ()
     if not hasattr(X, "columns") or is_plain(X):
-        return None
+        return None, ()
     names = [str(name) for name in X.columns]
     cells = {name: coded(cells_of(X[given])) for name, given in zip(names, X.columns, strict=True)}
     readings = read_columns(cells, missing=())
@@ -139,4 +152,5 @@ def table_of(X: Any) -> TableRows | None:
     columns = [each.column for each in readings if each.column is not None]
     if not columns:
         raise ValueError(f"X has no column that is a feature: {'; '.join(f'{r.name}: {r.words}' for r in readings)}.")
-    return TableRows(columns, [column.parse(*cells[column.name]) for column in columns])
+    rows = TableRows(columns, [column.parse(*cells[column.name]) for column in columns])
+    return rows, tuple(each.note for each in readings if each.note)

@@ -17,7 +17,8 @@ from ..params import param
 class PCA(SpectralEmbedder):
     """Principal component analysis: A = I - 11'/n, Bp = I.  [pearson1901pca]
 
-    The directions of largest variance, P'P = I; with ``whiten`` the scores have unit variance. Sparse X stays sparse.
+    The directions of largest variance; P'P = I, and with ``whiten`` the scores have unit variance. Sparse X stays
+    sparse.
 
     Attributes
     ----------

@@ -14,9 +14,14 @@ from sklearn.pipeline import Pipeline
 CARD_MARK = "<!-- proxembed model card -->"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 USE = """## Use
-- `proxembed transform NAME.skops NEW -o z.csv` embeds new rows; `proxembed predict` gives their labels, where the model
-  has a read-out.
-- In Python: `proxembed.persist.load("NAME.skops")`. Loading runs no code of the file."""
+`proxembed transform NAME.skops NEW -o z.csv` embeds new rows{predict}. In Python:
+```python
+import proxembed
+model = proxembed.load("NAME.skops")  # runs no code of the file
+{call}
+```
+X_new holds the columns of the training data: {columns}."""
+MATRIX, TABLE = "an array, or a sparse matrix, of {} features in their order", "a DataFrame with {}"
 LIMITS = """## Limits
 - New rows need the same features, measured alike. What was learned on other rows need not hold.
 - The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
@@ -65,7 +70,7 @@ def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, 
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
         "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset)),
         "## Evidence\n" + _evidence(summary),
-        USE,
+        _use(chosen, dataset),
         LIMITS,
     ]
     if command is not None:
@@ -86,7 +91,22 @@ def _data_lines(dataset: Any) -> str:
         + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
+    if facts["test"] is not None:
+        among = f"the {facts['test']:,} test rows are among these" if facts["test"] else "no test row is among these"
+        lines.append(f"- the model is fitted on these rows; {among}")
     return "\n".join(lines)
+
+
+def _use(model: Any, dataset: Any) -> str:
+    """How to embed and predict, for the program and in three lines of Python."""
+    call, predict = "Z = model.transform(X_new)", ""
+    if hasattr(model, "predict"):
+        call = "Z, labels = model.transform(X_new), model.predict(X_new)"
+        predict = ", and `proxembed predict NAME.skops NEW -o labels.csv` gives their labels"
+    columns = MATRIX.format(getattr(model, "n_features_in_", "all"))
+    if dataset is not None and (dataset.source or {}).get("format") == "table" and not hasattr(dataset.X, "dtype"):
+        columns = TABLE.format(", ".join(map(_plain, dataset.feature_names)))
+    return USE.format(predict=predict, call=call, columns=columns)
 
 
 def _evidence(summary: Mapping | None) -> str:

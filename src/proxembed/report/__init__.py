@@ -3,6 +3,7 @@
 from .adaptive import adaptive_section
 from .card import data_card
 from .files import leaderboard_csv
+from .map_figure import map_axes
 from .matrices import proximity_section
 from .page import page_html, verdict_card
 from .record import make_record, make_unfinished, read_record, versions
@@ -18,6 +19,7 @@ __all__ = [
     "leaderboard_csv",
     "make_record",
     "make_unfinished",
+    "map_axes",
     "map_section",
     "page_html",
     "proximity_section",

@@ -52,7 +52,7 @@ def best_of_each_model(leaderboard: Sequence[dict]) -> list[dict]:
 
 
 def adaptive_section(
-    leaderboard: Sequence[dict], history: Sequence[dict], *, search: str, classifier: str, scoring: str, rows: int,
+    leaderboard: Sequence[dict], history: Sequence[dict], *, search: str, classifier: str, measure: str, rows: int,
     folds: int, scaling: str = "none", fitted: dict | None = None,
 ) -> dict:  # fmt: skip
     """The best models of a search over switches, and its convergence.  [mu2012defc]
@@ -65,7 +65,7 @@ def adaptive_section(
     history : list of dict
         ``evaluations``, ``seconds`` and ``best`` (score so far), in the order of time; where a generation ended also
         ``generation_best`` and ``generation_mean``.
-    search, classifier, scoring : str
+    search, classifier, measure : str
         How models were drawn, by which classifier and measure they were judged.
     rows, folds : int
         What they were judged on.
@@ -87,7 +87,7 @@ def adaptive_section(
     >>> entry = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"n_friends": 3}, "k": 2, "score": 0.9,
     ...          "by_fold": [0.9], "seconds": 0.1, "repairs": (), "failed": None}
     >>> found = adaptive_section([entry], [{"evaluations": 1, "seconds": 0.1, "best": 0.9}], search="random",
-    ...                          classifier="1nn", scoring="subset accuracy", rows=60, folds=3)
+    ...                          classifier="1nn", measure="subset accuracy", rows=60, folds=3)
     >>> found["models"][0]["switches"], found["n_models"], found["history"]["best"]
     ([3, 5, 0, 5, 1, 2, 2, 0], 1, [0.9])
     """
@@ -98,7 +98,7 @@ def adaptive_section(
     return {
         "search": search,
         "classifier": classifier,
-        "scoring": scoring,
+        "measure": measure,
         "rows": rows,
         "folds": folds,
         "n_models": len(of_model),

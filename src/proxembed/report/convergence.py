@@ -28,7 +28,7 @@ def convergence(found: dict, *, narrow: bool = False) -> str:
     --------
     >>> history = {"evaluations": [1, 4], "seconds": [0.1, 0.5], "best": [0.5, 0.6]}
     >>> generations = {"evaluations": [2, 4], "best": [0.5, 0.6], "mean": [0.4, 0.5]}
-    >>> facts = {"history": history, "generations": generations, "scoring": "subset accuracy", "rows": 60, "folds": 3}
+    >>> facts = {"history": history, "generations": generations, "measure": "subset accuracy", "rows": 60, "folds": 3}
     >>> "best subset accuracy so far (0 to 1)" in convergence(facts)
     True
     """
@@ -46,8 +46,8 @@ def convergence(found: dict, *, narrow: bool = False) -> str:
             panel.grid(axis="y", color="#dddddd", linewidth=0.7)
             panel.yaxis.set_tick_params(labelleft=True)
             if narrow or panel is panels[0]:
-                unit = " (sign changed)" if is_loss(found["scoring"]) else unit_of_measure(found["scoring"])
-                panel.set_ylabel(f"best {found['scoring']} so far{unit}")
+                unit = " (sign changed)" if is_loss(found["measure"]) else unit_of_measure(found["measure"])
+                panel.set_ylabel(f"best {found['measure']} so far{unit}")
         if len(generations["mean"]) > 1:
             look: Any = {"color": "#536170", "marker": "^", "markersize": 4.5, "linewidth": 1.0, "linestyle": "--"}
             panels[0].plot(generations["evaluations"], generations["mean"], label="mean of a generation", **look)

@@ -128,6 +128,7 @@ def _context(record: dict) -> dict[str, Any]:
         "card": data_card(summary["dataset"]),
         "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
+        "notes": summary["dataset"].get("notes", ()),
         "splitting": _splitting(summary["protocol"]),
         "tested": any(scores[drawn[0]]["test"] is not None for scores in scored),
         "score": views.score_text,

@@ -47,7 +47,7 @@ _MODEL = {
     "seconds": NUMBER, "repairs": [str],
 }  # fmt: skip
 _ADAPTIVE = {
-    "search": str, "classifier": str, "scoring": str, "rows": int, "folds": int, "n_models": int,
+    "search": str, "classifier": str, "measure": str, "rows": int, "folds": int, "n_models": int,
     "n_evaluations": int, "n_failed": int, "scaling": str, "fitted": (dict, type(None)), "models": [_MODEL],
     "history": {"evaluations": [int], "seconds": [NUMBER], "best": [NUMBER]},
     "generations": {"evaluations": [int], "best": [NUMBER], "mean": [NUMBER]},

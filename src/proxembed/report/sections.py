@@ -242,51 +242,48 @@ def label_section(
 
 
 def component_section(
-    estimator: Any, stability: Sequence[float] | None = None, n_features: int = 8,
-    feature_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None,
-) -> list[dict] | None:  # fmt: skip
+    estimator: Any, stability: Sequence[float] | None = None, n_features: int = 8
+) -> list[dict] | None:
     """What each component is made of and which labels it serves.
 
     Parameters
     ----------
-    estimator : fitted embedder, or Pipeline with a step "embedding"
+    estimator : fitted embedder, or pipeline with ``explain`` and a step "embedding"
     stability : sequence of float, optional
         From 0 to 1, one per component.
     n_features : int, default=8
-        Features kept a component, strongest first.
-    feature_names, label_names : sequence of str, optional
-        Names, where the estimator was fitted on arrays without names.
+        Features listed per component, strongest first.
 
     Returns
     -------
-    list of dict, or None for an estimator without linear components
-        ``component`` (from 1), ``eigenvalue``, ``features``, ``labels``, ``stability``.
+    list of dict, or None for an estimator without ``explain``
+        ``component`` (from 1), ``eigenvalue``, ``features``, ``labels``, ``effects`` (see ``Explanation``),
+        ``stability``.
 
     Examples
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
+    >>> from proxembed.model import fit_on
     >>> from proxembed.report import component_section
     >>> data = digits()
-    >>> first = component_section(OPLS(n_components=2).fit(data.X, data.Y), label_names=data.label_names)[0]
+    >>> first = component_section(fit_on(OPLS(n_components=2), data))[0]
     >>> first["component"], len(first["features"]), first["labels"][0][0] in data.label_names
     (1, 8, True)
     """
-    steps = getattr(estimator, "named_steps", {})
-    estimator = steps.get("embedding", estimator)
-    if not hasattr(estimator, "components_") or not hasattr(estimator, "explain"):
+    if not hasattr(estimator, "explain"):
         return None
-    features = {} if feature_names is None else {f"x{j}": str(name) for j, name in enumerate(feature_names)}
-    labels = {} if label_names is None else {str(j): str(name) for j, name in enumerate(label_names)}
-    values, found = getattr(estimator, "eigenvalues_", None), []
-    for j in range(estimator.n_components_):
-        told = estimator.explain(j, n_features)
+    embedding = getattr(estimator, "named_steps", {}).get("embedding", estimator)
+    values, found = getattr(embedding, "eigenvalues_", None), []
+    for j in range(embedding.n_components_):
+        explanation = estimator.explain(j, n_features)
         found.append(
             {
                 "component": j + 1,
                 "eigenvalue": _cell(values, j),
-                "features": [[features.get(name, name), weight] for name, weight in told.features],
-                "labels": [[labels.get(name, name), loading] for name, loading in told.labels],
+                "features": [list(pair) for pair in explanation.features],
+                "labels": [list(pair) for pair in explanation.labels],
+                "effects": explanation.effects,
                 "stability": _cell(stability, j) if stability is not None and j < len(stability) else None,
             }
         )

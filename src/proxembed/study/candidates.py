@@ -10,7 +10,7 @@ import numpy as np
 
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import DRAWN, KERNEL_ROWS, RIVAL_METHODS, method_arms, settings, title_of
+from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, settings, title_of
 from proxembed.params import Integers, Log, Methods, declared, log, shown
 
 FIRST = ("opls", "kernelized")
@@ -101,7 +101,7 @@ def candidates(
     if names is None:
         names = [
             name.lower()
-            for name, cls in estimators(*DRAWN).items()
+            for name, cls in estimators("method").items()
             if name not in RIVAL_METHODS
             and not _extends(cls)
             and (partly_labelled or cls.keeps_unknown is not True)  # of a wrapper, what it wraps decides
@@ -200,7 +200,7 @@ def inner_classes(cls: type, search: Methods) -> list[type]:
     >>> sorted(inner.__name__ for inner in inner_classes(MESD, methods("single")))[:2]
     ['DLA', 'DNE']
     """
-    known = [c for c in estimators(*DRAWN).values() if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
+    known = [c for c in estimators("method").values() if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
     return [c for c in known if c.labels == search.labels and _takes(cls(), c())]
 
 

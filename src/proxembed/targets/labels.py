@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.pencil.symmetric import numerical_rank
+from proxembed.tables.indices import small_indices
 
 from .values import (
     COMPLEX,
@@ -48,6 +49,10 @@ class LabelMatrix:
     form: str
     unknown: sparse.csc_array | None = None
     kept: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "Y", small_indices(self.Y))
+        object.__setattr__(self, "unknown", small_indices(self.unknown))
 
     @property
     def n(self) -> int:

@@ -17,11 +17,12 @@ from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
-from proxembed.model import embedding_pipeline, training_labels
+from proxembed.model import fit_on
 from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, make_splits, standard_split
 
 from .labelled_data import check_labels, component_range, labelled_data
+from .leaks import with_leaks
 from .options import CompareOptions, OptionError, call_text
 from .record import RunRecord, evidence_sections, model_section, retry_once, run_head
 from .results import Comparison
@@ -57,11 +58,12 @@ def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tupl
     dataset = labelled_data(X, y, **given)
     file = X if isinstance(X, str | Path) else None
     check_labels(dataset, "y" if file is None else file)
+    noted = with_leaks(dataset)
     data = repr(str(file)) if file is not None else "dataset" if dataset is X else "X, y"
     named = {name: value for name, value in given.items() if value is not None}
     texts = (f"{name}={name}" if file is None else f"{name}={value!r}" for name, value in named.items())
     command = call_text(kind, ", ".join([data, *texts]), options)
-    return dataset, run_head(kind, command, options.seed, file)
+    return noted, run_head(kind, command, options.seed, file)
 
 
 def compare(
@@ -273,9 +275,7 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
         record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
         progress(1, 2, f"components of {arm.name}")
-        train = dataset.take(split.train)
-        model = embedding_pipeline(method, train.X, readout=False).fit(train.X, training_labels(train))
-        record.add(**model_section(model, dataset))
+        record.add(**model_section(fit_on(method, dataset.take(split.train), readout=False)))
     except KeyboardInterrupt:
         results.interrupted = True
 

@@ -147,7 +147,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any) -> Found:
         study.history_,
         search=strategy,
         classifier=classifier,
-        scoring=study.measure_,
+        measure=study.measure_,
         rows=labels.n,
         folds=len(folds),
         scaling=kind,

@@ -13,7 +13,7 @@ import numpy as np
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
 from proxembed.data.parquet import frame_bytes
 from proxembed.features.table import table_fit
-from proxembed.methods.table_encoder import table_of
+from proxembed.methods.table_encoder import table_and_notes
 from proxembed.splits.splits import Split, holdout_split, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
@@ -77,7 +77,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
-    table = table_of(X)
+    table, notes = table_and_notes(X)
     names = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     names = names if table is None else [column.name for column in table.columns]
     codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -89,6 +89,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
         unknown=labels.unknown,
         groups=codes,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
+        notes=notes,
     )
     return _held_out(dataset, test)
 
@@ -254,6 +255,19 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
         raise ValueError(f"{file}: every {row} has the same labels, so that nothing tells rows apart; {remedy}.")
 
 
+def has_test_rows(dataset: Dataset) -> bool:
+    """Whether the data, or who passed them, name test rows.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import has_test_rows
+    >>> has_test_rows(digits())
+    False
+    """
+    return dataset.train_idx is not None and dataset.test_idx is not None
+
+
 def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     """The data set with a split into training and test rows: its own, else a quarter of the rows held out.
 
@@ -264,7 +278,7 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     >>> len(with_test_rows(digits(), 0)[1].held_out)
     445
     """
-    if dataset.train_idx is None or dataset.test_idx is None:
+    if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
         dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out)
     return dataset, standard_split(dataset)

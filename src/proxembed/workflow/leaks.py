@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -57,6 +59,22 @@ def leaks(dataset: Dataset) -> list[str]:
         told = f"{names[j]} alone predicts {dataset.label_names[label]!r} (AUC {area[j, label]:.3f})"
         found.append(f"{told}: leave it out (--drop) if it is known only after the label")
     return found
+
+
+def with_leaks(dataset: Dataset) -> Dataset:
+    """The data set with a note for each leak, which results and pages show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.workflow.leaks import with_leaks
+    >>> x = np.arange(20.0)
+    >>> data = Dataset(x[:, None], (x > 9)[:, None], ["closed"], ["done"], source={"format": "table"})
+    >>> with_leaks(data).notes[0][:29]
+    "closed alone predicts 'done' "
+    """
+    return replace(dataset, notes=(*dataset.notes, *leaks(dataset)))
 
 
 def label_areas(X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -20,14 +20,14 @@ from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import TEST, Results
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
-from proxembed.model import embedding_pipeline, fit_model, training_labels
+from proxembed.model import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, make_splits
 
 from .comparison import data_and_head
 from .engines import Found, run_engine
-from .labelled_data import component_range, with_test_rows
+from .labelled_data import component_range, has_test_rows, with_test_rows
 from .options import SearchOptions
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
@@ -54,17 +54,19 @@ def search(
     measure: str | Callable = "macro average precision",
     goal: str | None = None,
     tolerance: float = 0.03,
+    refit_all: bool = False,
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
     **columns: Any,
 ) -> SearchResult:
-    """Find the embedding that serves the labels best, score it against honest rivals, and fit it on all rows.
+    """Find the embedding that serves the labels best, score it against honest rivals, and fit it.
 
     Test rows (those of the data, ``test``, or a quarter of all) are held out. On the others, methods, parameters and
     sizes are searched by inner folds; the best few are compared with rivals on other folds, and the test rows are
-    scored once. A diagnosis fits the choice to shuffled labels. The last fit is on all rows.
+    scored once. A diagnosis fits the choice to shuffled labels. The last fit is on all rows; where the
+    data or ``test`` name the test rows, on the training rows alone.
 
     Parameters
     ----------
@@ -100,6 +102,8 @@ def search(
         searches for predictions. The verdict speaks to all four goals either way.
     tolerance : float, default=0.03
         Share of the value of all features whose loss does not matter: up to it an embedding is level.
+    refit_all : bool, default=False
+        Whether the last fit takes test rows that were named, too.
     groups : array of shape (n,), or column name, optional
         Rows of one group are never parted.
     test : row numbers or boolean array of shape (n,), or file name, optional
@@ -147,6 +151,7 @@ def search(
         measure,
         goal,
         tolerance,
+        refit_all,
     )
     dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
     return run_search(dataset, options, head, folder, progress or silent)
@@ -170,6 +175,8 @@ def run_search(
     -------
     SearchResult
     """
+    if not has_test_rows(dataset):
+        options = replace(options, refit_all=True)
     dataset, split = with_test_rows(dataset, options.seed)
     make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
     with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE)) as place:
@@ -238,24 +245,28 @@ def concluded(
     head: dict,
     progress: Progress,
 ) -> SearchResult:
-    """Choose by the folds, look at the test rows, diagnose, fit on all rows, make the page."""
+    """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     summary = lambda: worded(summarise(results, dataset, options.tolerance))  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(options, found))
     name, method, k = best_choice(record.summary, found, options.goal)
-    record.add(search=search_section(options, found, choice_facts(name, method)), adaptive=found.adaptive)
+    fitted_on = rows_of_model(options, dataset)
+    section = search_section(options, found, choice_facts(name, method))
+    section["fitted_on"] = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
+    record.add(search=section, adaptive=found.adaptive)
     diagnosis = model = None
     try:
         if not results.interrupted:
             diagnosis = look_at_test_rows(options, name, method, k, dataset, split, found, record, progress)
-        progress(2, 3, "the last fit, on all rows")
-        fitted = refitted(method, dataset)
+        progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
+        fitted = fit_on(method, fitted_on)
         if place is not None:
-            place.write(saved_model(fitted, dataset, place.folder, record.summary, head["command"]))
+            place.write(saved_model(fitted, dataset, fitted_on, place.folder, record.summary, head["command"]))
         model = fitted
-        record.add(**model_section(model, dataset, None if diagnosis is None else diagnosis.stability))
+        record.add(**model_section(model, None if diagnosis is None else diagnosis.stability))
     except KeyboardInterrupt:
         results.interrupted = True
-    return SearchResult(record.finish(), results, place, dataset=dataset, name=name, model=model, diagnosis=diagnosis)
+    more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
+    return SearchResult(record.finish(), results, place, **more)
 
 
 def look_at_test_rows(
@@ -288,9 +299,9 @@ def look_at_test_rows(
     return diagnosis
 
 
-def refitted(method: Any, dataset: Any) -> Any:
-    """The pipeline of a method, fitted on all rows."""
-    return fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset), dataset.groups)
+def rows_of_model(options: SearchOptions, dataset: Any) -> Any:
+    """The data set of the last fit: all rows, or the training rows alone."""
+    return dataset if options.refit_all else dataset.take(dataset.train_idx)
 
 
 def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
@@ -342,10 +353,11 @@ def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, p
 def best_so_far(
     options: SearchOptions, dataset: Any, found: Found, head: dict, place: RunFolder | None
 ) -> SearchResult:
-    """After an interruption before the comparison had an arm: the best so far, fitted on all rows."""
+    """After an interruption before the comparison had an arm: the best so far, fitted."""
     name, method = found.leaders[0]
-    model = refitted(method, dataset)
+    fitted_on = rows_of_model(options, dataset)
+    model = fit_on(method, fitted_on)
     if place is not None:
-        place.write(saved_model(model, dataset, place.folder, None, head["command"]))
+        place.write(saved_model(model, dataset, fitted_on, place.folder, None, head["command"]))
     record = make_unfinished(**head, search=search_section(options, found))
-    return SearchResult(record, None, place, dataset=dataset, name=name, model=model)
+    return SearchResult(record, None, place, dataset=dataset, fitted_on=fitted_on, name=name, model=model)

@@ -143,9 +143,12 @@ class SearchOptions:
     measure: Any = AVERAGE_PRECISION
     goal: str | None = None
     tolerance: float = TOLERANCE
+    refit_all: bool = False
 
     def __post_init__(self):
         check_limits(self.n_jobs, self.max_seconds, self.max_trials)
+        if not isinstance(self.refit_all, bool):
+            raise OptionError("refit_all", self.refit_all, "must be True or False.")
         check_tolerance(self.tolerance)
         _check_folds(self)
         check_count("shuffles", self.shuffles, 0)

@@ -9,7 +9,6 @@ from typing import Any
 from proxembed.evaluate.evidence import Evidence
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.results import Results
-from proxembed.methods.table_encoder import TableEncoder
 from proxembed.model import embedding_part, source_of
 from proxembed.persist import model_card, model_files
 from proxembed.report import (
@@ -174,12 +173,14 @@ def _json(record: dict) -> bytes:
     return json.dumps(record, indent=1).encode("utf-8")
 
 
-def saved_model(model: Any, dataset: Any, folder: Path, summary: dict | None, command: str) -> dict[str, bytes]:
+def saved_model(
+    model: Any, dataset: Any, fitted_on: Any, folder: Path, summary: dict | None, command: str
+) -> dict[str, bytes]:
     """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them.
 
     Rows that the model was fitted on look better than new ones; the map of the page shows test rows instead.
     """
-    card = model_card(model, dataset, summary, command)
+    card = model_card(model, fitted_on, summary, command)
     files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
     arrays = {"Z": embedding_part(model).transform(dataset.X)}
     if dataset.ids is not None:
@@ -217,12 +218,9 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine")
     }
 
 
-def model_section(model: Any, dataset: Any, stability: Any = None) -> dict:
+def model_section(model: Any, stability: Any = None) -> dict:
     """The components of a fitted model, as the record holds them."""
-    first = model["scaling"] if hasattr(model, "named_steps") else model
-    features = first.state_.feature_names if isinstance(first, TableEncoder) else dataset.feature_names
-    names = {"feature_names": features, "label_names": dataset.label_names}
-    return {"components": component_section(model, stability, **names)}
+    return {"components": component_section(model, stability)}
 
 
 def complete_scores(trials: list[dict]) -> list[dict]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.evaluate.results import Results
-from proxembed.report import page_html, verdict_card
+from proxembed.report import map_axes, page_html, verdict_card
 
 from .record import evidence_files, saved_model, unfinished_file
 from .run_folder import EVIDENCE, SAVED, RunFolder, run_folder
@@ -32,6 +32,9 @@ class Comparison:
     leaderboard : DataFrame, or list of dict where pandas is not installed
         One row per arm at its best size, best first: means over the folds, values on the test rows ("test ..."),
         seconds per fold.
+    notes : tuple of str
+        What is to be known of the data: columns left out as ids, groups proposed, how labels were read, columns that
+        alone predict a label.
     record : dict
         All of it as plain data, as in ``results.json``.
     interrupted : bool
@@ -69,6 +72,10 @@ class Comparison:
         return not self.compared or self.record["summary"]["interrupted"]
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self.record["summary"]["dataset"].get("notes", ())) if self.compared else ()
+
+    @property
     def leaderboard(self) -> Any:
         rows = leaderboard_rows(self.record["summary"]) if self.compared else []
         try:
@@ -88,6 +95,36 @@ class Comparison:
         if not self.compared:
             raise ValueError("no page can be made: the search was interrupted before a comparison; let it run longer.")
         return page_html(self.record)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the map of rows that were held out from its fit: two components of the best method, coloured by label.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            There is no map: the run was interrupted before it, or no method could be fitted.
+
+        Examples
+        --------
+        >>> import proxembed
+        >>> from matplotlib.figure import Figure
+        >>> from proxembed.data import digits
+        >>> found = proxembed.compare(digits().take(range(200)), methods="opls", n_components=2, folds=2)
+        >>> found.plot(Figure().add_subplot()).get_title(loc="left")
+        'OPLS: 99 held-out rows'
+        """
+        if "map" not in self.record:
+            raise ValueError("no map can be drawn: the run was interrupted before it, or no method could be fitted.")
+        return map_axes(self.record["map"], ax)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write the files that the program leaves into a folder; the paths.
@@ -118,8 +155,12 @@ class SearchResult(Comparison):
 
     Attributes
     ----------
-    model : Pipeline
-        Scaling, embedding and read-out, fitted on all rows; None where Ctrl-C came before it.
+    model : EmbeddingPipeline
+        Scaling, embedding and read-out; None where Ctrl-C came before it. ``transform`` embeds new rows, ``predict``
+        gives their labels, ``explain`` tells what a component is made of.
+    dataset, fitted_on : Dataset
+        All rows, and those that the model was fitted on: all of them too, or the training rows where test rows were
+        named.
     embedding : array of shape (n, k)
         All rows as the model embeds them. Rows that it was fitted on look better than new ones.
     diagnosis : Diagnosis or None
@@ -146,25 +187,25 @@ class SearchResult(Comparison):
         folder: RunFolder | None,
         *,
         dataset: Any,
+        fitted_on: Any,
         name: str,
         model: Any = None,
         diagnosis: Any = None,
     ):
         super().__init__(record, results, folder)
-        self.dataset, self.name, self.model, self.diagnosis = dataset, name, model, diagnosis
+        self.dataset, self.fitted_on, self.name, self.model, self.diagnosis = dataset, fitted_on, name, model, diagnosis
 
     @property
     def embedding(self) -> Any:
-        from proxembed.model import embedding_part
-
-        return None if self.model is None else embedding_part(self.model).transform(self.dataset.X)
+        return None if self.model is None else self.model.transform(self.dataset.X)
 
     def _files(self, folder: Path) -> Mapping[str, bytes]:
         summary = self.record["summary"] if self.compared else None
         files = super()._files(folder) if self.compared else unfinished_file(self.record)
         if self.model is None:
             return files
-        return {**saved_model(self.model, self.dataset, folder, summary, self.record["command"]), **files}
+        saved = saved_model(self.model, self.dataset, self.fitted_on, folder, summary, self.record["command"])
+        return {**saved, **files}
 
 
 def leaderboard_rows(summary: dict) -> list[dict]:

@@ -45,7 +45,7 @@ def test_the_verb_shows_the_facts(table):
     words = ["--labels", "t_*", "--drop", "doc", "--groups", "who", "--time", "when", "--text", "note"]
     done = program(table, *words, "--json", "--drop", "hue")
     facts = json.loads(done.stdout)
-    assert (facts["groups"], facts["time_order"], facts["sparse"], facts["labels"]) == (2, True, True, 2)
+    assert (facts["groups"], facts["time_order"], facts["d"], facts["labels"]) == (2, True, 1, 2)
 
 
 def test_keep_names_all_features(table):

@@ -34,7 +34,7 @@ SEARCH = {
     "summary": (main_job, "summarise", VALUES, PAGE | MODEL, ("map", "diagnosis")),
     "test rows": (main_job, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
     "diagnosis": (main_job, "diagnosed", COMPARED, PAGE | MODEL, ("diagnosis",)),
-    "last fit": (main_job, "refitted", COMPARED, PAGE, ("components",)),
+    "last fit": (main_job, "fit_on", COMPARED, PAGE, ("components",)),
     "model": (main_job, "saved_model", COMPARED, PAGE, ("components",)),
     "components": (main_job, "model_section", COMPARED | MODEL, PAGE | MODEL, ("components",)),
     "page": (record_room, "page_html", COMPARED | MODEL, PAGE | MODEL, ()),
@@ -43,7 +43,7 @@ COMPARE = {
     "summary": (comparison, "summarise", VALUES, PAGE, ("map", "components")),
     "contrasts": (comparison, "contrasts", COMPARED, PAGE, ("map", "components")),
     "held-out rows": (comparison, "held_out_evidence", COMPARED, PAGE, ("map", "components")),
-    "components": (comparison, "embedding_pipeline", COMPARED, PAGE, ("components",)),
+    "components": (comparison, "fit_on", COMPARED, PAGE, ("components",)),
     "page": (record_room, "page_html", COMPARED, PAGE, ()),
 }
 
@@ -151,7 +151,7 @@ def test_an_error_after_a_phase_tells_what_was_kept(unsplit, out, monkeypatch):
     def too_large(*arguments):
         raise MemoryError("Unable to allocate 8.00 GiB")
 
-    monkeypatch.setattr(main_job, "refitted", too_large)
+    monkeypatch.setattr(main_job, "fit_on", too_large)
     done = program("search", unsplit, *QUICK, "-o", out)
     line = done.stderr.strip()
     assert done.exit_code == 2 and len(line.splitlines()) == 1 and done.stdout == ""

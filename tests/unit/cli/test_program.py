@@ -64,6 +64,15 @@ def test_data_and_methods_describe(file):
     assert json.loads(program("data", file, "--json").stdout)["labels"] == 3
     names = {row["name"]: row for row in json.loads(program("methods", "--json").stdout)}
     assert names["opls"]["class"] == "OPLS" and "pca" in program("methods").output
+    assert program("methods").output.startswith("Several labels per row\n")
+
+
+def test_methods_tells_the_rest_of_one():
+    told = program("methods", "mesd")
+    assert told.exit_code == 0 and "method :" in told.output and "@" in told.output
+    assert json.loads(program("methods", "mesd", "--json").stdout)["class"] == "MESD"
+    wrong = program("methods", "msed")
+    assert wrong.exit_code == 2 and wrong.stderr == "proxembed: 'msed' is no estimator; is it smse or mesd?\n"
 
 
 @pytest.mark.parametrize("name", ["absent.npz", "empty.npz", "words.arff", "words.xyz"])

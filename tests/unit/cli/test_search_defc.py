@@ -42,7 +42,7 @@ def test_the_folder_tells_of_the_models_and_holds_the_best(unsplit, tmp_path, ma
     out = tmp_path / "out"
     record = searched(unsplit, out, "--shuffles", "19")
     found, chosen = record["adaptive"], record["search"]["chosen"]
-    assert (found["search"], found["classifier"], found["scoring"]) == ("reduced8", "1nn", "macro F1")
+    assert (found["search"], found["classifier"], found["measure"]) == ("reduced8", "1nn", "macro F1")
     assert (found["n_models"], found["n_evaluations"], found["rows"], found["folds"]) == (8, 8, 90, 3)
     arms = [entry["arm"] for entry in record["summary"]["best"] if not entry["rival"]]
     named = [f"DEFC [{','.join(map(str, model['switches']))}]" for model in found["models"][:3]]
@@ -103,7 +103,7 @@ def test_the_search_sees_neither_test_rows_nor_unknown_labels(tmp_path, made, mo
     assert len(seen) == 1 and len(seen[0]) == len(known) == record["adaptive"]["rows"]
     part = X.round(4)[known]
     np.testing.assert_allclose(np.sort(seen[0], axis=0), np.sort((part - part.mean(0)) / part.std(0, ddof=1), axis=0))
-    assert record["adaptive"]["scoring"] == "subset accuracy"
+    assert record["adaptive"]["measure"] == "subset accuracy"
     assert load(tmp_path / "out" / "model.skops").predict(X).shape == (120, 3)
 
 

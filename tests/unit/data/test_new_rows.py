@@ -10,6 +10,7 @@ from scipy import sparse
 
 from proxembed.data import Columns, DataError, Dataset, read, read_rows
 from proxembed.data.readers import table_file
+from proxembed.features.table import table_fit
 
 OLD = "doc,x,kind,e,y\na,1,red,[1 2],0\nb,2,blue,[3 4],1\nc,4,red,[5 6],1\nd,5,blue,[7 8],0\n"
 NEW = "e,unheard,kind,doc,x\n[9 8],1,blue,p,0.5\n[7 6],?,red,q,-1\n"
@@ -65,7 +66,8 @@ def test_texts_are_counted_in_the_words_of_the_training_file(tmp_path):
     data, source = source_of(tmp_path, "y,t\n0,the whale sings\n1,whales sing\n", text="t")
     (tmp_path / "new.csv").write_text("t\nsing to the sea\n")
     X, _ = read_rows(tmp_path / "new.csv", source)
-    assert sparse.issparse(X) and data.feature_names == ("sing", "whale") and X.toarray().tolist() == [[1, 0]]
+    (block,) = table_fit(data.X).words
+    assert block.terms == ("sing", "whale") and block.counts(X["t"]).toarray().tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from scipy import sparse
 
 from proxembed.data import Columns, read
 from proxembed.data.readers import table_file
+from proxembed.features.table import table_fit
+from proxembed.methods.variance import LSI
+from proxembed.model import embedding_pipeline
 
 TEXT = "doc,x,kind,y_a,y_b\na,1,red,0,1\nb,2.5,blue,1,\nc,-3e2,red,1,0\nd,0,blue,0,true\n"
 LABELS = Columns(labels=("y_*",), id="doc")
@@ -103,11 +106,12 @@ def test_vectors_in_parquet_and_csv_become_columns(tmp_path):
         assert data.feature_names == ("e[0]", "e[1]", "x")
 
 
-def test_texts_become_counts_of_stems_and_stay_sparse(tmp_path):
+def test_a_lone_text_becomes_counts_of_stems_in_the_encoder(tmp_path):
     text = 'y,words\n0,"Whales sing\nsongs"\n1,a whale sang\n1,"a song, a song"\n'
     data = read(made(tmp_path, text), labels="y", columns=Columns(text="words"))
-    assert sparse.issparse(data.X) and data.feature_names == ("a", "song", "whale")
-    assert data.X.toarray().tolist() == [[0, 1, 1], [1, 0, 1], [2, 2, 0]]
+    (block,) = table_fit(data.X).words
+    assert data.feature_names == ("words",) and block.terms == ("a", "song", "whale")
+    assert block.counts(data.X["words"]).toarray().tolist() == [[0, 1, 1], [1, 0, 1], [2, 2, 0]]
 
 
 def test_groups_are_codes_and_times_are_seconds(tmp_path):
@@ -134,11 +138,20 @@ def test_a_test_file_shares_names_groups_and_the_columns_of_the_training_file(tm
     assert data.Y.toarray()[4:].tolist() == [[1, 0], [0, 1]] and data.unknown.toarray()[5, 0]
 
 
-def test_the_words_of_a_test_file_do_not_enter_the_vocabulary(tmp_path):
+def test_the_words_of_held_out_rows_do_not_enter_the_vocabulary(tmp_path):
+    """Neither those of a test file nor those of a fold: the encoder is learned from the rows of each fit."""
     train = made(tmp_path, "y,words\n0,red blue\n1,red blue\n", "t-train.csv")
     test = made(tmp_path, "y,words\n0,red green\n1,green\n", "t-test.csv")
     data = read(train, labels="y", test=test, columns=Columns(text="words"))
-    assert data.feature_names == ("blue", "red") and data.X.toarray().tolist() == [[1, 1], [1, 1], [0, 1], [0, 0]]
+    model = embedding_pipeline(LSI(n_components=1), data.X, readout=False).fit(data.X[data.train_idx])
+    assert model["scaling"].get_feature_names_out().tolist() == ["words: blue", "words: red"]
+    found = model["scaling"].transform(data.X)
+    assert sparse.issparse(found) and (found.toarray() > 0).tolist() == [[True, True]] * 2 + [
+        [False, True],
+        [False] * 2,
+    ]
+    green = embedding_pipeline(LSI(n_components=1), data.X, readout=False).fit(data.X[data.test_idx])
+    assert green["scaling"].get_feature_names_out().tolist() == ["words: green"]
 
 
 def test_the_index_that_pandas_wrote_is_no_feature_but_may_be_named(tmp_path):

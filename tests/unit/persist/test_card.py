@@ -2,11 +2,16 @@
 
 import re
 
+import numpy as np
+import pandas
+import pytest
+
 import strategies
 from proxembed import OPLS, PCA, Kernelized
 from proxembed.data import Dataset
-from proxembed.model import embedding_pipeline
-from proxembed.persist import model_card
+from proxembed.model import embedding_pipeline, fit_on, source_of
+from proxembed.persist import model_card, save
+from proxembed.workflow.labelled_data import frame_dataset
 
 Y = strategies.labels_multi(40, 4, 3).astype(int)
 X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), Y, 3)
@@ -43,3 +48,33 @@ def test_hostile_names_stay_text_in_the_card():
     assert len(section.strip().splitlines()) == 3
     for shown in (r"\<script\>", r"a\|b", r"\`x\`", r"\[l\]", r"x\\u202ey", r"two lines\# head"):
         assert shown in section
+
+
+@pytest.mark.parametrize("kind", ["array", "table", "bare"])
+def test_the_three_lines_of_the_card_run(kind, tmp_path, monkeypatch):
+    """As they stand, but for the name of the file and the new rows."""
+    monkeypatch.chdir(tmp_path)
+    rows, data = X, Dataset(X, Y, label_names=NAMES)
+    if kind == "table":
+        frame = pandas.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b"), "sea": Y[:, 0]})
+        rows, data = frame.drop(columns="sea"), frame_dataset(frame, labels="sea")
+    model = OPLS(n_components=2).fit(X, Y) if kind == "bare" else fit_on(OPLS(n_components=1), data)
+    card = model_card(model, data)
+    save(model, tmp_path / "mine.skops", source=source_of(data), card=card)
+    lines = card.split("```python\n")[1].split("```")[0].replace("NAME", "mine")
+    assert len(lines.splitlines()) == 3
+    names = {"X_new": rows[:3]}
+    exec(lines, names)
+    assert names["Z"].shape == (3, 2 if kind == "bare" else 1)
+    np.testing.assert_allclose(names["Z"], model.transform(rows)[:3], rtol=1e-9, atol=1e-12)
+    assert ("labels" in names) == (kind != "bare")
+    assert ("a DataFrame with size, kind" if kind == "table" else "an array") in card
+
+
+def test_a_card_says_whether_test_rows_are_among_those_of_the_fit():
+    data = Dataset(X, Y, train_idx=np.arange(30), test_idx=np.arange(30, 40))
+    model = fit_on(OPLS(n_components=1), data)
+    assert "fitted on these rows; the 10 test rows are among these" in model_card(model, data)
+    part = model_card(model, data.take(data.train_idx))
+    assert "30 rows" in part and "fitted on these rows; no test row is among these" in part
+    assert "test rows" not in model_card(model, Dataset(X, Y)).split("## Data")[1].split("##")[0]

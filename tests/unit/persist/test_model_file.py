@@ -166,7 +166,7 @@ def test_the_file_keeps_source_versions_and_card(path):
     assert "# PCA: 9 features to 2 components" in path.with_suffix(".md").read_text(encoding="utf-8")
     with zipfile.ZipFile(path) as archive:
         facts = json.loads(archive.read(FACTS))
-    assert facts["format"] == 4 and {"proxembed", "numpy", "scipy", "scikit-learn", "skops", "python"} <= set(facts)
+    assert facts["format"] == 5 and {"proxembed", "numpy", "scipy", "scikit-learn", "skops", "python"} <= set(facts)
 
 
 def test_without_a_source_there_is_none(path):
@@ -193,7 +193,8 @@ def test_a_registered_method_of_the_user_is_trusted_where_it_is_known(path):
 def test_trusted_names_are_few_and_ours():
     names = trusted_names()
     ours = [name for name in names if not name.startswith("scipy.sparse.")]
-    foreign = {f"{c.__module__}.{c.__name__}" for c in registry().values() if not c.__module__.startswith("proxembed.")}
+    classes = [cls for cls in registry().values() if not cls.__module__.startswith("proxembed.")]
+    foreign = {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
     assert all(name.startswith("proxembed.") or name in foreign for name in ours)
     assert not any(".cli." in name or ".data." in name or ".report." in name for name in ours)
 
@@ -280,7 +281,7 @@ def test_another_version_warns_and_another_format_is_refused(path):
     with pytest.warns(UserWarning, match=r"was saved by proxembed 0\.0\.1, and this is .*; results may differ"):
         other = load(path)
     assert_same(model, other, X)
-    for number in (3, 5):
+    for number in (4, 6):
         with_facts(path, format=number, proxembed="9.0")
         for read in (load, load_source):
             with pytest.raises(ValueError, match=rf"has format {number} \(proxembed 9\.0\).*install proxembed 9\.0"):

@@ -45,7 +45,7 @@ def made_search(n_models=14, settings=6, seed=0):
 
 
 def made_section(scaling="standard", fitted=None, **options):
-    facts = {"search": "ga", "classifier": "1nn", "scoring": "subset accuracy", "rows": 391, "folds": 3}
+    facts = {"search": "ga", "classifier": "1nn", "measure": "subset accuracy", "rows": 391, "folds": 3}
     facts |= {"scaling": scaling, "fitted": fitted}
     return adaptive_section(*made_search(**options), **facts)
 
@@ -108,7 +108,7 @@ def test_the_line_of_python_makes_the_best_model():
 def test_all_is_written_as_a_word_and_no_model_is_no_section():
     assert parameter_words({"n_neighbors": None, "lam": 1e-5, "p": 3}) == ["n_neighbors = all", "lam = 1e-05", "p = 3"]
     failed = [{**entry, "score": -np.inf, "failed": "no"} for entry in made_search()[0]]
-    found = adaptive_section(failed, [], search="ga", classifier="1nn", scoring="subset accuracy", rows=9, folds=2)
+    found = adaptive_section(failed, [], search="ga", classifier="1nn", measure="subset accuracy", rows=9, folds=2)
     assert found["models"] == [] and found["n_failed"] == len(failed) and adaptive_view(found) is None
     record = {**adaptive_record(), "adaptive": found}
     assert 'id="models"' not in page_html(record)
@@ -172,7 +172,7 @@ def test_the_page_is_the_same_after_the_file(tmp_path):
         (("generations", "mean"), [], "the lists of adaptive.generations differ in length"),
         (("models", 0, "switches"), [1.5], r"adaptive.models\[0\].switches\[0\] must be a whole number"),
         (("models", 1, "score"), None, r"adaptive.models\[1\].score must be"),
-        (("scoring",), 3, "adaptive.scoring must be text"),
+        (("measure",), 3, "adaptive.measure must be text"),
         (("fitted",), 3, "adaptive.fitted must be an object or null"),
     ],
 )

@@ -3,12 +3,13 @@
 import json
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
-from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 
-from proxembed import OPLS, Kernelized
+from proxembed import OPLS, Isomap, Kernelized
+from proxembed.data import Dataset
+from proxembed.model import fit_on
 from proxembed.report import component_section, label_section, map_section
 from proxembed.report.sections import HEXAGONS, MAP_LABELS, hexagon_of
 from unit.report.synthetic import made_labels
@@ -109,20 +110,33 @@ def test_components_tell_features_and_labels_by_name():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6))
     Y = np.column_stack([X[:, 4] > 0, X[:, 1] > 0.5]).astype(int)
-    fitted = OPLS(n_components=2).fit(X, Y)
-    found = component_section(fitted, [0.9], 3, feature_names=list("abcdef"), label_names=["four", "one"])
+    data = Dataset(X, Y, list("abcdef"), ["four", "one"])
+    found = component_section(fit_on(OPLS(n_components=2), data), [0.9], 3)
     assert [part["component"] for part in found] == [1, 2] and [part["stability"] for part in found] == [0.9, None]
     assert {part["features"][0][0] for part in found} == {"b", "e"}
-    assert all(len(part["features"]) == 3 for part in found)
+    assert all(len(part["features"]) == 3 and not part["effects"] for part in found)
     assert {name for part in found for name, _ in part["labels"]} == {"four", "one"}
     assert json.loads(json.dumps(found)) == found
-    piped = make_pipeline(OPLS(n_components=2)).fit(X, Y)
-    piped.steps[0] = ("embedding", piped.steps[0][1])
-    assert component_section(piped, [0.9], 3, list("abcdef"), ["four", "one"]) == found
+    bare = component_section(OPLS(n_components=2).fit(pandas.DataFrame(X, columns=data.feature_names), Y))
+    assert {name for part in bare for name, _ in part["labels"]} == {"0", "1"}
+    assert {part["features"][0][0] for part in bare} == {"b", "e"}
 
 
-def test_what_has_no_linear_components_has_no_section():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    assert component_section(PCA(2).fit(X)) is None
-    kernel = component_section(Kernelized(OPLS(), n_components=1).fit(X, (X[:, :2] > 0).astype(int)))
-    assert kernel is None or kernel[0]["features"][0][0].startswith("relation")
+def test_components_of_a_kernel_tell_features_by_name():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    data = Dataset(X, (X[:, :2] > 0).astype(int), ["a", "b", "c"], ["first", "second"])
+    found = component_section(fit_on(Kernelized(OPLS(), n_components=2), data))
+    assert all(part["effects"] for part in found)
+    assert {name for part in found for name, _ in part["features"][:1]} <= {"a", "b"}
+
+
+def test_classes_that_are_numbers_keep_their_names():
+    """Class "2" is not the class in column 2."""
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    data = Dataset.from_classes(X, np.repeat([1, 2, 3], 30))
+    for part in component_section(fit_on(OPLS(), data)):
+        assert sorted(name for name, _ in part["labels"]) == ["1", "2", "3"]
+
+
+def test_what_has_no_components_has_no_section():
+    assert component_section(Isomap().fit(np.random.default_rng(0).normal(size=(40, 3)))) is None

@@ -1,10 +1,16 @@
 """Columns that alone tell a label are named; signals that are merely strong are not."""
 
 import numpy as np
+import pandas
 import pytest
 
+import proxembed
 from proxembed.data import Columns, read
+from proxembed.evaluate.arms import rival_arms
+from proxembed.workflow import comparison
+from proxembed.workflow.comparison import data_and_head
 from proxembed.workflow.leaks import leaks
+from proxembed.workflow.options import CompareOptions
 
 
 @pytest.fixture
@@ -32,3 +38,20 @@ def test_test_rows_are_not_looked_at(table):
     assert leaks(data)[0].startswith("days alone predicts 'done' (AUC 1.000)")
     few = data.take(np.arange(4))
     assert leaks(few) == []
+
+
+def test_results_and_pages_hold_the_notes_of_the_data(table, monkeypatch):
+    """Of a file and of the same DataFrame, in Python as in the program."""
+    frame = pandas.read_csv(table).drop(columns="state")
+    frame["row_id"] = [f"r{j}x" for j in range(len(frame))]
+    frame.loc[0, "strong"] = np.nan
+    y = frame.pop("done")
+    whole = frame.assign(done=y)
+    for arguments, labels in (((frame, y), {}), ((whole, None), {"labels": "done"})):
+        words = "\n".join(data_and_head("compare", *arguments, options=CompareOptions(), **labels)[0].notes)
+        assert "row_id is an id (all different)" in words and "days alone predicts" in words
+    monkeypatch.setattr(comparison, "rival_arms", lambda *given, **more: rival_arms(*given, **more)[:2])
+    found = proxembed.compare(whole, labels="done", methods="opls", n_components=1, folds=2)
+    assert "\n".join(found.notes) == words
+    page = found.report()
+    assert "row_id is an id" in page and "days alone predicts" in page

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 
 import proxembed
 from proxembed.workflow import main_job
@@ -67,7 +69,7 @@ def test_an_interruption_before_the_comparison_returns_the_best_so_far(data, tmp
 
 
 def test_an_interruption_of_the_last_fit_returns_the_evidence(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(main_job, "refitted", stop)
+    monkeypatch.setattr(main_job, "fit_on", stop)
     found = proxembed.search(*data, **QUICK)
     assert found.interrupted and found.model is None is found.embedding and found.verdict["goals"]["predict"]["arm"]
     assert sorted(path.name for path in found.save(tmp_path)) == EVIDENCE
@@ -78,3 +80,46 @@ def test_labels_that_say_nothing_are_refused_by_their_argument(data):
         proxembed.search(data[0], [{"a"}] * 120)
     with pytest.raises(ValueError, match="^max_seconds=-1 must be a number of seconds above 0"):
         proxembed.search(*data, max_seconds=-1)
+
+
+def test_rows_that_the_user_holds_out_have_no_part_in_the_saved_model(data, tmp_path):
+    X, y = data
+    test = np.arange(90, 120)
+    other = X.copy()
+    other[test] += 5.0  # the test rows alone differ
+    options = {**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls", "n_components": 2}
+    models = [proxembed.search(rows, y, test=test, **options).model for rows in (X, other)]
+    np.testing.assert_array_equal(models[0].transform(X), models[1].transform(X))
+    on_all = proxembed.search(X, y, test=test, refit_all=True, **options, folder=tmp_path / "all")
+    assert not np.allclose(on_all.model.transform(X), models[0].transform(X), rtol=1e-3)
+    assert on_all.fitted_on.X.shape[0] == 120 and on_all.record["search"]["fitted_on"] == {"rows": 120, "all": True}
+    assert "fitted on all 120 rows, after the test rows were scored" in on_all.report()
+    assert "the 30 test rows are among these" in (tmp_path / "all" / "model.md").read_text()
+
+
+def test_page_and_card_say_on_which_rows_the_model_was_fitted(data, tmp_path):
+    options = {**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"}
+    named = proxembed.search(*data, test=np.arange(90, 120), **options, folder=tmp_path / "named")
+    assert named.fitted_on.X.shape[0] == 90 and named.record["search"]["fitted_on"] == {"rows": 90, "all": False}
+    assert "fitted on the 90 training rows; the test rows had no part in it" in named.report()
+    assert "no test row is among these" in (tmp_path / "named" / "model.md").read_text()
+    own = proxembed.search(*data, **options)
+    assert own.fitted_on.X.shape[0] == 120 and own.record["search"]["fitted_on"]["all"]
+    with pytest.raises(ValueError, match="^refit_all='yes' must be True or False"):
+        proxembed.search(*data, refit_all="yes")
+
+
+def test_a_result_draws_its_map(data):
+    found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
+    panel = found.record["map"]["panels"][1]
+    try:
+        ax = found.plot()
+        points = np.vstack([each.get_offsets() for each in ax.collections])
+        assert sorted(points[:, 0]) == sorted(panel["x"]) and ax.get_title(loc="left") == "OPLS: 30 held-out rows"
+    finally:
+        pyplot.close("all")
+    own = Figure().add_subplot()
+    assert found.plot(ax=own) is own and len(own.collections) >= 2
+    del found.record["map"]
+    with pytest.raises(ValueError, match="no map can be drawn"):
+        found.plot()

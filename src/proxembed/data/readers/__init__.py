@@ -18,6 +18,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader, Rows, readers, width
 from proxembed.tables import TableRows
+from proxembed.tables.indices import small_indices
 
 __all__ = ["READERS", "Reader", "import_formats", "read", "read_rows"]
 
@@ -143,7 +144,7 @@ def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
         raise DataError.at(path, None, f"it has {X.shape[1]} features, not the {d} of the training file", SAME_COLUMNS)
     if not isinstance(X, TableRows) and not _finite(X):
         raise DataError.at(path, None, "it holds NaN or infinite features", "fill them in or drop their rows")
-    return X, ids
+    return small_indices(X), ids
 
 
 def _reader(path: Path, accepted: str, of_folder: str) -> Reader:

@@ -28,8 +28,7 @@ class Columns:
     separator : str, optional
         What joins the labels inside the cells of the one label column; "" says that its cells are not to be split.
     text : str or sequence of str
-        Columns of texts. A lone one with no other feature becomes word counts, see `proxembed.data.text_counts`; long
-        texts in other columns are found without being named.
+        Columns of texts; long texts are found without being named.
     id : str, optional
         Column that names the rows.
     groups : str, optional

@@ -89,7 +89,7 @@ class Table(Reader):
 def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
     """The data set of a training table, and perhaps of a test table with the same columns.
 
-    A table of numbers and vectors alone gives a matrix, as does a lone text; any other gives `TableRows`.
+    A table of numbers and vectors alone gives a matrix, any other `TableRows`.
     """
     file = files[0]
     roles = resolve(columns, file.names, file.path)
@@ -99,6 +99,8 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
         required(roles.named, other.names, other.path, f"the training file {file.path.name}")
     if not (roles.features or roles.text):
         raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
+    if not roles.features and len(roles.text) == 1 and file.places[roles.text[0]] != "text":
+        raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
     read = _matrix(files, roles, columns) if roles.labels else None
     if read is not None:
         parts, X, features = read
@@ -140,21 +142,14 @@ def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> 
 def _matrix(
     files: Sequence[TableFile], roles: Roles, columns: Columns
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...]] | None:
-    """A table of numbers and vectors, or of one text, as a matrix; None for any other table."""
+    """A table of numbers and vectors as a matrix; None for any other table."""
     file, missing = files[0], columns.missing or ()
-    if len(roles.text) == 1 and not roles.features:
-        if file.places[roles.text[0]] != "text":
-            raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
-        kinds = {roles.text[0]: "text"}
-    elif roles.text or missing or any(not is_matrix(each, roles.features, columns.keep) for each in files):
+    if roles.text or missing or any(not is_matrix(each, roles.features, columns.keep) for each in files):
         return None
-    else:
-        kinds = {name: file.places[name] for name in roles.features}
+    kinds = {name: file.places[name] for name in roles.features}
     try:
         parts = [_gather(each, kinds, _others(roles)) for each in files]
     except DataError:
-        if roles.text:
-            raise
         return None  # a cell is empty, or no number: the cells themselves tell what they are
     X, features = _matrices([part.features for part in parts], None)
     if columns.missing is None and isinstance(X, np.ndarray) and holds_missing_code(X):
@@ -179,14 +174,6 @@ def _matrices(
     parts: Sequence[FeatureReader], features: tuple[Feature, ...] | None
 ) -> tuple[Matrix, tuple[Feature, ...]]:
     """The rows of one or two files as one matrix, in the given columns or in those that the first file shows."""
-    if "text" in parts[0].kinds.values():
-        words = None if features is None else features[0].values
-        counts = []
-        for part in parts:
-            X, feature = part.counted(words)
-            words = feature.values
-            counts.append(X)
-        return sparse.vstack(counts, format="csr"), (feature,)
     found = parts[0].features() if features is None else features
     blocks = [part.matrix(found) for part in parts]
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks), found

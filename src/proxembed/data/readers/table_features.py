@@ -1,4 +1,4 @@
-"""Feature columns of a table as one matrix: numbers and vectors, or a lone text as word counts."""
+"""Feature columns of a table as one matrix: numbers and vectors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.dataset import Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.table_file import Block, TableFile
-from proxembed.data.text import text_counts
 
 GROWTH = 1.25
-FORM = {"number": "number", "vector": "vector", "text": "text"}
 
 
 @dataclass(frozen=True)
 class Feature:
     """One feature column of the training file.
 
-    `kind` is "number", "vector" (`size` numbers) or "text" (one count for each of `values`).
+    `kind` is "number" or "vector" (`size` numbers).
     """
 
     name: str
     kind: str
-    values: tuple[str, ...] = ()
     size: int = 1
 
     @property
@@ -35,21 +31,19 @@ class Feature:
         """Names of its columns in the matrix."""
         if self.kind == "vector":
             return [f"{self.name}[{j}]" for j in range(self.size)]
-        return list(self.values) if self.kind == "text" else [self.name]
+        return [self.name]
 
     def plain(self) -> dict[str, Any]:
         """As a JSON-able dict."""
         facts: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.kind == "vector":
             facts["size"] = self.size
-        elif self.kind == "text":
-            facts["values"] = list(self.values)
         return facts
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> Feature:
         """From the dict of `plain`."""
-        return cls(facts["name"], facts["kind"], tuple(facts.get("values", ())), facts.get("size", 1))
+        return cls(facts["name"], facts["kind"], facts.get("size", 1))
 
 
 class FeatureReader:
@@ -63,12 +57,11 @@ class FeatureReader:
         self._numbers = [name for name, kind in kinds.items() if kind == "number"]
         self._matrix = np.zeros((0, len(self._numbers)))  # the numbers so far, with room for more rows
         self._vectors: dict[str, list[NDArray[np.floating]]] = {n: [] for n, kind in kinds.items() if kind == "vector"}
-        self._texts: dict[str, list[str]] = {name: [] for name, kind in kinds.items() if kind == "text"}
 
     @property
     def wanted(self) -> dict[str, str]:
         """The forms in which the file is to give its columns."""
-        return {name: FORM[kind] for name, kind in self.kinds.items()}
+        return self.kinds
 
     def add(self, block: Block) -> None:
         """Take the next rows."""
@@ -76,12 +69,10 @@ class FeatureReader:
             self._extend(block.numbers(self._numbers), self.rows + block.rows)
         for name, vectors in self._vectors.items():
             vectors.append(self._vector(name, block, vectors))
-        for name, texts in self._texts.items():
-            texts += block.texts(name)
         self.rows += block.rows
 
     def features(self) -> tuple[Feature, ...]:
-        """The columns as they were found, for a training file; not for texts, whose words are counted first."""
+        """The columns as they were found, for a training file."""
         found = []
         for name, kind in self.kinds.items():
             if kind == "vector":
@@ -89,15 +80,6 @@ class FeatureReader:
             else:
                 found.append(Feature(name, kind))
         return tuple(found)
-
-    def counted(self, words: Sequence[str] | None) -> tuple[Matrix, Feature]:
-        """Word counts of the text column, in the given columns or in those of all its words."""
-        ((name, texts),) = self._texts.items()
-        try:
-            X, words = text_counts(texts, words)
-        except DataError as error:
-            raise DataError(f"{self.file.path}: text column {shorten(name)}: {error}") from error
-        return X, Feature(name, "text", tuple(words))
 
     def matrix(self, features: Sequence[Feature]) -> NDArray[np.floating]:
         """The matrix in the columns of the training file."""

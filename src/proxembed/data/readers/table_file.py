@@ -84,10 +84,6 @@ class Block:
         indices = column.indices if column.null_count == 0 else column.indices.fill_null(-1)
         return indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
 
-    def texts(self, name: str) -> list[str]:
-        """A column of texts; empty cells are empty texts."""
-        return [cell if cell is not None else "" for cell in self.column(name).to_pylist()]
-
     def vectors(self, name: str) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
         """A column of vectors as all their values in a row and the length of each; -1 for an empty cell.
 

@@ -1,0 +1,155 @@
+"""Effect of each feature on what is projected from relations to prototypes: mean gradients, or permutations.
+
+In: prototypes and weights of the relations with them. Out: one signed number per combination and feature, in the units
+of the combination over one standard deviation of the feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.algebra.arrays.matrix import Matrix, largest_entry, row_blocks, row_norms
+
+from .relation import relation
+
+MOST_ROWS, LEAST_ROWS = 200, 20
+MOST_PRODUCTS = 10**8  # rows x prototypes x features that one combination may take
+NEVER_BELOW = 1e-9  # a mean gradient of this share of the mean absolute gradient has no sign but by rounding
+
+
+def relation_effects(
+    kind: str | Callable[..., np.ndarray], prototypes: Any, weights: np.ndarray, **params: Any
+) -> np.ndarray:
+    """Effect of each feature on combinations z = relation(x, prototypes) @ weights' of relation features.
+
+    The rows x are the prototypes themselves: at most 200 of them, evenly spaced in their order; fewer (but 20) where
+    they are many times many features. For "dot", "polynomial", "gaussian" and "cosine" the effect is the mean over
+    these rows of the absolute derivative of z by the feature, with the sign of the mean derivative, times the standard
+    deviation of the feature over all prototypes: of a linear z it is the weight of the standardised feature. For any
+    other relation each feature is permuted among these rows: the effect is the root mean square change of z over the
+    square root of 2, with the sign of its covariance with the change of the feature, which is the same number where z
+    is linear in features that do not correlate by chance.
+
+    Parameters
+    ----------
+    kind : str or callable
+        A relation, as in ``relation``.
+    prototypes : array or sparse matrix of shape (p, d)
+    weights : array of shape (k, p)
+        One row per combination.
+    **params
+        ``degree`` or ``tau``, as in ``relation``.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.effects import relation_effects
+    >>> P = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
+    >>> relation_effects("dot", P, np.array([[1.0, 0.0, 1.0]])).round(2)  # z = 4 x0 + 4 x2, but x2 is constant
+    array([[6.53, 0.  , 0.  ]])
+    """
+    P = sp.csr_array(prototypes) if sp.issparse(prototypes) else np.asarray(prototypes)
+    P = P.astype(np.float64)
+    if isinstance(kind, str) and kind in SLOPES:
+        return _mean_gradients(kind, P, weights, **params) * column_deviations(P)
+    return _permutation_effects(lambda X: relation(kind, X, P, **params) @ weights.T, P, len(weights))
+
+
+def column_deviations(X: Matrix) -> np.ndarray:
+    """Standard deviation of each column, (d,); 0 for a constant one.
+
+    Examples
+    --------
+    >>> column_deviations(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([1., 0.])
+    """
+    unit = largest_entry(X) or 1.0
+    X = X * (1.0 / unit) if np.isfinite(1.0 / unit) else X
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    if not sp.issparse(X):
+        return unit * np.sqrt(np.mean((X - mean) ** 2, axis=0))
+    stored = np.bincount(X.indices, minlength=X.shape[1])
+    squares = np.bincount(X.indices, weights=(X.data - mean[X.indices]) ** 2, minlength=X.shape[1])
+    return unit * np.sqrt((squares + (X.shape[0] - stored) * mean**2) / X.shape[0])
+
+
+def _dot_slopes(X, P, K):
+    return np.ones_like(K), None
+
+
+def _polynomial_slopes(X, P, K, *, degree=2):
+    G = np.asarray((X @ P.T).todense() if sp.issparse(X) else X @ P.T)
+    return degree * (1.0 + G) ** (degree - 1.0), None
+
+
+def _gaussian_slopes(X, P, K, *, tau):
+    return (2.0 / tau) * K, (-2.0 / tau) * K
+
+
+def _cosine_slopes(X, P, K):
+    lengths, others = row_norms(X)[:, None], row_norms(P)
+    turning = np.divide(K, lengths**2, out=np.zeros_like(K), where=lengths > 0)
+    product = lengths * others
+    return np.divide(1.0, product, out=np.zeros_like(K), where=product > 0), -turning
+
+
+# Of phi(x, p): the factors of p and of x in its gradient by x, (m, p) each, from rows, prototypes and relations.
+SLOPES: dict[Any, Callable[..., Any]] = {
+    "dot": _dot_slopes,
+    "polynomial": _polynomial_slopes,
+    "gaussian": _gaussian_slopes,
+    "cosine": _cosine_slopes,
+}
+
+
+def _sample(p: int, products: int) -> np.ndarray:
+    """Numbers of the prototypes that serve as rows, where one row takes so many products."""
+    count = min(p, MOST_ROWS, max(LEAST_ROWS, MOST_PRODUCTS // max(1, products)))
+    return np.linspace(0, p - 1, count).astype(np.intp)
+
+
+def _mean_gradients(kind: str, P: Matrix, weights: np.ndarray, **params: Any) -> np.ndarray:
+    """Mean absolute gradient of each combination, (k, d), with the sign of the mean gradient."""
+    rows = P[_sample(P.shape[0], P.shape[0] * P.shape[1])]
+    total, absolute = np.zeros((len(weights), P.shape[1])), np.zeros((len(weights), P.shape[1]))
+    for part in row_blocks(rows.shape[0], max(P.shape)):
+        X = rows[part]
+        of_p, of_x = SLOPES[kind](X, P, relation(kind, X, P, **params), **params)
+        for j, w in enumerate(weights):
+            gradient = np.asarray((of_p * w) @ P)
+            if of_x is not None:
+                factor = (of_x @ w)[:, None]
+                gradient += X.multiply(factor).toarray() if sp.issparse(X) else factor * X
+            total[j] += gradient.sum(axis=0)
+            absolute[j] += np.abs(gradient).sum(axis=0)
+    return np.where(total < -NEVER_BELOW * absolute, -absolute, absolute) / rows.shape[0]
+
+
+def _permutation_effects(embed: Callable[[Matrix], np.ndarray], P: Matrix, k: int) -> np.ndarray:
+    """Root mean square change of each combination under a permutation of each feature, over sqrt(2), signed."""
+    p, d = P.shape
+    rows = P[_sample(p, p * d * d)]
+    rows = rows.toarray() if sp.issparse(rows) else rows
+    before, found = embed(rows), np.zeros((k, d))
+    order = np.random.default_rng(0).permutation(len(rows))
+    other = np.empty_like(order)
+    other[order] = np.roll(order, 1)  # one cycle: every row gets the value of another row
+    for j in range(d):
+        step = rows[other, j] - rows[:, j]
+        if not step.any():
+            continue
+        moved = rows.copy()
+        moved[:, j] = rows[other, j]
+        change = embed(moved) - before
+        size = np.sqrt(np.mean(change**2, axis=0) / 2)
+        along = (step / np.abs(step).max()) @ change
+        found[:, j] = np.where(along < -NEVER_BELOW * size, -size, size)
+    return found

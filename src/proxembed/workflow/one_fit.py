@@ -1,0 +1,119 @@
+"""One method with its parameters, fitted on a data set and saved: what `proxembed fit` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from proxembed.data import Dataset
+from proxembed.evaluate.arms import method_arms, title_of
+from proxembed.model import fit_on, source_of
+from proxembed.params import declared
+from proxembed.persist import model_card, save
+
+
+def method_with(
+    method: str, size: int | None, settings: Mapping[str, Any], seed: int, *, several_labels: bool
+) -> BaseEstimator:
+    """The unfitted estimator of a method's name, with parameters.
+
+    Parameters
+    ----------
+    method : str
+        One name, as ``evaluate.arms.method_named`` takes it.
+    size : int or None
+        Number of components.
+    settings : mapping of str to value
+        Parameters by name; "method__ridge" is the ridge of a wrapped method, and a parameter that holds a method takes
+        the name of one.
+    seed : int
+        Of a method that draws.
+    several_labels : bool
+        Whether rows carry several labels.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, parameter or value.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.one_fit import method_with
+    >>> method_with("opls", 2, {"ridge": 0.1}, 0, several_labels=True)
+    OPLS(n_components=2, ridge=0.1)
+    """
+    if method.strip().lower() == "all":
+        raise ValueError("--method 'all' is not one method; compare methods with `proxembed compare`.")
+    estimator = method_arms([method], several_labels=several_labels)[0].estimator
+    known = estimator.get_params(deep=False)
+    if "random_state" in known:
+        estimator.set_params(random_state=seed)
+    if known.get("method", estimator) is None:
+        estimator.set_params(method=estimator.default_method())
+    options = dict(settings)
+    for name in options.keys() & method_parameters(estimator):
+        options[name] = _wrapped(name, options[name])
+    if size is not None:
+        options["n_components"] = size
+    for name in options:
+        owner, dots, _ = name.partition("__")
+        if dots and not hasattr(options.get(owner, getattr(estimator, owner, None)), "get_params"):
+            raise ValueError(f"--set {name}: {owner} of {method} is no method; name one first (--set {owner}=NAME).")
+    return estimator.set_params(**options)
+
+
+def method_parameters(estimator: BaseEstimator) -> set[str]:
+    """The parameters of a method whose value is another method.
+
+    Examples
+    --------
+    >>> from proxembed import SSDR
+    >>> from proxembed.workflow.one_fit import method_parameters
+    >>> sorted(method_parameters(SSDR()))
+    ['supervised', 'unsupervised']
+    """
+    kinds = {name: spec.kind for name, (_, spec) in declared(type(estimator)).items()}
+    return {name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, BaseEstimator)}
+
+
+def _wrapped(parameter: str, name: Any) -> BaseEstimator:
+    """The method of this name, for a method that stands on another one."""
+    if not isinstance(name, str) or name.strip().lower() == "all":
+        raise ValueError(f"--set {parameter}={name} must name one method; `proxembed methods` lists them.")
+    return method_arms([name], several_labels=False)[0].estimator
+
+
+def training_rows(dataset: Dataset) -> Dataset:
+    """The training rows of a data set that names a standard split; a ValueError for one that does not."""
+    if dataset.train_idx is None:
+        raise ValueError(f"{dataset.name} names no standard split; leave --standard-split out.")
+    return dataset.take(dataset.train_idx)
+
+
+def fit_and_save(dataset: Dataset, estimator: BaseEstimator, path: Path, command: str) -> dict[str, Any]:
+    """Fit the pipeline on all rows and write the model and its card; what was done, as plain data.
+
+    Raises
+    ------
+    ValueError, OSError
+        The method cannot be fitted, or the files cannot be written.
+    """
+    started = perf_counter()
+    model = fit_on(estimator, dataset)
+    seconds = perf_counter() - started
+    save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))
+    rows, features = dataset.X.shape
+    return {
+        "method": title_of(estimator),
+        "scaling": model["scaling"].state_.kind,
+        "rows": rows,
+        "features": features,
+        "labels": len(dataset.label_names),
+        "components": int(model["embedding"].n_components_),
+        "seconds": seconds,
+        "written": [str(path), str(path.with_suffix(".md"))],
+    }
