@@ -14,7 +14,8 @@ PALE = "#b5b5b5"
 
 
 def map_axes(section: dict, ax: Any = None) -> Any:
-    """Draw the held-out rows in the first two components of the chosen embedding, coloured by label.
+    """Draw the held-out rows in the first two components of the chosen embedding, coloured by label; an only component
+    as a histogram per label.
 
     The seven most frequent labels have a colour and a marker each (Okabe and Ito's colours, which colour-blind readers
     tell apart). A row of several of them has those of its rarest; the legend counts the rows that are drawn so.
@@ -87,4 +88,7 @@ def _words(ax: Any, section: dict, panel: dict, entries: list[tuple[str, Any]]) 
         text.set_text(words)  # not as the label of an artist, where an underscore in front would hide it
     for text in (title, *legend.get_texts()):
         text.set_parse_math(False)
-    ax.set(xlabel="component 1 (units of the embedding)", ylabel="component 2 (same units)", aspect="equal")
+    second = "rows of each label, stacked" if panel.get("histogram") else "component 2 (same units)"
+    ax.set(xlabel="component 1 (units of the embedding)", ylabel=second, aspect="equal")
+    if panel.get("histogram"):
+        ax.set_yticks([])

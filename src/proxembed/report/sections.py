@@ -14,6 +14,7 @@ MAP_ARROWS = 40  # directions kept a panel, the longest first
 DENSITY_ROWS = 60_000  # rows that the density counts; above it an even sample
 HEXAGONS = 44  # hexagons across a panel
 EDGE = 0.0125  # where rows outside the window are put, so that their marks are whole
+LANES, BINS = 6, 60  # of the histogram of a single component: labels with a lane of their own, bins across
 SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
 
 Panel = tuple[str, Any, float | None, Any]
@@ -23,8 +24,9 @@ def _rounded(values: Any, digits: int = 5) -> list:
     return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]
 
 
-def _plane(title: str, Z: Any, m: int) -> np.ndarray:
-    """The first two columns of Z; a single component gets a second axis of zeros."""
+def _plane(title: str, Z: Any, lanes: np.ndarray) -> np.ndarray:
+    """The first two columns of Z; a single component is stacked to a histogram per lane."""
+    m = len(lanes)
     Z = np.asarray(Z, dtype=np.float64)
     if Z.ndim != 2 or len(Z) != m or Z.shape[1] == 0:
         raise ValueError(
@@ -32,7 +34,44 @@ def _plane(title: str, Z: Any, m: int) -> np.ndarray:
         )
     if not np.isfinite(Z[:, :2]).all():
         raise ValueError(f"panels: {title!r} holds NaN or infinity; leave the panel out.")
-    return Z[:, :2] if Z.shape[1] > 1 else np.column_stack([Z[:, 0], np.zeros(m)])
+    return Z[:, :2] if Z.shape[1] > 1 else stacked(Z[:, 0], lanes)
+
+
+def lanes_of(members: Sequence[Sequence[int]]) -> np.ndarray:
+    """The lane of each row in a histogram: its rarest label among the six most frequent ones, else one more lane.
+
+    Examples
+    --------
+    >>> from proxembed.report.sections import lanes_of
+    >>> lanes_of([[0], [0, 1], [7], []]).tolist()
+    [0, 1, 2, 2]
+    """
+    lead = [max((j for j in labels if j < LANES), default=LANES) for labels in members]
+    return np.unique(lead, return_inverse=True)[1]
+
+
+def stacked(z: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """One component as a histogram of dots per lane, one lane above the other: (m, 2).
+
+    The first coordinate is the component itself. Dots of one bin and lane stand on each other; the highest stack of all
+    fills its lane, and the lanes together are as high as the component is wide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.report.sections import stacked
+    >>> stacked(np.array([0.0, 0.0, 4.0]), np.array([0, 0, 1]))[:, 1].round(1).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    low, high = np.percentile(z, [(100 - SPREAD) / 2, (100 + SPREAD) / 2])
+    width = float(high - low) or 1.0
+    bins = np.clip((z - low) / width * BINS, 0, BINS - 1).astype(np.intp)
+    cell = lanes * BINS + bins
+    order = np.argsort(cell, kind="stable")
+    _, first, counts = np.unique(cell[order], return_index=True, return_counts=True)
+    rank = np.empty(len(z))
+    rank[order] = np.arange(len(z)) - np.repeat(first, counts)
+    return np.column_stack([z, width / (lanes.max() + 1) * (lanes + rank / counts.max())])
 
 
 def _window(Z: np.ndarray) -> list[float]:
@@ -117,7 +156,8 @@ def map_section(
     Parameters
     ----------
     panels : sequence of (title, Z, score, directions)
-        Z of shape (m, k): held-out rows, of which the first two components are shown. ``score`` is a number or None;
+        Z of shape (m, k): held-out rows, of which the first two components are shown, or a histogram of the only
+        one. ``score`` is a number or None;
         ``directions`` a list of ``{"label", "x", "y"}`` in the units of Z, or None.
     Y : array or sparse matrix of shape (m, c)
         Labels of these rows.
@@ -156,7 +196,8 @@ def map_section(
     chosen = np.argsort(-counts, kind="stable")[:MAP_LABELS]
     chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
     names = [str(label_names[j]) for j in chosen]
-    planes = [_plane(title, Z, m) for title, Z, _, _ in panels]
+    lanes = lanes_of(_members(Y))
+    planes = [_plane(title, Z, lanes) for title, Z, _, _ in panels]
     windows, rows = [_window(Z) for Z in planes], even_sample(m, limit)
     shown = [
         {
@@ -165,9 +206,10 @@ def map_section(
             "y": _rounded(Z[rows, 1]),
             "window": window,
             "score": None if score is None else float(score),
-            "directions": _directions(directions, dict.fromkeys(names)),
+            "histogram": np.shape(given)[1] == 1,
+            "directions": [] if np.shape(given)[1] == 1 else _directions(directions, dict.fromkeys(names)),
         }
-        for (title, _, score, directions), Z, window in zip(panels, planes, windows, strict=True)
+        for (title, given, score, directions), Z, window in zip(panels, planes, windows, strict=True)
     ]
     return {
         "panels": shown,

@@ -67,9 +67,10 @@ def test_many_labels_keep_the_most_frequent_switches():
     assert min(found["counts"]) >= np.sort(Y.sum(axis=0).A1)[::-1][MAP_LABELS - 1]
 
 
-def test_one_component_lies_on_a_line_and_one_place_is_no_error():
-    found = map_section([("line", np.arange(4.0)[:, None], None, None)], np.eye(4), list("abcd"))
-    assert found["panels"][0]["y"] == [0.0] * 4
+def test_one_component_and_one_place_are_no_error():
+    for Z in (np.arange(4.0)[:, None], np.zeros((4, 1))):
+        heights = map_section([("line", Z, None, None)], np.eye(4), list("abcd"))["panels"][0]["y"]
+        assert heights == sorted(set(heights)) and heights[0] == 0.0  # one lane per label
     still = map_section([("point", np.zeros((4, 2)), None, None)], np.eye(4), list("abcd"))
     assert still["panels"][0]["window"] == [0.0, 0.0, 1.0]
 
@@ -140,3 +141,24 @@ def test_classes_that_are_numbers_keep_their_names():
 
 def test_what_has_no_components_has_no_section():
     assert component_section(Isomap().fit(np.random.default_rng(0).normal(size=(40, 3)))) is None
+
+
+def test_a_single_component_is_a_histogram_of_each_label():
+    rng = np.random.default_rng(0)
+    z = np.concatenate([rng.normal(-2, 1, 150), rng.normal(2, 1, 50)])
+    y = np.repeat([[1, 0], [0, 1]], [150, 50], axis=0)
+    panel = map_section([("ours", z[:, None], 0.5, [{"label": "a", "x": 1.0, "y": 0.0}])], y, ["a", "b"])["panels"][0]
+    assert panel["histogram"] and panel["directions"] == []
+    np.testing.assert_allclose(panel["x"], z, rtol=1e-4)
+    heights, lane = np.array(panel["y"]), np.ptp(np.percentile(z, [0.25, 99.75])) / 2
+    assert np.all((heights[:150] >= 0) & (heights[:150] < lane)) and heights[:150].max() > 0.5 * lane
+    assert np.all((heights[150:] >= lane * 0.999) & (heights[150:] < 2 * lane))
+    bins = np.clip((z[:150] - np.percentile(z, 0.25)) / (2 * lane) * 60, 0, 59).astype(int)
+    tallest = np.bincount(bins).argmax()
+    steps = np.sort(heights[:150][bins == tallest])
+    np.testing.assert_allclose(np.diff(steps), lane / np.bincount(bins).max(), rtol=1e-3)
+
+
+def test_a_plane_of_two_components_is_left_as_it_is():
+    panel = map_section([("ours", [[0.0, 1.0], [1.0, 0.5]], None, None)], [[1], [0]], ["a"])["panels"][0]
+    assert not panel["histogram"] and panel["y"] == [1.0, 0.5]
