@@ -35,6 +35,8 @@ ONE_ROOM = {
     "click": "cli",
     "pandas": "workflow",
     "pyarrow": "data",
+    "umap": "evaluate",
+    "openTSNE": "evaluate",
 }
 AT_MODULE_LEVEL = {"typer", "click", "rich"}  # `cli` modules other than its entry are themselves imported lazily
 

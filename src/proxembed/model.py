@@ -19,7 +19,7 @@ from .targets.labels import LabelMatrix
 CUT_FOLDS = 3
 
 
-def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline:
+def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: str | None = None) -> Pipeline:
     """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out.
 
     Parameters
@@ -32,6 +32,8 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
     readout : bool, default=True
         Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
         predicts; the embedding itself comes from ``embedding_part``.
+    scaling : str, optional
+        The kind of scaling, such as ``evaluate.preprocessing.choose_scaling`` has chosen; None: ``scaling_kind(X)``.
 
     Returns
     -------
@@ -58,8 +60,9 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Pipeline
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
         )
     pairwise = get_tags(method).input_tags.pairwise
-    scaling = TableEncoder() if isinstance(X, TableRows) else Scaling("none" if pairwise else scaling_kind(X))
-    steps: list[tuple[str, Any]] = [("scaling", scaling), ("embedding", clone(method))]
+    kind = "none" if pairwise else scaling_kind(X) if scaling is None else scaling
+    first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
+    steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
     if readout:
         from .classify import Thresholded
 

@@ -227,7 +227,7 @@ def test_the_role_of_every_registered_class():
     assert roles["model"] == ["EmbeddingModel"]
     assert roles["method"] == sorted(set(NAMED.split()) - {"EmbeddingModel"})
     assert roles["features"] == ["RelationFeatures", "Scaling", "TableEncoder"]
-    assert roles["rival"] == ["ForestProximity", "LabelScores", "SupervisedUMAP"]
+    assert roles["rival"] == sorted(RIVALS)
     assert roles["search"] == ["DEFC", "EmbeddingSearch"]
     learned = {"FLDAClassifier", "LabelKNN", "MLKNN", "MultiOutputRidge", "Thresholded", "VariationalProbit"}
     assert set(roles["classifier"]) == learned | {"MLGFHF", "MLGRF", "MLLGC", "SMSE"}

@@ -165,11 +165,14 @@ def fit_and_save(dataset, estimator, path: Path, quiet: bool) -> dict:
     from rich.console import Console
 
     from proxembed.evaluate.arms import title_of
+    from proxembed.evaluate.preprocessing import choose_scaling
     from proxembed.model import embedding_pipeline, fit_model, source_of, training_labels
     from proxembed.persist import model_card, save
+    from proxembed.targets.labels import LabelMatrix
 
     started, title = perf_counter(), title_of(estimator)
-    model = embedding_pipeline(estimator, dataset.X)
+    scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
+    model = embedding_pipeline(estimator, dataset.X, scaling=scaling)
     with notes(), Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
         fit_model(model, dataset.X, training_labels(dataset), dataset.groups)
     seconds = perf_counter() - started

@@ -21,13 +21,12 @@ class Finished(NamedTuple):
     split: int
     arm: int
     outcome: Outcome
-    scaling: str
-    sizes: dict
+    facts: dict
     rows: np.ndarray
 
 
 def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
-    return Finished(split, arm, outcome, part.scaling, part.sizes, part.rows)
+    return Finished(split, arm, outcome, part.facts, part.rows)
 
 
 def one_by_one(protocol, dataset, splits: list[Split], report: Callable[[str], None]) -> Iterator[Finished]:

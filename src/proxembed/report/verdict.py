@@ -104,6 +104,9 @@ def _compressed(goal: dict) -> str:
     first, second = goal["shares"].items()
     size = f"{count(goal['components'])} instead of {goal['d']:,}"
     memory = f"{goal['bytes']:,} bytes per row instead of {goal['bytes_all_features']:,}"
+    if goal.get("query_seconds") and goal.get("query_seconds_all_features"):
+        times = [duration(goal[key]) for key in ("query_seconds", "query_seconds_all_features")]
+        memory += f"; 1,000 neighbour queries in {times[0]} instead of {times[1]}"
     kept = f"{_share(first[1])} of the {first[0]} and {_share(second[1])} of the {second[0]}"
     sentences = [f"{label(goal)} keeps {kept} with {size} ({memory})."]
     if not goal["kept_on_folds"]:
@@ -114,6 +117,15 @@ def _compressed(goal: dict) -> str:
         needs = ", ".join(f"{arm} {k}" for arm, k in goal["rivals"].items())
         sentences.append(f"Rivals that stay within it, and their k: {needs}.")
     return " ".join(sentences)
+
+
+def duration(seconds: float) -> str:
+    """A short time in milliseconds, a longer one in seconds, to two figures.
+
+    >>> duration(0.0123), duration(1.26)
+    ('12 ms', '1.3 s')
+    """
+    return f"{float(f'{1000 * seconds:.2g}'):g} ms" if seconds < 0.9995 else f"{float(f'{seconds:.2g}'):g} s"
 
 
 def _share(share: dict) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, rival_arms, settings
+from proxembed.evaluate.arms import ALL_FEATURES, RIVAL_SECONDS, Arm, left_out_rivals, rival_arms, settings
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_known
@@ -197,7 +197,8 @@ def compared(options: SearchOptions, dataset: Any, found: Found, progress: Progr
     if found.interrupted:
         return None
     sizes = component_range(options.n_components, dataset)
-    rivals = rival_arms(dataset.X, seed=options.seed)
+    limits = {"splits": options.folds + 1, "seconds": options.max_seconds or RIVAL_SECONDS}
+    rivals = rival_arms(dataset.X, dataset.Y, options.seed, **limits)
     taken = {arm.name for arm in rivals}
     protocol = Protocol(
         (*(Arm(name, method) for name, method in found.leaders if name not in taken), *rivals),
@@ -207,6 +208,7 @@ def compared(options: SearchOptions, dataset: Any, found: Found, progress: Progr
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,
+        notes=left_out_rivals(dataset.X, dataset.Y, **limits),
     )
     try:
         results = run(protocol, dataset, progress)
@@ -248,7 +250,7 @@ def concluded(
         if not results.interrupted:
             diagnosis = look_at_test_rows(options, name, method, k, dataset, split, found, record, progress)
         progress(2, 3, "the last fit, on all rows")
-        fitted = refitted(method, dataset)
+        fitted = refitted(method, dataset, results.preprocessing)
         if place is not None:
             place.write(saved_model(fitted, dataset, place.folder, record.summary, head["command"]))
         model = fitted
@@ -281,16 +283,21 @@ def look_at_test_rows(
             )
             evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
         record.add(**evidence_sections(evidence, dataset, "cosine" if found.adaptive is None else "gaussian"))
-        diagnosis = None if record.results.interrupted else diagnosed(options, method, dataset, split, progress)
+        diagnosis = (
+            None
+            if record.results.interrupted
+            else diagnosed(options, method, dataset, split, progress, record.results.preprocessing)
+        )
         record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
     except KeyboardInterrupt:
         record.results.interrupted = True
     return diagnosis
 
 
-def refitted(method: Any, dataset: Any) -> Any:
-    """The pipeline of a method, fitted on all rows."""
-    return fit_model(embedding_pipeline(method, dataset.X), dataset.X, training_labels(dataset), dataset.groups)
+def refitted(method: Any, dataset: Any, scaling: str | None) -> Any:
+    """The pipeline of a method, fitted on all rows by the scaling that was chosen on the training rows."""
+    model = embedding_pipeline(method, dataset.X, scaling=scaling)
+    return fit_model(model, dataset.X, training_labels(dataset), dataset.groups)
 
 
 def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
@@ -311,7 +318,7 @@ def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[s
     return *found.leaders[0], None
 
 
-def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, progress: Progress) -> Any:
+def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, progress: Progress, scaling: str) -> Any:
     """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared).
 
     None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
@@ -330,7 +337,7 @@ def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, p
     more = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
     natural = clone(method).set_params(n_components=None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
-        model = embedding_pipeline(each, part.X, readout=False)
+        model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
         try:
             return diagnose(model, part.X, training_labels(part), options.shuffles, **more)
         except ValueError:
@@ -344,7 +351,7 @@ def best_so_far(
 ) -> SearchResult:
     """After an interruption before the comparison had an arm: the best so far, fitted on all rows."""
     name, method = found.leaders[0]
-    model = refitted(method, dataset)
+    model = refitted(method, dataset, found.scaling)
     if place is not None:
         place.write(saved_model(model, dataset, place.folder, None, head["command"]))
     record = make_unfinished(**head, search=search_section(options, found))
