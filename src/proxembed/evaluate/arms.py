@@ -427,13 +427,13 @@ def left_out_rivals(X, Y=None, *, splits: int = 1, seconds: float = RIVAL_SECOND
 def _logistic_seconds(s: Shape) -> float:
     """Three fits of all labels and some of ten; Newton steps cost n d^2 each."""
     newton = s.stored == s.n * s.d and s.d <= NEWTON_FEATURES
-    label = 0.01 + (1e-9 * s.n * s.d**2 if newton else 3e-7 * s.stored)
+    label = 0.003 + (4e-10 * s.n * s.d**2 if newton else 6e-8 * s.stored)
     return s.splits * label * (3 * s.c + 6 * min(s.c, 10))
 
 
 def _forest_seconds(s: Shape, forest: ForestScores) -> float:
     n = min(s.n, forest.max_rows)
-    return s.splits * forest.n_estimators * n * np.log2(n + 1) * np.sqrt(s.d) * (5e-8 + 1e-9 * s.c)
+    return s.splits * forest.n_estimators * n * np.log2(n + 1) * np.sqrt(s.d) * (3e-8 + 5e-10 * s.c)
 
 
 def _boosted_seconds(s: Shape) -> float:

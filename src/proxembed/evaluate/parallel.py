@@ -21,12 +21,13 @@ class Finished(NamedTuple):
     split: int
     arm: int
     outcome: Outcome
-    facts: dict
+    scaling: str
+    sizes: dict
     rows: np.ndarray
 
 
 def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
-    return Finished(split, arm, outcome, part.facts, part.rows)
+    return Finished(split, arm, outcome, part.scaling, part.sizes, part.rows)
 
 
 def one_by_one(protocol, dataset, splits: list[Split], report: Callable[[str], None]) -> Iterator[Finished]:

@@ -82,9 +82,9 @@ class Part:
         return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
 
     @property
-    def facts(self) -> dict:
-        """Numbers of rows and the scaling, as plain data."""
-        return {"train": self.X.shape[0], "held_out": len(self.rows), "scaling": self.scaling}
+    def sizes(self) -> dict:
+        """Numbers of rows, as plain data."""
+        return {"train": self.X.shape[0], "held_out": len(self.rows)}
 
 
 def make_part(
@@ -147,8 +147,8 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     >>> from proxembed.evaluate.part import prepare
     >>> from proxembed.splits.splits import stratified_folds
     >>> data = digits()
-    >>> prepare(data, stratified_folds(data.Y, 3)[0]).facts
-    {'train': 1206, 'held_out': 591, 'scaling': 'standard'}
+    >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
+    {'train': 1206, 'held_out': 591}
     """
     known = rows_known(dataset)
     train, held_out = split.train, split.held_out[known[split.held_out]]

@@ -234,7 +234,7 @@ def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results,
     """Add what arms return to the results; a split counts as complete when all its arms have."""
     total, done = len(splits) * len(protocol.arms), Counter()
     work = one_by_one if effective_n_jobs(protocol.n_jobs) == 1 else in_parallel
-    notes, scalings = {}, {}
+    notes = {}
     report = lambda text: progress(done.total(), total, text)  # noqa: E731
     try:
         for finished in work(protocol, dataset, splits, report):
@@ -244,18 +244,18 @@ def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results,
             results.similarity |= outcome.similarity
             results.hubs |= outcome.hubs
             results.queries |= outcome.queries
-            scalings[name] = finished.facts["scaling"]
+            results.scalings[name] = finished.scaling
             notes[finished.split, finished.arm] = outcome.notes
             if name not in results.held_out:
                 same = same_rows_similarity(protocol, dataset, splits[finished.split].train, finished.rows)
                 results.similarity[SAME_ROWS, None, name] = same
             done[name] += 1
             if done[name] == len(protocol.arms):
-                results.folds[name] = finished.facts
+                results.folds[name] = finished.sizes
             results.held_out[name] = finished.rows
     except KeyboardInterrupt:
         results.interrupted = True
-    results.preprocessing = _shared_scaling(scalings)
+    results.preprocessing = _shared_scaling(results.scalings)
     _in_order(protocol, splits, results, notes)
     complete = len(results.folds) * len(protocol.arms)
     progress(complete, total, "interrupted" if results.interrupted else "done")
@@ -301,6 +301,7 @@ def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: 
     results.folds = {name: results.folds[name] for name in fold if name in results.folds}
     results.held_out = {name: results.held_out[name] for name in fold if name in results.held_out}
     arm[SAME_ROWS] = len(arm)
+    results.scalings = {name: results.scalings[name] for name in fold if name in results.scalings}
     for name in ("predictions", "similarity", "hubs", "queries"):
         kept = getattr(results, name)
         order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))

@@ -58,7 +58,8 @@ class Results:
     the held-out rows under (arm, k, fold), float32 (of an arm that predicts by itself, its own scores). Under the same
     keys ``similarity`` holds each row's mean similarity to its neighbours (also for "the same rows for every query"),
     ``hubs`` the share of rows that list the training row listed most, and ``queries`` the seconds of 1,000 neighbour
-    queries. ``held_out`` holds the numbers of the held-out rows under the fold, and ``measure`` the primary measure.
+    queries. ``scalings`` holds the scaling of each fold, ``held_out`` the numbers of its held-out rows, and ``measure``
+    the primary measure.
 
     Examples
     --------
@@ -73,6 +74,7 @@ class Results:
     folds: dict[str, dict] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     preprocessing: str = ""
+    scalings: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
     predictions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)

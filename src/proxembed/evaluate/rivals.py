@@ -180,7 +180,7 @@ def distinct_rows(X, Y):
 
 
 def for_trees(X):
-    """X as scikit-learn's trees and solvers take it: 32-bit indices where it is sparse.
+    """X as scikit-learn's trees and solvers, and UMAP, take it: 32-bit indices where it is sparse.
 
     Examples
     --------
@@ -260,12 +260,12 @@ class UMAP(Rival):
             n_jobs=1,
             **options,
         )
-        return np.asarray(self.umap_.fit_transform(X, target))
+        return np.asarray(self.umap_.fit_transform(for_trees(X), target))
 
     def transform(self, X):
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
-        return np.asarray(self.umap_.transform(X))
+        return np.asarray(self.umap_.transform(for_trees(X)))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -403,7 +403,7 @@ class NCA(Rival):
     Attributes
     ----------
     nca_ : sklearn.neighbors.NeighborhoodComponentsAnalysis
-    n_components_ : int
+    n_components_, n_iter_ : int
 
     Raises
     ------
@@ -440,7 +440,7 @@ class NCA(Rival):
             self.nca_ = NeighborhoodComponentsAnalysis(
                 k, init=start, max_iter=self.max_iter, random_state=self.random_state
             ).fit(self._dense(X), labels.Y.toarray().argmax(axis=1))
-            self.n_components_ = k
+            self.n_components_, self.n_iter_ = k, self.nca_.n_iter_
         return self
 
     def _dense(self, X):

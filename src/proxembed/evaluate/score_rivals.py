@@ -64,7 +64,7 @@ def log_odds(column: np.ndarray) -> float:
 
 
 class LogisticScores(ScoreRival):
-    """Logistic regression, one model a label: each row gets the log odds of its labels.
+    """Logistic regression, one model a label: each row gets the log odds of its labels.  [cox1958regression]
 
     The l2-penalised fit of scikit-learn. Dense features up to 500 take Newton steps, others L-BFGS. A label that all
     training rows carry, or none, gets the log odds of its smoothed share.
@@ -184,7 +184,7 @@ class BoostedScores(ScoreRival):
     """Gradient boosting of trees on binned features, one model a label: each row gets the log odds of its labels.
 
     The histogram boosting of scikit-learn. A tenth of the training rows says when to stop, where at least 20 rows carry
-    the label and 20 do not. Sparse features become dense, within 2 GiB.
+    the label and 20 do not. Sparse features become dense, within 2 GiB.  [friedman2001boosting]
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from .gains import FoldGains, TestGains
 from .results import SAME_ROWS, TEST, Results, measure_name, sign_of
 from .verdict import TOLERANCE, judge, neighbor_measure
 
-FACTS = ("dataset", "protocol", "preprocessing", "notes", "seconds", "interrupted")
+FACTS = ("dataset", "protocol", "preprocessing", "scalings", "notes", "seconds", "interrupted")
 
 
 def _complete_folds(results: Results) -> list[str]:

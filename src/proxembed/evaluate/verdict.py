@@ -195,8 +195,6 @@ def _compressed(
         "rows_needed": max(needed) if needed and None not in needed else None,
         "bytes": 4 * entry["components"],
         "bytes_all_features": 4 * d if not nonzero else min(4 * d, round(12 * nonzero * d)),
-        "query_seconds": entry.get("query_seconds"),
-        "query_seconds_all_features": raw.get("query_seconds"),
         "kept_on_folds": small is not None,
         "rivals": needs,
     }

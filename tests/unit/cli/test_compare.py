@@ -42,7 +42,7 @@ def test_json_is_one_document_with_contrasts_and_test_scores(file, tmp_path):
     done = program("compare", file, *FAST, *pair, "--standard-split", "--json", "-o", tmp_path / "out")
     found = json.loads(done.stdout)
     assert [(entry["a"], entry["b"], entry["n"]) for entry in found["contrasts"]] == [("OPLS", "PCA", 2)]
-    assert found["fold_sizes"]["test"] == {"train": 60, "held_out": 20, "scaling": "standard"}
+    assert found["fold_sizes"]["test"] == {"train": 60, "held_out": 20}
     assert all(score["test"] is not None for entry in found["leaderboard"] for score in entry["scores"].values())
 
 

@@ -84,9 +84,9 @@ def test_a_comparison_a_search_and_its_model_share_the_choice():
     raw = Arm("all features", None, rival=True)
     results = run(Protocol((raw,), (2,), splitting=Splitting(n_folds=2)), data)
     assert results.preprocessing == "tfidf"
-    assert {part["scaling"] for part in results.folds.values()} == {"tfidf"}
+    assert results.scalings == {"1": "tfidf", "2": "tfidf"}
     part = prepare(data, stratified_folds(data.Y, 2)[0])
-    assert part.scaling == part.facts["scaling"] == "tfidf"
+    assert part.scaling == "tfidf"
     search = EmbeddingSearch(["OPLS"], max_trials=1, cv=2, random_state=0).fit(X, topic)
     assert search.scaling_ == search.best_estimator_["scaling"].kind == "tfidf"
 

@@ -158,8 +158,8 @@ def test_the_standard_split_adds_a_test_fold_and_folds_stay_inside_its_training_
         Protocol((Arm("recorder", Recorder()),), sizes=(2,), splitting=Splitting(n_folds=3), standard=True), dataset
     )
     assert results.folds == {
-        **{str(i): {"train": 40, "held_out": 20, "scaling": "standard"} for i in (1, 2, 3)},
-        "test": {"train": 60, "held_out": 30, "scaling": "standard"},
+        **{str(i): {"train": 40, "held_out": 20} for i in (1, 2, 3)},
+        "test": {"train": 60, "held_out": 30},
     }
     assert [len(X) for X, _, _ in Recorder.seen] == [40, 40, 40, 60]
 
@@ -278,7 +278,7 @@ def test_rows_with_unknown_labels_are_trained_on_and_never_scored(dataset):
     assert [int(np.isnan(y).sum()) for y in Witness.seen] == [2, 2, 2]
     scored = [row for rows in results.held_out.values() for row in rows]
     assert sorted(scored) == [row for row in range(90) if row not in (4, 30, 70)]
-    assert results.folds["test"] == {"train": 60, "held_out": 29, "scaling": "standard"}
+    assert results.folds["test"] == {"train": 60, "held_out": 29}
     assert any("OPLS" in note for note in results.notes)
 
 
