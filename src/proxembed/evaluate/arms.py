@@ -437,12 +437,12 @@ def _forest_seconds(s: Shape, forest: ForestScores) -> float:
 
 
 def _boosted_seconds(s: Shape) -> float:
-    return s.splits * 3 * s.c * (0.15 + 2e-6 * s.n * s.d)
+    return s.splits * 3 * s.c * (0.08 + 1e-6 * s.n * s.d)
 
 
 def _nca_seconds(s: Shape) -> float:
     """Up to 50 steps on all pairs of rows, for two sizes."""
-    return s.splits * 2 * 50 * (2e-8 * s.n**2 + 4e-9 * s.n**2 * min(s.d, 50) + 2e-8 * s.n * s.d)
+    return s.splits * 2 * 50 * (1e-9 * s.n**2 + 1e-10 * s.n**2 * min(s.d, 50) + 1e-9 * s.n * s.d)
 
 
 def _map_facts(s: Shape, installed: bool, package: str) -> dict:

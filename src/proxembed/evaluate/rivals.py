@@ -229,6 +229,7 @@ class UMAP(Rival):
     15
     """
 
+    labels = None
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_neighbors: int = param(default=15, low=2, integer=True, doc="Neighbours; all other rows when there are fewer.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
@@ -296,6 +297,8 @@ class SupervisedUMAP(UMAP):
     15
     """
 
+    labels = "multi"
+
     def fit_transform(self, X, y=None):
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
         self._check_installed()
@@ -350,6 +353,7 @@ class TSNE(Rival):
     30
     """
 
+    labels = None
     n_components: int | None = param(
         default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
     )
@@ -419,6 +423,7 @@ class NCA(Rival):
     (60, 1)
     """
 
+    labels = "single"
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     max_iter: int = param(default=50, low=1, integer=True, doc="Most steps of the optimisation.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the start.")
