@@ -119,7 +119,7 @@ class EmbeddingPipeline(Pipeline):
         )
 
 
-def fit_on(method: Any, dataset: Any, *, readout: bool = True) -> EmbeddingPipeline:
+def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
     """The pipeline of a method, fitted on all rows of a data set, whose names it knows.
 
     Parameters
@@ -128,6 +128,8 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True) -> EmbeddingPipel
     dataset : proxembed.data.Dataset
     readout : bool, default=True
         Whether it predicts, too; its cuts are then tuned as in ``fit_model``.
+    scaling : str, optional
+        As for ``embedding_pipeline``.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True) -> EmbeddingPipel
     >>> list(fit_on(OPLS(n_components=3), digits(), readout=False).named_steps)
     ['scaling', 'embedding']
     """
-    model, y = embedding_pipeline(method, dataset.X, readout=readout), training_labels(dataset)
+    model, y = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling), training_labels(dataset)
     if readout:
         fit_model(model, dataset.X, y, dataset.groups)
     else:
@@ -153,7 +155,7 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True) -> EmbeddingPipel
     return model
 
 
-def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> EmbeddingPipeline:
+def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
     """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out.
 
     Parameters
@@ -166,6 +168,8 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Embeddin
     readout : bool, default=True
         Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
         predicts, too.
+    scaling : str, optional
+        The kind of scaling, such as ``evaluate.preprocessing.choose_scaling`` has chosen; None: ``scaling_kind(X)``.
 
     Returns
     -------
@@ -192,8 +196,9 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True) -> Embeddin
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
         )
     pairwise = get_tags(method).input_tags.pairwise
-    scaling = TableEncoder() if isinstance(X, TableRows) else Scaling("none" if pairwise else scaling_kind(X))
-    steps: list[tuple[str, Any]] = [("scaling", scaling), ("embedding", clone(method))]
+    kind = "none" if pairwise else scaling_kind(X) if scaling is None else scaling
+    first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
+    steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
     if readout:
         from .classify import Thresholded
 

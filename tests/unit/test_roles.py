@@ -20,6 +20,17 @@ from proxembed.evaluate.rivals import Rival
 from proxembed.params import check_params, methods, param
 from proxembed.study.candidates import candidates, inner_classes
 
+RIVALS = (
+    "BoostedScores",
+    "ForestProximity",
+    "ForestScores",
+    "LabelScores",
+    "LogisticScores",
+    "NCA",
+    "SupervisedUMAP",
+    "TSNE",
+    "UMAP",
+)
 NAMED = """
     BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP EmbeddingModel FDA HSL Isomap Kernelized LFDA LLE LPP LSI
     LaplacianEigenmaps MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR OPLS PCA PLS SELF SFEHS
@@ -227,7 +238,7 @@ def test_the_role_of_every_registered_class():
     assert roles["model"] == ["EmbeddingModel"]
     assert roles["method"] == sorted(set(NAMED.split()) - {"EmbeddingModel"})
     assert roles["features"] == ["RelationFeatures", "Scaling", "TableEncoder"]
-    assert roles["rival"] == ["ForestProximity", "LabelScores", "SupervisedUMAP"]
+    assert roles["rival"] == sorted(RIVALS)
     assert roles["search"] == ["DEFC", "EmbeddingSearch"]
     learned = {"FLDAClassifier", "LabelKNN", "MLKNN", "MultiOutputRidge", "Thresholded", "VariationalProbit"}
     assert set(roles["classifier"]) == learned | {"MLGFHF", "MLGRF", "MLLGC", "SMSE"}

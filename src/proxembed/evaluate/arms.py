@@ -14,13 +14,19 @@ from proxembed.catalogue import estimators
 from proxembed.params import declared
 
 from .label_scores import LabelScores
-from .rivals import FOREST_ROWS, ForestProximity, SupervisedUMAP, umap_installed
+from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP, tsne_installed, umap_installed
+from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores
 
 ALL_FEATURES = "all features"
 BY_NAME = ("method", "model")  # the roles of the embeddings that go by their names; searches draw the first alone
 RIVAL_METHODS = ("PCA", "LSI")  # the methods that stand in every leaderboard as rivals
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
 KERNEL_ROWS = 3000
+MAP_SIZE = 2
+RIVAL_SECONDS = 60.0
+LOGISTIC_GRID = "C", (0.1, 1.0, 10.0)
+BOOSTED_LABELS, BOOSTED_ROWS, NCA_ROWS = 20, 20_000, 5000
+UMAPS = "umap-learn"
 
 
 def default_methods(n_rows: int) -> tuple[str, ...]:
@@ -47,6 +53,13 @@ class Arm:
         Unfitted, with a parameter ``n_components``; None stands for all features, which have no size.
     rival : bool, default=False
         True for what an embedding must beat.
+    grid : (parameter, values), optional
+        Of an estimator that predicts by itself: what is chosen on inner folds of the training part.
+    each_size : bool, default=False
+        Whether the first k of more components are no embedding of size k: it is fitted again for each size, of which
+        it gets 2 and the largest alone.
+    largest : int, optional
+        Its largest number of components.
 
     Examples
     --------
@@ -58,6 +71,23 @@ class Arm:
     name: str
     estimator: BaseEstimator | None
     rival: bool = False
+    grid: tuple[str, tuple] | None = None
+    each_size: bool = False
+    largest: int | None = None
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it scores labels by itself and embeds nothing."""
+        return hasattr(self.estimator, "decision_function") and not hasattr(self.estimator, "transform")
+
+    def sizes(self, asked: tuple[int, ...]) -> tuple[int | None, ...]:
+        """The numbers of components at which it is scored, of those asked for; None alone where it has no size."""
+        if self.estimator is None or self.predicts:
+            return (None,)
+        if not self.each_size:
+            return asked
+        small = [k for k in asked if self.largest is None or k <= self.largest]
+        return tuple(sorted({k for k in small if k == MAP_SIZE} | set(small[-1:])))
 
 
 def method_names() -> dict[str, str]:
@@ -241,19 +271,129 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
     return tuple(arms.values())
 
 
-def rival_arms(X, seed: int = 0, n_rows: int | None = None) -> tuple[Arm, ...]:
-    """Build the rivals: all features, PCA (LSI for sparse X), random projection, label scores, forest proximity.
-
-    Supervised UMAP is one more where umap-learn is installed.
+@dataclass(frozen=True)
+class Entrant:
+    """A rival, the seconds that it may take on one split by a forecast from sizes, and what it needs.
 
     Parameters
     ----------
-    X : array or sparse array, or TableRows
-        The features; only their kind matters.
+    arm : Arm
+    seconds : float, default=0
+        Forecast; 0 where it always takes part.
+    share : float, default=1
+        The part of the budget of a rival that it may take.
+    lacks : str, default=""
+        Why it does not suit the data.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import Arm, Entrant
+    >>> Entrant(Arm("forest scores", None), seconds=90.0).reason(60.0)
+    'a forecast of 90 s, of which it may take 60 s'
+    """
+
+    arm: Arm
+    seconds: float = 0.0
+    share: float = 1.0
+    lacks: str = ""
+
+    def reason(self, seconds: float) -> str:
+        """Why it takes no part, where a rival may take these seconds; empty where it does."""
+        limit = self.share * seconds
+        late = f"a forecast of {self.seconds:.0f} s, of which it may take {limit:.0f} s"
+        return self.lacks or (late if self.seconds > limit else "")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a forecast knows of the data: rows, features, entries stored, labels, one class per row, splits."""
+
+    n: int
+    d: int
+    stored: int
+    c: int
+    one_class: bool
+    splits: int
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, splits: int) -> "Shape":
+        """Of features and an indicator, or None."""
+        n, d = X.shape
+        stored = X.nnz if sp.issparse(X) else n * d
+        return cls(n, d, stored, 1, False, splits) if Y is None else cls(n, d, stored, Y.shape[1], one_hot(Y), splits)
+
+
+def one_hot(Y: Any) -> bool:
+    """Whether each row of an indicator carries one label."""
+    return bool(np.all(np.asarray(Y.sum(axis=1)).ravel() == 1))
+
+
+def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 1) -> tuple[Entrant, ...]:
+    """All rivals in the order of their importance, with what decides whether they take part.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d), or TableRows
+        Only its kind and sizes matter.
+    Y : array or sparse array of shape (n, c), optional
+        Labels, of which only the sizes matter; None: one label.
     seed : int, default=0
-        Seed of the random projection, of the label scores' folds, of the forest and of UMAP.
+        Seed of whatever is drawn.
     n_rows : int, optional
-        Training rows that the forest is grown on at most; None for 5,000.
+        Training rows that forests are grown on at most; None for 5,000.
+    splits : int, default=1
+        Splits that the rival is fitted on.
+
+    Returns
+    -------
+    tuple of Entrant
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.arms import entrants
+    >>> [entrant.lacks for entrant in entrants(np.eye(3)) if entrant.arm.name == "NCA"]
+    ['rows carry several labels or none']
+    """
+    from sklearn.random_projection import GaussianRandomProjection
+
+    shape, rows = Shape.of(X, Y, splits), FOREST_ROWS if n_rows is None else n_rows
+    variance = "LSI" if sp.issparse(X) or getattr(X, "is_sparse", False) else "PCA"
+    proximity, grown = ForestProximity(max_rows=rows, random_state=seed), ForestScores(max_rows=rows, random_state=seed)
+    drawn, several = {"random_state": seed}, "" if shape.one_class else "rows carry several labels or none"
+    many = f"{shape.c} labels and {shape.n:,} rows; it takes up to {BOOSTED_LABELS} and {BOOSTED_ROWS:,}"
+    table = [
+        (ALL_FEATURES, None, {}, {}),
+        (variance, estimators()[variance](), {}, {}),
+        ("logistic regression", LogisticScores(), {"grid": LOGISTIC_GRID}, {"seconds": _logistic_seconds(shape)}),
+        ("label scores", LabelScores(**drawn), {}, {}),
+        ("forest scores", grown, {}, {"seconds": _forest_seconds(shape, grown), "share": 0.4}),
+        ("forest proximity", proximity, {}, {}),
+        ("random projection", GaussianRandomProjection(**drawn), {}, {}),
+        ("gradient boosting", BoostedScores(**drawn), {},
+         {"seconds": _boosted_seconds(shape), "share": 0.4,
+          "lacks": many if shape.c > BOOSTED_LABELS or shape.n > BOOSTED_ROWS else ""}),
+        ("NCA", NCA(**drawn), {"each_size": True},
+         {"seconds": _nca_seconds(shape), "share": 0.3,
+          "lacks": several or (f"{shape.n:,} rows; it takes up to {NCA_ROWS:,}" if shape.n > NCA_ROWS else "")}),
+        ("UMAP", UMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
+        ("supervised UMAP", SupervisedUMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
+        ("t-SNE", TSNE(**drawn), {"each_size": True, "largest": MAP_SIZE},
+         _map_facts(shape, tsne_installed(), "openTSNE")),
+    ]  # fmt: skip
+    return tuple(Entrant(Arm(name, estimator, True, **how), **facts) for name, estimator, how, facts in table)
+
+
+def rival_arms(
+    X, Y=None, seed: int = 0, n_rows: int | None = None, *, splits: int = 1, seconds: float = RIVAL_SECONDS
+) -> tuple[Arm, ...]:
+    """The rivals that take part, all features first.
+
+    Parameters
+    ----------
+    X, Y, seed, n_rows, splits : as in ``entrants``
+    seconds : float, default=60
+        What one rival may take on all splits together, by a forecast from sizes.
 
     Returns
     -------
@@ -264,19 +404,48 @@ def rival_arms(X, seed: int = 0, n_rows: int | None = None) -> tuple[Arm, ...]:
     >>> import numpy as np
     >>> from proxembed.evaluate.arms import rival_arms
     >>> [arm.name for arm in rival_arms(np.eye(3))]
-    ['all features', 'PCA', 'random projection', 'label scores', 'forest proximity'...]
+    ['all features', 'PCA', 'logistic regression', 'label scores', 'forest scores', 'forest proximity'...]
     """
-    from sklearn.random_projection import GaussianRandomProjection
+    found = entrants(X, Y, seed, n_rows, splits)
+    return tuple(entrant.arm for entrant in found if not entrant.reason(seconds))
 
-    variance = "LSI" if sp.issparse(X) or getattr(X, "is_sparse", False) else "PCA"
-    forest = ForestProximity(max_rows=FOREST_ROWS if n_rows is None else n_rows, random_state=seed)
-    arms = (
-        Arm(ALL_FEATURES, None, rival=True),
-        Arm(variance, estimators()[variance](), rival=True),
-        Arm("random projection", GaussianRandomProjection(random_state=seed), rival=True),
-        Arm("label scores", LabelScores(random_state=seed), rival=True),
-        Arm("forest proximity", forest, rival=True),
-    )
-    if not umap_installed():
-        return arms
-    return (*arms, Arm("supervised UMAP", SupervisedUMAP(random_state=seed), rival=True))
+
+def left_out_rivals(X, Y=None, *, splits: int = 1, seconds: float = RIVAL_SECONDS) -> tuple[str, ...]:
+    """A sentence on each rival that takes no part, as ``rival_arms`` decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.arms import left_out_rivals
+    >>> left_out_rivals(np.eye(3))[0]
+    'NCA takes no part: rows carry several labels or none.'
+    """
+    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(X, Y, splits=splits)]
+    return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
+
+
+def _logistic_seconds(s: Shape) -> float:
+    """Three fits of all labels and some of ten; Newton steps cost n d^2 each."""
+    newton = s.stored == s.n * s.d and s.d <= NEWTON_FEATURES
+    label = 0.003 + (4e-10 * s.n * s.d**2 if newton else 6e-8 * s.stored)
+    return s.splits * label * (3 * s.c + 6 * min(s.c, 10))
+
+
+def _forest_seconds(s: Shape, forest: ForestScores) -> float:
+    n = min(s.n, forest.max_rows)
+    return s.splits * forest.n_estimators * n * np.log2(n + 1) * np.sqrt(s.d) * (3e-8 + 5e-10 * s.c)
+
+
+def _boosted_seconds(s: Shape) -> float:
+    return s.splits * 3 * s.c * (0.08 + 1e-6 * s.n * s.d)
+
+
+def _nca_seconds(s: Shape) -> float:
+    """Up to 50 steps on all pairs of rows, for two sizes."""
+    return s.splits * 2 * 50 * (1e-9 * s.n**2 + 1e-10 * s.n**2 * min(s.d, 50) + 1e-9 * s.n * s.d)
+
+
+def _map_facts(s: Shape, installed: bool, package: str) -> dict:
+    """Start of the compiler, and the places of the rows for two sizes."""
+    lacks = "" if installed else f"{package} is not installed (pip install 'proxembed[maps]')"
+    return {"seconds": 10 + s.splits * (1 + 4e-3 * s.n + 4e-8 * s.n * s.d), "share": 0.4, "lacks": lacks}

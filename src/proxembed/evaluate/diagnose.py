@@ -12,7 +12,7 @@ from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.classify.ridge import fit_readout
 from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.model import embedding_part, scaling_kind
+from proxembed.model import embedding_part
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
@@ -20,6 +20,7 @@ from proxembed.targets.labels import LabelMatrix
 from .crossfit import checked_rows, crossfit_embedding, take_labels
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
+from .preprocessing import choose_scaling
 
 LEVEL = 0.05  # of the test against shuffled labels
 WORSE_BY = 0.01  # a label's average precision has to fall by more to be called worse
@@ -225,7 +226,7 @@ def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
     """Training and held-out rows embedded by the method, or scaled where there is none."""
     train, held_out = X[split.train], X[split.held_out]
     if method is None:
-        state = scaling_fit(scaling_kind(train), train)
+        state = scaling_fit(choose_scaling(train, LabelMatrix.of(take_labels(y, split.train))), train)
         return scaling_apply(state, train), scaling_apply(state, held_out)
     model = clone(method).fit(train, take_labels(y, split.train))
     return np.asarray(model.transform(train)), np.asarray(model.transform(held_out))

@@ -10,7 +10,7 @@ import numpy as np
 
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
-from proxembed.model import fitted_within_bound, scaling_kind, unseen_scores
+from proxembed.model import fitted_within_bound, unseen_scores
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 
@@ -93,8 +93,8 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0,
     rows = split.held_out[labels.rows_known[split.held_out]]
     if len(rows) == 0:
         raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
-    kind = scaling_kind(dataset.X[split.train])
-    part = make_part(dataset.X, labels, split.train, rows, kind)
+    groups = None if dataset.groups is None else np.asarray(dataset.groups)[split.train]
+    part = make_part(dataset.X, labels, split.train, rows, groups=groups, seed=seed)
     shuffled = replace(part, labels=part.labels.take(np.random.default_rng(seed).permutation(part.labels.n)))
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name
@@ -109,7 +109,7 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0,
         panels = [_panel(name, *pair, part, dataset.label_names if ours else None) for name, pair, ours in pairs]
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
-        cuts, calibration = _calibrated(method, scores, part, dataset.groups, split.train)
+        cuts, calibration = _calibrated(method, scores, part)
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     precisions = average_precision(truth, raw), average_precision(truth, scores)
     return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole)
@@ -147,9 +147,8 @@ def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
     return fit_readout(Z[part.known_rows], part.Y.toarray()).scores(Z_held_out)
 
 
-def _calibrated(method: Any, scores: np.ndarray, part: Part, groups, train) -> tuple[np.ndarray, np.ndarray]:
+def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
-    groups = None if groups is None else groups[train]
-    unseen, Y = unseen_scores(method, part.X, part.labels, groups), part.Y.toarray() > 0
+    unseen, Y = unseen_scores(method, part.X, part.labels, part.groups), part.Y.toarray() > 0
     probabilities = platt_apply(scores, platt_fit(unseen, Y))
     return tune_thresholds(unseen, Y).cuts, label_calibration_error(part.Y_held_out, probabilities)

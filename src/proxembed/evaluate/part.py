@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.model import scaling_kind
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
+
+from .preprocessing import choose_scaling, inner_folds
 
 INNER_FOLDS = 3
 
@@ -78,7 +79,7 @@ class Part:
     def inner(self) -> np.ndarray:
         """Inner fold of each row with known labels, on which cuts and probabilities are tuned."""
         groups = None if self.groups is None else np.asarray(self.groups)[self.known_rows]
-        return _inner_folds(len(self.known_rows), groups, self.seed)
+        return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
 
     @property
     def sizes(self) -> dict:
@@ -97,19 +98,20 @@ def make_part(
     labels : LabelMatrix of n rows
     train, held_out : int arrays
     kind : str, optional
-        Kind of the scaling; None: what suits the training rows.
+        Kind of the scaling; None: the one chosen on the training rows by ``choose_scaling``.
     **facts : ``name``, ``groups`` (of the training rows), ``rows``, ``seed`` of ``Part``
 
     Returns
     -------
     Part
     """
-    own = X[train]
-    kind = scaling_kind(own) if kind is None else kind
+    own, own_labels = X[train], labels.take(train)
+    if kind is None:
+        kind = choose_scaling(own, own_labels, facts.get("groups"), facts.get("seed", 0))
     state = scaling_fit(kind, own)
     truth = labels.take(held_out).Y.toarray() > 0
     scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
-    return Part(scaled[0], labels.take(train), scaled[1], truth, scaling=kind, **facts)
+    return Part(scaled[0], own_labels, scaled[1], truth, scaling=kind, **facts)
 
 
 def rows_known(dataset) -> np.ndarray:
@@ -159,11 +161,3 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     groups = None if dataset.groups is None else np.asarray(dataset.groups)[train]
     facts = {"name": split.name, "groups": groups, "rows": held_out, "seed": seed}
     return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)
-
-
-def _inner_folds(n: int, groups, seed: int) -> np.ndarray:
-    """The inner fold of each row, at random; a group stays in one fold where there are several groups."""
-    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
-    unit = np.arange(n) if unit.max() == 0 else unit
-    count = unit.max() + 1
-    return (np.random.default_rng(seed).permutation(count) % min(INNER_FOLDS, count))[unit]

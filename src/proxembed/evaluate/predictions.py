@@ -15,9 +15,9 @@ from .results import SAME_ROWS, TEST, Results
 def predictions_npz(results: Results) -> bytes:
     """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored.
 
-    ``arm``, ``k`` (-1 for all features) and ``fold`` tell, for i = 0, 1, ..., what ``scores_i`` (rows of the fold,
-    labels; float32) and ``similarity_i`` (each row's mean similarity to its neighbours) are; ``rows_FOLD`` holds the
-    numbers of the rows of the data, and ``same_rows_FOLD`` their similarity to the same rows for every query.
+    ``arm``, ``k`` (-1 for an arm without a size) and ``fold`` tell, for i = 0, 1, ..., what ``scores_i`` (rows of the
+    fold, labels; float32) and ``similarity_i`` (each row's mean similarity to its neighbours) are; ``rows_FOLD`` holds
+    the numbers of the rows of the data, and ``same_rows_FOLD`` their similarity to the same rows for every query.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from .measures import (
 from .metrics import row_jaccard, same_rows
 from .parallel import in_parallel, one_by_one
 from .part import rows_known
-from .results import LOGISTIC, NEIGHBORS, RIDGE, SAME_ROWS, Results
+from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results
 
 __all__ = ["Protocol", "Results", "run"]
 
@@ -64,6 +64,8 @@ class Protocol:
         Keep the ridge scores of the held-out rows.
     measure : str, Measure or callable, default="macro average precision"
         The primary measure, which orders the leaderboard and decides; see ``measures.measure_of``.
+    notes : tuple of str, default=()
+        What to tell beside the results, such as the rivals that take no part.
 
     Raises
     ------
@@ -90,6 +92,7 @@ class Protocol:
     contrasts: tuple[tuple[str, str], ...] = (("best method", "all features"),)
     keep_predictions: bool = True
     measure: str | Measure | Callable = AVERAGE_PRECISION
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self):
         measure_of(self.measure)
@@ -135,18 +138,11 @@ class Protocol:
         pairs = ((measure, RIDGE) for measure in (MACRO_F1, MICRO_F1, HAMMING, LOG_LOSS, CALIBRATION))
         return tuple(pair for pair in pairs if pair not in self.measures)
 
-    @property
-    def logistic_measures(self) -> tuple[tuple[str, str], ...]:
-        """Pairs (measure, read-out) of all features alone."""
-        return tuple((measure, LOGISTIC) for measure in (AVERAGE_PRECISION, LOG_LOSS, CALIBRATION))
-
-    def measures_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
-        """All pairs (measure, read-out) that an arm has rows for."""
-        return (*self.measures, *self.further_measures, *(self.logistic_measures if arm.estimator is None else ()))
-
     def describe(self) -> dict:
         """The protocol as plain data."""
-        plain = {key: value for key, value in vars(self).items() if key not in ("arms", "splitting", "measure")}
+        plain = {
+            key: value for key, value in vars(self).items() if key not in ("arms", "splitting", "measure", "notes")
+        }
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in _PAIRS}
         arms, sizes = [arm.name for arm in self.arms], list(self.sizes)
         return {
@@ -159,7 +155,7 @@ class Protocol:
         }
 
 
-_PAIRS = ("measures", "further_measures", "logistic_measures", "contrasts")
+_PAIRS = ("measures", "further_measures", "contrasts")
 
 
 def _splits(protocol: Protocol, dataset) -> list[Split]:
@@ -182,12 +178,14 @@ def _check(dataset) -> None:
 def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Results:
     """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k.
 
-    Features are standardised (dense), turned to sublinear tf-idf (sparse counts) or left as they are, with figures of
-    the training part alone. The read-outs are multi-output ridge, its penalty chosen on the training part by
-    closed-form leave-one-out (by folds of whole groups where rows have groups), and the nearest training rows by
-    cosine; all features get logistic regression too. Cuts and probabilities come from ridge scores of training rows by
-    embeddings and read-outs that have not seen them. An arm that raises or runs out of its budget gets the worst value.
-    Rows with an unknown label are there to train on, for methods that can, and are never scored.
+    Features are standardised where they are dense; of words, as 0/1 or counts, the scaling (as they are, rows of length
+    1, sublinear tf-idf) is chosen by inner folds of the training part, the same for every arm. The read-outs are
+    multi-output ridge, its penalty chosen on the training part by closed-form leave-one-out (by folds of whole groups
+    where rows have groups), and the nearest training rows by cosine. Arms that predict by themselves, such as logistic
+    regression, are measured by their own scores in place of ridge scores, and their neighbours are those of the scores.
+    Cuts and probabilities come from scores of training rows by models that have not seen them. An arm that raises or
+    runs out of its budget gets the worst value. Rows with an unknown label are there to train on, for methods that can,
+    and are never scored.
 
     Parameters
     ----------
@@ -217,7 +215,7 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), splitting=Splitting(n_folds=2))
     >>> results = run(protocol, digits())
     >>> len(results.rows), results.predictions["all features", None, "1"].shape == (len(results.held_out["1"]), 7)
-    (22, True)
+    (16, True)
     """
     started = time.perf_counter()
     _check(dataset)
@@ -245,7 +243,8 @@ def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results,
             results.predictions |= outcome.predictions
             results.similarity |= outcome.similarity
             results.hubs |= outcome.hubs
-            results.preprocessing = finished.scaling
+            results.queries |= outcome.queries
+            results.scalings[name] = finished.scaling
             notes[finished.split, finished.arm] = outcome.notes
             if name not in results.held_out:
                 same = same_rows_similarity(protocol, dataset, splits[finished.split].train, finished.rows)
@@ -256,9 +255,16 @@ def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results,
             results.held_out[name] = finished.rows
     except KeyboardInterrupt:
         results.interrupted = True
+    results.preprocessing = _shared_scaling(results.scalings)
     _in_order(protocol, splits, results, notes)
     complete = len(results.folds) * len(protocol.arms)
     progress(complete, total, "interrupted" if results.interrupted else "done")
+
+
+def _shared_scaling(scalings: dict[str, str]) -> str:
+    """The scaling of the largest training part, that beside the test rows, else the one of most folds."""
+    most = Counter(scalings[name] for name in sorted(scalings)).most_common(1)
+    return scalings.get(TEST, most[0][0] if most else "")
 
 
 def same_rows_similarity(protocol: Protocol, dataset, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -295,8 +301,10 @@ def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: 
     results.folds = {name: results.folds[name] for name in fold if name in results.folds}
     results.held_out = {name: results.held_out[name] for name in fold if name in results.held_out}
     arm[SAME_ROWS] = len(arm)
-    for name in ("predictions", "similarity", "hubs"):
+    results.scalings = {name: results.scalings[name] for name in fold if name in results.scalings}
+    for name in ("predictions", "similarity", "hubs", "queries"):
         kept = getattr(results, name)
         order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
         setattr(results, name, {key: kept[key] for key in order})
-    results.notes = list(dict.fromkeys(note for key in sorted(notes) for note in notes[key]))
+    told = [note for key in sorted(notes) for note in notes[key]]
+    results.notes = list(dict.fromkeys([*protocol.notes, *told]))

@@ -7,7 +7,7 @@ import numpy as np
 
 from .measures import is_loss
 
-RIDGE, LOGISTIC, NEIGHBORS = "ridge", "logistic", "cosine kNN"
+RIDGE, NEIGHBORS = "ridge", "cosine kNN"
 TEST = "test"
 SAME_ROWS = "the same rows for every query"
 
@@ -55,9 +55,11 @@ class Results:
     ``rows`` holds one dict for each arm, k, fold and measure: ``arm, rival, k, components, fold, readout, measure,
     value, labels, seconds, failure``. A failed arm has the worst value of each measure and the reason in ``failure``.
     ``seconds`` counts fitting (once for all k) and the read-outs of this k. ``predictions`` holds the ridge scores of
-    the held-out rows under (arm, k, fold), float32, ``similarity`` under the same keys each row's mean similarity to
-    its neighbours (also for "the same rows for every query"), ``hubs`` the share of rows that list the training row
-    listed most, ``held_out`` the numbers of the held-out rows under the fold, and ``measure`` the primary measure.
+    the held-out rows under (arm, k, fold), float32 (of an arm that predicts by itself, its own scores). Under the same
+    keys ``similarity`` holds each row's mean similarity to its neighbours (also for "the same rows for every query"),
+    ``hubs`` the share of rows that list the training row listed most, and ``queries`` the seconds of 1,000 neighbour
+    queries. ``scalings`` holds the scaling of each fold, ``held_out`` the numbers of its held-out rows, and ``measure``
+    the primary measure.
 
     Examples
     --------
@@ -72,10 +74,12 @@ class Results:
     folds: dict[str, dict] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     preprocessing: str = ""
+    scalings: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
     predictions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
+    queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None

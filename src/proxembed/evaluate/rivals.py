@@ -1,4 +1,4 @@
-"""Rivals with a model of their own: forest leaf proximity, and supervised UMAP where umap-learn is installed."""
+"""Rivals with a model of their own: forest leaf proximity, NCA, and UMAP and t-SNE where these are installed."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.base import Estimator
 from proxembed.classify.rows import known_labels
 from proxembed.methods.variance import PCA
@@ -16,7 +17,7 @@ from proxembed.params import SEED, Param, check_params, param
 from proxembed.seen import SeenRows
 from proxembed.validation import checked_features, learning
 
-FOREST_ROWS = 5000
+FOREST_ROWS, TSNE_FEATURES = 5000, 50
 SIZE = Param(low=1, integer=True, choices=(None,))
 
 
@@ -107,7 +108,7 @@ class ForestProximity(Rival):
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             random = check_random_state(self.random_state)
-            X, T = _distinct(X, labels.Y)
+            X, T, _ = distinct_rows(X, labels.Y)
             if X.shape[0] < 2:
                 raise ValueError(f"ForestProximity needs at least 2 distinct rows; got {X.shape[0]} sample.")
             if X.shape[0] > self.max_rows:
@@ -119,7 +120,7 @@ class ForestProximity(Rival):
                 max_features="sqrt",
                 random_state=random.randint(2**31 - 1),
             )
-            self.forest_ = forest.fit(_for_trees(X), T if T.shape[1] > 1 else T[:, 0])
+            self.forest_ = forest.fit(for_trees(X), T if T.shape[1] > 1 else T[:, 0])
             self.n_rows_, self._seen = X.shape[0], SeenRows(X)
             self._offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_)])
             unseen = np.ones((X.shape[0], self.n_estimators), dtype=bool)
@@ -135,7 +136,7 @@ class ForestProximity(Rival):
     def _leaves(self, X, used=None) -> sp.csr_array:
         """One-hot leaves (m, nodes of all trees), each row over the trees ``used`` for it and summing to 1 (or to 0,
         where no tree may be used)."""
-        nodes = self.forest_.apply(_for_trees(X)) + self._offsets[:-1]
+        nodes = self.forest_.apply(for_trees(X)) + self._offsets[:-1]
         used = np.ones(nodes.shape, dtype=bool) if used is None else used
         number = used.sum(axis=1)
         values = np.repeat(1.0 / np.maximum(number, 1), number)
@@ -161,16 +162,33 @@ class ForestProximity(Rival):
         return Z
 
 
-def _distinct(X, Y):
-    """The distinct rows of X in order of appearance, with the mean labels of equal rows."""
+def distinct_rows(X, Y):
+    """The distinct rows of X in order of appearance, the mean labels of equal rows, and the number of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals import distinct_rows
+    >>> rows, means, number = distinct_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[1], [1], [0]]))
+    >>> means.tolist(), number.tolist()
+    ([[0.5], [1.0]], [0, 1, 0])
+    """
     first, row = np.unique(SeenRows(X).find(X), return_inverse=True)
     member = sp.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(len(first), len(row)))
     T = (member @ sp.csr_array(Y)).toarray() / np.bincount(row)[:, None]
-    return X[first], T
+    return X[first], T, row
 
 
-def _for_trees(X):
-    """X as scikit-learn's trees take it: 32-bit indices where it is sparse."""
+def for_trees(X):
+    """X as scikit-learn's trees and solvers, and UMAP, take it: 32-bit indices where it is sparse.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from proxembed.evaluate.rivals import for_trees
+    >>> for_trees(sp.csr_array(sp.eye_array(2))).indices.dtype.name
+    'int32'
+    """
     if not sp.issparse(X):
         return X
     X = sp.csr_matrix(X)
@@ -189,7 +207,74 @@ def umap_installed() -> bool:
     return find_spec("umap") is not None
 
 
-class SupervisedUMAP(Rival):
+class UMAP(Rival):
+    """UMAP of umap-learn: places of rows by a neighbour graph of their features alone; new rows by ``transform``.
+
+    [mcinnes2018umap]
+
+    Attributes
+    ----------
+    umap_ : umap.UMAP
+    n_components_ : int
+
+    Raises
+    ------
+    ImportError
+        umap-learn is not installed.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.rivals import UMAP
+    >>> UMAP(5).n_neighbors
+    15
+    """
+
+    labels = None
+    n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
+    n_neighbors: int = param(default=15, low=2, integer=True, doc="Neighbours; all other rows when there are fewer.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+
+    def fit(self, X, y=None):
+        """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form, or ignored. Returns self."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Place the rows and return their places, (n, n_components_)."""
+        self._check_installed()
+        with learning(self):
+            X = checked_features(self, X, reset=True)
+            return self._place(X, None)
+
+    def _check_installed(self) -> None:
+        check_params(self)
+        if not umap_installed():
+            raise ImportError(f"{type(self).__name__} needs umap-learn; install it (pip install 'proxembed[maps]').")
+
+    def _place(self, X, target, **options):
+        """Fit umap-learn to rows, beside a target where there is one."""
+        self.n_components_ = 2 if self.n_components is None else self.n_components
+        self.umap_ = import_module("umap").UMAP(
+            n_components=self.n_components_,
+            n_neighbors=min(self.n_neighbors, X.shape[0] - 1),
+            random_state=self.random_state,
+            n_jobs=1,
+            **options,
+        )
+        return np.asarray(self.umap_.fit_transform(for_trees(X), target))
+
+    def transform(self, X):
+        """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
+        X = self._new_rows(X)
+        return np.asarray(self.umap_.transform(for_trees(X)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+class SupervisedUMAP(UMAP):
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
 
     Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP
@@ -212,37 +297,164 @@ class SupervisedUMAP(Rival):
     15
     """
 
-    n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
-    n_neighbors: int = param(default=15, low=2, integer=True, doc="Neighbours; all other rows when there are fewer.")
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+    labels = "multi"
 
-    def fit(self, X, y):
-        """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form. Returns self."""
-        self.fit_transform(X, y)
-        return self
-
-    def fit_transform(self, X, y):
+    def fit_transform(self, X, y=None):
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
-        check_params(self)
-        if not umap_installed():
-            raise ImportError("SupervisedUMAP needs umap-learn; install it (pip install umap-learn).")
+        self._check_installed()
         with learning(self):
             X = checked_features(self, X, reset=True)
             known, labels = known_labels(self, X, y)
-            one_class = labels.one_hot
-            self.n_components_ = 2 if self.n_components is None else self.n_components
-            self.umap_ = import_module("umap").UMAP(
-                n_components=self.n_components_,
-                n_neighbors=min(self.n_neighbors, known.shape[0] - 1),
-                target_metric="categorical" if one_class else "jaccard",
-                random_state=self.random_state,
-                n_jobs=1,
-            )
             target = labels.Y.toarray()
-            Z = self.umap_.fit_transform(known, target.argmax(axis=1) if one_class else target)
-            return np.asarray(Z) if known.shape[0] == X.shape[0] else self.transform(X)
+            if labels.one_hot:
+                Z = self._place(known, target.argmax(axis=1), target_metric="categorical")
+            else:
+                Z = self._place(known, target, target_metric="jaccard")
+            return Z if known.shape[0] == X.shape[0] else self.transform(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def tsne_installed() -> bool:
+    """Whether openTSNE can be imported; nothing is imported to find out.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.rivals import tsne_installed
+    >>> tsne_installed() in (True, False)
+    True
+    """
+    return find_spec("openTSNE") is not None
+
+
+class TSNE(Rival):
+    """t-SNE of openTSNE: a map of the rows, into which new rows are placed one by one.
+
+    More than 50 features are first reduced to 50 principal components. The perplexity is 30, or a third of the rows
+    where there are fewer than 90.  [vandermaaten2008tsne]
+
+    Attributes
+    ----------
+    map_ : openTSNE.TSNEEmbedding
+    n_components_ : int
+
+    Raises
+    ------
+    ImportError
+        openTSNE is not installed.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.rivals import TSNE
+    >>> TSNE().perplexity
+    30
+    """
+
+    labels = None
+    n_components: int | None = param(
+        default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
+    )
+    perplexity: float = param(default=30, above=1, doc="Perplexity, bounded by a third of the rows.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+
+    def fit(self, X, y=None):
+        """Place the rows. X: (n, d) array or sparse matrix; y is ignored. Returns self."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Place the rows and return their places, (n, n_components_)."""
+        check_params(self)
+        if not tsne_installed():
+            raise ImportError("TSNE needs openTSNE; install it (pip install 'proxembed[maps]').")
+        with learning(self):
+            X = checked_features(self, X, reset=True)
+            self.n_components_ = 2 if self.n_components is None else self.n_components
+            dense = not sp.issparse(X) and X.shape[1] <= TSNE_FEATURES
+            self.reduction_ = None if dense else PCA(n_components=min(TSNE_FEATURES, X.shape[0] - 1, X.shape[1]))
+            rows = X if dense else self.reduction_.fit_transform(X)
+            self.map_ = (
+                import_module("openTSNE")
+                .TSNE(
+                    n_components=self.n_components_,
+                    perplexity=max(1.0, min(self.perplexity, (X.shape[0] - 1) / 3)),
+                    random_state=self.random_state,
+                    n_jobs=1,
+                )
+                .fit(rows)
+            )
+        return np.asarray(self.map_)
 
     def transform(self, X):
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
-        return np.asarray(self.umap_.transform(X))
+        return np.asarray(self.map_.transform(X if self.reduction_ is None else self.reduction_.transform(X)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+class NCA(Rival):
+    """Neighbourhood components analysis of scikit-learn: the map of largest leave-one-out accuracy of soft neighbours.
+
+    Takes one class per row; sparse features become dense, within 2 GiB.  [goldberger2004nca]
+
+    Attributes
+    ----------
+    nca_ : sklearn.neighbors.NeighborhoodComponentsAnalysis
+    n_components_, n_iter_ : int
+
+    Raises
+    ------
+    ValueError
+        Rows carry several labels or none, more components than features, or dense features above 2 GiB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals import NCA
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> NCA(1).fit_transform(X, X[:, 0] > 0).shape
+    (60, 1)
+    """
+
+    labels = "single"
+    n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
+    max_iter: int = param(default=50, low=1, integer=True, doc="Most steps of the optimisation.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the start.")
+
+    def fit(self, X, y):
+        """Learn the map. X: (n, d) array or sparse matrix; y: one class per row. Returns self."""
+        from sklearn.neighbors import NeighborhoodComponentsAnalysis
+
+        with learning(self):
+            check_params(self)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            if not labels.one_hot:
+                raise ValueError("NCA takes one class per row; y has rows with several labels or none.")
+            k = min(2, X.shape[1]) if self.n_components is None else self.n_components
+            if k > X.shape[1]:
+                raise ValueError(f"n_components={k} must be from 1 to the number of features ({X.shape[1]}).")
+            start = "pca" if min(X.shape) >= k else "identity"
+            self.nca_ = NeighborhoodComponentsAnalysis(
+                k, init=start, max_iter=self.max_iter, random_state=self.random_state
+            ).fit(self._dense(X), labels.Y.toarray().argmax(axis=1))
+            self.n_components_, self.n_iter_ = k, self.nca_.n_iter_
+        return self
+
+    def _dense(self, X):
+        if sp.issparse(X):
+            guard_dense(X.shape, "The dense X of NCA", itemsize=X.dtype.itemsize)
+            return X.toarray()
+        return X
+
+    def transform(self, X):
+        """Embed rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
+        X = self._new_rows(X)
+        return self.nca_.transform(self._dense(X))

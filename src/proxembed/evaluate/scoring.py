@@ -23,15 +23,16 @@ from proxembed.model import embedded, rows_without
 from .arms import Arm
 from .calibration import platt_apply, platt_fit
 from .label_scores import LabelScores
-from .logistic import logistic_probabilities
 from .measures import Measure
 from .metrics import row_jaccard
 from .neighbors import hub_share, neighbor_scores, neighbor_weights
 from .part import Part
 from .results import NEIGHBORS, reason_of
 from .rivals import ForestProximity
+from .score_arms import fitted_scores
 
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
+QUERIES = 200
 Placed = list[tuple[Any, Any]]
 Value = tuple[float, int]
 Scores = dict[tuple[str, str], Value]
@@ -45,6 +46,7 @@ class Outcome:
     predictions: dict = field(default_factory=dict)
     similarity: dict = field(default_factory=dict)
     hubs: dict = field(default_factory=dict)
+    queries: dict = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     bounded: bool = False
     seconds: float = 0.0
@@ -194,37 +196,72 @@ class Readings:
         return self.neighbors(measure.n_neighbors) if measure.reads == "neighbors" else getattr(self, measure.reads)
 
 
+class ScoreReadings(Readings):
+    """Readings of scores that an arm has made by itself: they stand in place of ridge scores, and are its embedding.
+
+    Parameters
+    ----------
+    Z, Z_held_out : arrays of shapes (n, c) and (m, c)
+        Scores of the training rows with known labels, by models that have not seen them, and of the held-out rows.
+    part : Part
+    placed : None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.part import Part
+    >>> from proxembed.evaluate.scoring import ScoreReadings
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> S = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> part = Part(S, LabelMatrix.of((S > 0).astype(int)), S[:2], np.zeros((2, 1), dtype=bool))
+    >>> ScoreReadings(S, S[:2], part).scores.tolist()
+    [[-2.0], [-1.0]]
+    """
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
+        self.Z, self.Z_held_out, self.part = Z, Z_held_out, part
+        self.Y = part.Y.toarray().astype(bool)
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """The scores of the held-out rows, (m, c), float32."""
+        return self.Z_held_out.astype(np.float32)
+
+    @cached_property
+    def own_scores(self) -> np.ndarray:
+        """The scores of the training rows, (n, c)."""
+        return self.Z
+
+
 class Scored(NamedTuple):
     """One embedding measured on the held-out rows.
 
     ``values`` are {(measure, read-out): (value, number of labels it rests on)}, ``scores`` the ridge scores (m, c),
-    ``similarity`` each row's mean similarity to its neighbours (m,), and ``hub`` the share of rows that list the
-    training row listed most.
+    ``similarity`` each row's mean similarity to its neighbours (m,), ``hub`` the share of rows that list the training
+    row listed most, and ``query_seconds`` the time of 1,000 neighbour queries.
     """
 
     values: Scores
     scores: np.ndarray
     similarity: np.ndarray
     hub: float
+    query_seconds: float
 
 
-def score(Z: Any, Z_held_out: Any, part: Part, protocol: Any, placed: Placed | None = None) -> Scored:
+def score(readings: Readings, part: Part, protocol: Any) -> Scored:
     """Measure one embedding by the read-outs that every arm has.
 
     Parameters
     ----------
-    Z, Z_held_out : arrays or sparse arrays of shapes (n, k) and (m, k)
-        All training rows, and the held-out rows.
+    readings : Readings
     part : Part
     protocol : Protocol
-    placed : list, optional
-        As ``place_again`` returns it.
 
     Returns
     -------
     Scored
     """
-    readings, found = Readings(Z, Z_held_out, part, placed), {}
+    found = {}
     for name, readout in (*protocol.measures, *protocol.further_measures):
         measure = protocol.measure_named(name)
         if readout == NEIGHBORS and measure.reads == "scores":
@@ -233,17 +270,26 @@ def score(Z: Any, Z_held_out: Any, part: Part, protocol: Any, placed: Placed | N
             reading = readings.of(measure)
         found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives)
     k = protocol.neighbor_measure.n_neighbors
-    near = readings.neighbors(k)
-    return Scored(found, readings.scores, row_jaccard(part.Y_held_out, *near), hub_share(near[1], k))
+    near, spent = readings.neighbors(k), query_seconds(readings.Z_held_out, readings.Z, k)
+    return Scored(found, readings.scores, row_jaccard(part.Y_held_out, *near), hub_share(near[1], k), spent)
 
 
-def score_logistic(part: Part, protocol: Any) -> Scores:
-    """Measure logistic regression on all features: its scores, and its own probabilities."""
-    P = logistic_probabilities(part.X[part.known_rows], part.Y, part.X_held_out)
-    return {
-        (name, readout): protocol.measure_named(name).value(part.Y_held_out, P, protocol.min_positives)
-        for name, readout in protocol.logistic_measures
-    }
+def query_seconds(Z_held_out: Any, Z: Any, k: int) -> float:
+    """Seconds that 1,000 queries for the k nearest training rows take, the median of three runs of at most 200 rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.scoring import query_seconds
+    >>> query_seconds(np.eye(3), np.eye(3), 1) > 0
+    True
+    """
+    rows, seconds = Z_held_out[:QUERIES], []
+    for _ in range(3):
+        started = time.perf_counter()
+        neighbor_weights(rows, Z, k)
+        seconds.append(time.perf_counter() - started)
+    return 1000 * float(np.median(seconds)) / rows.shape[0]
 
 
 def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
@@ -251,44 +297,53 @@ def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
     started, outcome = time.perf_counter(), Outcome()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_and_score(arm, part, protocol, natural, outcome)
+        sizes = arm.sizes(protocol.sizes)
+        for each in [(k,) for k in sizes] if arm.each_size else [sizes]:
+            _fit_and_score(arm, each, part, protocol, natural, outcome)
     outcome.notes = [f"{arm.name}: {' '.join(str(warning.message).split())}" for warning in caught]
     outcome.seconds = time.perf_counter() - started
     return outcome
 
 
-def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outcome) -> None:
-    sizes = (None,) if arm.estimator is None else protocol.sizes
+def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, outcome: Outcome) -> None:
+    """Add the rows of the sizes that one fit serves."""
     budget, started = Budget(protocol.max_seconds), time.perf_counter()
+    placed, kind = None, ScoreReadings if arm.predicts else Readings
     try:
         with budget.limit():
-            Z, Z_held_out, outcome.bounded = fit_arm(arm, protocol.sizes, part, natural)
-            placed = place_again(arm, protocol.sizes, part, natural or outcome.bounded)
+            if arm.predicts:
+                Z, Z_held_out = fitted_scores(arm, part)
+            else:
+                Z, Z_held_out, outcome.bounded = fit_arm(arm, sizes, part, natural)
+                placed = place_again(arm, sizes, part, natural or outcome.bounded)
     except Exception as error:
-        outcome.rows = lost(arm, part, protocol, reason_of(error), time.perf_counter() - started).rows
+        pairs, spent = [*protocol.measures, *protocol.further_measures], time.perf_counter() - started
+        for k in sizes:
+            outcome.rows += _rows(arm, k, 0, part, pairs, {}, spent, reason_of(error), protocol)
         return
     fitting, known = time.perf_counter() - started, {}
     pairs = [*protocol.measures, *protocol.further_measures]
     for k in sizes:
         width = Z.shape[1] if k is None else min(k, Z.shape[1])
         if width not in known:
-            known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol, placed)
+            readings = kind(Z[:, :width], Z_held_out[:, :width], part, placed)
+            known[width] = _timed(budget, score, readings, part, protocol)
         found, spent, failure = known[width]
         values = {} if found is None else found.values
         outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol)
         if protocol.keep_predictions and found is not None:
             key = arm.name, k, part.name
-            outcome.predictions[key], outcome.similarity[key], outcome.hubs[key] = found[1:]
-    if arm.estimator is None:
-        found, seconds, failure = _timed(budget, score_logistic, part, protocol)
-        pairs = protocol.logistic_measures
-        outcome.rows += _rows(arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure, protocol)
+            kept = outcome.predictions, outcome.similarity, outcome.hubs, outcome.queries
+            for where, value in zip(kept, found[1:], strict=True):
+                where[key] = value
 
 
 def lost(arm: Arm, part: Part, protocol, reason: str, seconds: float = 0.0) -> Outcome:
     """The worst value of every measure, with the reason."""
-    sizes, pairs = (None,) if arm.estimator is None else protocol.sizes, protocol.measures_of(arm)
-    return Outcome([row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)])
+    pairs = [*protocol.measures, *protocol.further_measures]
+    return Outcome(
+        [row for k in arm.sizes(protocol.sizes) for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)]
+    )
 
 
 def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:

@@ -10,7 +10,7 @@ from .gains import FoldGains, TestGains
 from .results import SAME_ROWS, TEST, Results, measure_name, sign_of
 from .verdict import TOLERANCE, judge, neighbor_measure
 
-FACTS = ("dataset", "protocol", "preprocessing", "notes", "seconds", "interrupted")
+FACTS = ("dataset", "protocol", "preprocessing", "scalings", "notes", "seconds", "interrupted")
 
 
 def _complete_folds(results: Results) -> list[str]:
@@ -49,10 +49,10 @@ def _entry(rows: list[dict], folds: list[str]) -> dict:
     }
 
 
-def _hub(results: Results, key: tuple[str, int | None], folds: list[str]) -> float | None:
-    """Mean over the folds of the share of held-out rows that list the training row listed most."""
-    shares = [results.hubs[(*key, fold)] for fold in folds if (*key, fold) in results.hubs]
-    return float(np.mean(shares)) if shares else None
+def _over_folds(values: dict, key: tuple[str, int | None], folds: list[str], average: Any) -> float | None:
+    """Average over the folds of what was kept of an arm and k; None where nothing was."""
+    found = [values[(*key, fold)] for fold in folds if (*key, fold) in values]
+    return float(average(found)) if found else None
 
 
 def _curves(entries: list[dict], names: list[str]) -> dict:
@@ -73,7 +73,14 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]
     for row in results.rows:
         if row["fold"] in folds or (row["fold"] == TEST and TEST in results.folds):
             groups[row["arm"], row["k"]].append(row)
-    entries = [_entry(rows, folds) | {"hub": _hub(results, key, folds)} for key, rows in groups.items()]
+    entries = [
+        {
+            **_entry(rows, folds),
+            "hub": _over_folds(results.hubs, key, folds, np.mean),
+            "query_seconds": _over_folds(results.queries, key, folds, np.median),
+        }
+        for key, rows in groups.items()
+    ]
     if any(math.isnan(entry["scores"][primary]["mean"]) for entry in entries):
         raise ValueError(
             f"{primary} is not defined on any fold: no label has the positive held-out rows that it needs; label more "
@@ -143,8 +150,7 @@ def summarise(results: Results, searched: Any = None, tolerance: float = TOLERAN
     if not folds:
         raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")
     names = [measure_name(*pair) for pair in results.protocol["measures"]]
-    pairs = (pair for key in ("further_measures", "logistic_measures") for pair in results.protocol.get(key, ()))
-    further = [measure_name(*pair) for pair in pairs]
+    further = [measure_name(*pair) for pair in results.protocol.get("further_measures", ())]
     entries = _leaderboard(results, folds, names[0])
     best: dict[str, dict] = {}
     for entry in entries:

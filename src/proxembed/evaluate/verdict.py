@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .arms import ALL_FEATURES
+from .arms import ALL_FEATURES, MAP_SIZE
 from .gains import FoldGains, TestGains
 from .measures import is_jaccard
 from .results import NEIGHBORS, sign_of
 
 GOALS = ("neighbours", "predict", "compress", "map")
 TOLERANCE = 0.03
-MAP_SIZE = 2
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
 Gains = FoldGains | TestGains
 
@@ -182,7 +181,8 @@ def _compressed(
     needed = [part["rows_needed"] for part in parts if part["word"] == CANNOT_TELL]
     shares = [share_of(part) for part in parts]
     d, nonzero = facts["d"], facts.get("nonzero_share")
-    needs = {each["arm"]: each["k"] for each in _by_arm_smallest(rivals, raw, names, tolerance)}
+    sized = [rival for rival in rivals if rival["k"] is not None]
+    needs = {each["arm"]: each["k"] for each in _by_arm_smallest(sized, raw, names, tolerance)}
     return {
         "measure": names[0],
         "word": overall,

@@ -22,6 +22,8 @@ from proxembed.features.kinds import check_params
 from proxembed.params import call
 from proxembed.tables import TableRows
 
+WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
+
 
 @dataclass(frozen=True)
 class ScalingState:
@@ -205,6 +207,46 @@ KINDS: dict[str, Callable[..., ScalingState]] = {
 }
 
 
+def scaling_kinds(X: Any) -> tuple[str, ...]:
+    """Scalings that may suit the features, the usual one first.
+
+    Dense features have one, "standard"; where entries are whole numbers of which at least 80 % are 0, as in a matrix of
+    words, "tfidf" and "none" are others. Sparse whole numbers that are not negative have "tfidf", "unit" and "none",
+    the last of them first where all are 0 or 1; other sparse features "none" and, where none is negative, "unit".
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), or TableRows
+
+    Returns
+    -------
+    tuple of str
+        Kinds of ``Scaling``, or "table" alone for what only a ``TableEncoder`` takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from proxembed.features.scaling import scaling_kinds
+    >>> scaling_kinds(np.eye(2)), scaling_kinds(sp.csr_array(np.eye(2)))
+    (('standard',), ('none', 'tfidf', 'unit'))
+    """
+    if isinstance(X, TableRows):
+        return ("table",)
+    values = X.data if sp.issparse(X) else np.asarray(X)
+    if not sp.issparse(X):
+        sparse = values.size and np.count_nonzero(values) <= WORDS * values.size
+        return ("standard", "tfidf", "none") if sparse and _whole(values) else ("standard",)
+    if _whole(values):
+        return ("tfidf", "unit", "none") if values.size and values.max() > 1 else ("none", "tfidf", "unit")
+    return ("none", "unit") if values.min() >= 0 else ("none",)
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Whether all entries are whole and none is negative."""
+    return bool(values.size == 0 or (values.min() >= 0 and np.all(values == np.rint(values))))
+
+
 def scaling_kind(X: Any) -> str:
     """Which scaling suits the features: "standard" (dense), "tfidf" (sparse counts), "none" (other sparse), "table".
 
@@ -216,7 +258,7 @@ def scaling_kind(X: Any) -> str:
     Returns
     -------
     str
-        A kind of ``Scaling``, or "table" for what only a ``TableEncoder`` takes.
+        The first of ``scaling_kinds``.
 
     Examples
     --------
@@ -225,12 +267,7 @@ def scaling_kind(X: Any) -> str:
     >>> scaling_kind(np.eye(2))
     'standard'
     """
-    if isinstance(X, TableRows):
-        return "table"
-    if not sp.issparse(X):
-        return "standard"
-    counts = X.data.size > 0 and X.data.min() >= 0 and X.data.max() > 1 and bool(np.all(X.data == np.rint(X.data)))
-    return "tfidf" if counts else "none"
+    return scaling_kinds(X)[0]
 
 
 def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) -> Any:

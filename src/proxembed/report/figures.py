@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.measures import unit_of_measure
 from proxembed.evaluate.summary import rows_of_folds
 
@@ -70,7 +71,8 @@ def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict, stem: str) -> li
         if not points:
             continue
         if points[0][0] is None:
-            look = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}
+            own = {"color": look["color"], "linewidth": 1.1, "linestyle": (0, (1, 3))}
+            look = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"} if arm == ALL_FEATURES else own
             axes.axhline(points[0][1], **look, label=f"{arm} (no k)", gid=f"{stem}-arm{number}")
             ids.append(f"{stem}-name-arm{number}")
             continue

@@ -13,6 +13,7 @@ from .adaptive import adaptive_view
 from .card import data_card, leak_warnings
 from .convergence import convergence
 from .figures import k_curve, matrix_view, ramp
+from .verdict import query_times
 
 
 def page_html(record: dict) -> str:
@@ -83,7 +84,7 @@ def verdict_card(verdict: dict) -> str:
     >>> "<b>Map: better</b>" in verdict_card({"goals": {"map": goal}, "note": "", "text": ""})
     True
     """
-    return _templates().get_template("verdict.html").render(verdict=verdict)
+    return _templates().get_template("verdict.html").render(verdict=verdict, queries="")
 
 
 @cache
@@ -117,6 +118,7 @@ def _context(record: dict) -> dict[str, Any]:
         "shown": drawn,
         "every": [*summary["measures"], *further],
         "tiles": views.tiles(record),
+        "queries": query_times(summary),
         "null": views.null_view(record.get("diagnosis")),
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "labels": views.label_view(record.get("label_table")),

@@ -116,6 +116,33 @@ def _compressed(goal: dict) -> str:
     return " ".join(sentences)
 
 
+def duration(seconds: float) -> str:
+    """A short time in milliseconds, a longer one in seconds, to two figures.
+
+    >>> duration(0.0123), duration(1.26)
+    ('12 ms', '1.3 s')
+    """
+    return f"{float(f'{1000 * seconds:.2g}'):g} ms" if seconds < 0.9995 else f"{float(f'{seconds:.2g}'):g} s"
+
+
+def query_times(summary: dict) -> str:
+    """The time of 1,000 neighbour queries in the embedding that compresses, beside that in all features.
+
+    It stands beside the verdict, not in it: a repeated run has the same verdict, not the same times.
+
+    >>> entries = [{"arm": "OPLS", "k": 2, "query_seconds": 0.004}]
+    >>> entries += [{"arm": "all features", "k": None, "query_seconds": 0.1}]
+    >>> query_times({"leaderboard": entries, "verdict": {"goals": {"compress": {"arm": "OPLS", "k": 2}}}})
+    '1,000 neighbour queries take 4 ms instead of 100 ms.'
+    """
+    goal = summary["verdict"]["goals"].get("compress")
+    if goal is None:
+        return ""
+    of = {(entry["arm"], entry["k"]): entry.get("query_seconds") for entry in summary["leaderboard"]}
+    ours, whole = of.get((goal["arm"], goal["k"])), of.get((ALL_FEATURES, None))
+    return f"1,000 neighbour queries take {duration(ours)} instead of {duration(whole)}." if ours and whole else ""
+
+
 def _share(share: dict) -> str:
     """What is left of the value of all features, in per cent."""
     if share["share"] is None:

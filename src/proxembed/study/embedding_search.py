@@ -13,7 +13,8 @@ from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.arms import settings
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import Part, make_part
-from proxembed.model import embedding_pipeline, fit_model, scaling_kind
+from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.model import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, param, shown
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
@@ -46,6 +47,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     best_score_ : float
     leaders_ : list of estimators
         Unfitted, at their best sizes: the best configuration of each of the best methods, at most five.
+    scaling_ : str
+        The kind of scaling, chosen on the rows of the fit; the same for all configurations.
     trials_ : list of dict
         Of each configuration: method, params, k (best size), score (its mean over folds), scores (the mean at each
         size), by_fold (at the best size), rows (trained on), complete (whether on all rows of all folds; scores of
@@ -200,7 +203,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _parts(self, X, labels: LabelMatrix, groups, seed: int) -> tuple[Part, ...]:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
-        rng, kind = np.random.default_rng(seed), scaling_kind(X)
+        rng, kind = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
+        self.scaling_ = kind
         splits = self._splits(X, labels, seed, groups)
         return tuple(make_part(X, labels, rng.permutation(split.train), split.held_out, kind) for split in splits)
 
@@ -214,7 +218,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.trials_ = [t.plain() for t in study.trials]
         self.interrupted_ = study.interrupted
         # last, so that a KeyboardInterrupt leaves what was searched
-        self.best_estimator_ = fit_model(embedding_pipeline(method, X), X, y, groups)
+        self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, y, groups)
         self.classes_ = self.best_estimator_[-1].classes_
 
     def transform(self, X):

@@ -10,7 +10,15 @@ from typing import Any
 
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, default_methods, method_arms, method_names, rival_arms
+from proxembed.evaluate.arms import (
+    ALL_FEATURES,
+    Arm,
+    default_methods,
+    left_out_rivals,
+    method_arms,
+    method_names,
+    rival_arms,
+)
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.predictions import label_precisions
@@ -207,7 +215,8 @@ def run_comparison(
 
 def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
     """The protocol that the options ask for."""
-    arms = arms_of(options.methods, dataset, options.seed)
+    splits = options.folds * options.repeats + options.standard_split
+    arms = arms_of(options.methods, dataset, options.seed, splits)
     return Protocol(
         arms,
         component_range(options.n_components, dataset),
@@ -219,14 +228,15 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
         max_seconds=options.max_seconds,
         contrasts=pairs_of(options.contrasts, arms),
         measure=options.measure,
+        notes=left_out_rivals(dataset.X, dataset.Y, splits=splits),
     )
 
 
-def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int) -> tuple[Arm, ...]:
+def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int = 1) -> tuple[Arm, ...]:
     """The arms of the methods named; the rivals are always there, so that naming them changes nothing."""
     known = method_names()
     names = default_methods(dataset.X.shape[0]) if names is None else names
-    rivals = rival_arms(dataset.X, seed=seed)
+    rivals = rival_arms(dataset.X, dataset.Y, seed, splits=splits)
     standing = RIVAL_WORDS - set(known) | {arm.name.lower() for arm in rivals}
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)
     rival_names = {arm.name for arm in rivals}
@@ -275,7 +285,8 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
         record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
         progress(1, 2, f"components of {arm.name}")
-        record.add(**model_section(fit_on(method, dataset.take(split.train), readout=False)))
+        part = dataset.take(split.train)
+        record.add(**model_section(fit_on(method, part, readout=False, scaling=results.preprocessing)))
     except KeyboardInterrupt:
         results.interrupted = True
 

@@ -11,8 +11,9 @@ from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.part import rows_known
+from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.model import scaling_kind, training_labels
+from proxembed.model import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
 from proxembed.study.embedding_search import EmbeddingSearch
@@ -45,6 +46,8 @@ class Found:
         Whether an interruption ended the search.
     adaptive : dict or None
         The section of the page on the adaptive model.
+    scaling : str or None
+        The kind of scaling that was chosen on the training rows; None: what suits the features.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Found:
     seconds: float
     interrupted: bool = False
     adaptive: dict | None = None
+    scaling: str | None = None
 
     @property
     def sizes(self) -> set[int]:
@@ -100,7 +104,7 @@ def registered_methods(options: SearchOptions, train: Any, progress: Any) -> Fou
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     seconds = sum(trial["seconds"] for trial in study.trials_)
-    return Found(leaders, complete_scores(study.trials_), seconds, interrupted)
+    return Found(leaders, complete_scores(study.trials_), seconds, interrupted, scaling=study.scaling_)
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
@@ -124,7 +128,8 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any) -> Found:
     train = known_rows(train)
     strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
     folds = make_splits(train, Splitting(n_folds=inner_folds(train), seed=options.seed))
-    kind, y = scaling_kind(train.X), training_labels(train)
+    y = training_labels(train)
+    kind = choose_scaling(train.X, LabelMatrix.of(y), train.groups, options.seed)
     study = DEFC(
         strategy,
         classifier,
@@ -155,7 +160,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any) -> Found:
     )
     leaders = tuple(leader(entry) for entry in best)
     seconds = float(study.history_[-1]["seconds"])
-    return Found(leaders, as_trials(study.leaderboard_), seconds, interrupted, section)
+    return Found(leaders, as_trials(study.leaderboard_), seconds, interrupted, section, kind)
 
 
 def leader(found: dict) -> tuple[str, Any]:

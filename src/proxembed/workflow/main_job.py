@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, rival_arms, settings
+from proxembed.evaluate.arms import ALL_FEATURES, RIVAL_SECONDS, Arm, left_out_rivals, rival_arms, settings
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_known
@@ -204,7 +204,8 @@ def compared(options: SearchOptions, dataset: Any, found: Found, progress: Progr
     if found.interrupted:
         return None
     sizes = component_range(options.n_components, dataset)
-    rivals = rival_arms(dataset.X, seed=options.seed)
+    limits = {"splits": options.folds + 1, "seconds": options.max_seconds or RIVAL_SECONDS}
+    rivals = rival_arms(dataset.X, dataset.Y, options.seed, **limits)
     taken = {arm.name for arm in rivals}
     protocol = Protocol(
         (*(Arm(name, method) for name, method in found.leaders if name not in taken), *rivals),
@@ -214,6 +215,7 @@ def compared(options: SearchOptions, dataset: Any, found: Found, progress: Progr
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,
+        notes=left_out_rivals(dataset.X, dataset.Y, **limits),
     )
     try:
         results = run(protocol, dataset, progress)
@@ -258,7 +260,7 @@ def concluded(
         if not results.interrupted:
             diagnosis = look_at_test_rows(options, name, method, k, dataset, split, found, record, progress)
         progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
-        fitted = fit_on(method, fitted_on)
+        fitted = fit_on(method, fitted_on, scaling=results.preprocessing)
         if place is not None:
             place.write(saved_model(fitted, dataset, fitted_on, place.folder, record.summary, head["command"]))
         model = fitted
@@ -292,7 +294,11 @@ def look_at_test_rows(
             )
             evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
         record.add(**evidence_sections(evidence, dataset, "cosine" if found.adaptive is None else "gaussian"))
-        diagnosis = None if record.results.interrupted else diagnosed(options, method, dataset, split, progress)
+        diagnosis = (
+            None
+            if record.results.interrupted
+            else diagnosed(options, method, dataset, split, progress, record.results.preprocessing)
+        )
         record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
     except KeyboardInterrupt:
         record.results.interrupted = True
@@ -322,7 +328,7 @@ def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[s
     return *found.leaders[0], None
 
 
-def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, progress: Progress) -> Any:
+def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, progress: Progress, scaling: str) -> Any:
     """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared).
 
     None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
@@ -341,7 +347,7 @@ def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, p
     more = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
     natural = clone(method).set_params(n_components=None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
-        model = embedding_pipeline(each, part.X, readout=False)
+        model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
         try:
             return diagnose(model, part.X, training_labels(part), options.shuffles, **more)
         except ValueError:
@@ -356,7 +362,7 @@ def best_so_far(
     """After an interruption before the comparison had an arm: the best so far, fitted."""
     name, method = found.leaders[0]
     fitted_on = rows_of_model(options, dataset)
-    model = fit_on(method, fitted_on)
+    model = fit_on(method, fitted_on, scaling=found.scaling)
     if place is not None:
         place.write(saved_model(model, dataset, fitted_on, place.folder, None, head["command"]))
     record = make_unfinished(**head, search=search_section(options, found))

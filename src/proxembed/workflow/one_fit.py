@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator
 
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import method_arms, title_of
+from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.model import fit_on, source_of
 from proxembed.params import declared
 from proxembed.persist import model_card, save
+from proxembed.targets.labels import LabelMatrix
 
 
 def method_with(
@@ -103,7 +105,8 @@ def fit_and_save(dataset: Dataset, estimator: BaseEstimator, path: Path, command
         The method cannot be fitted, or the files cannot be written.
     """
     started = perf_counter()
-    model = fit_on(estimator, dataset)
+    scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
+    model = fit_on(estimator, dataset, scaling=scaling)
     seconds = perf_counter() - started
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))
     rows, features = dataset.X.shape

@@ -1,6 +1,7 @@
 """Arms by name: wrapping, near names, no arm twice, and rivals that follow the kind of features."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from sklearn.base import clone
 from proxembed.base import registry
 from proxembed.evaluate.arms import (
     default_methods,
+    entrants,
+    left_out_rivals,
     method_arms,
     method_named,
     method_names,
@@ -49,25 +52,79 @@ def test_unknown_names_are_refused_with_near_ones(name, hint):
         method_arms([name])
 
 
-RIVALS = ["all features", "PCA", "random projection", "label scores", "forest proximity"]
+RIVALS = [
+    "all features",
+    "PCA",
+    "logistic regression",
+    "label scores",
+    "forest scores",
+    "forest proximity",
+    "random projection",
+    "gradient boosting",
+]
+MAPS = ["UMAP", "supervised UMAP", "t-SNE"]
 
 
-def test_rivals_follow_the_kind_of_features(monkeypatch):
-    monkeypatch.setattr("proxembed.evaluate.arms.umap_installed", lambda: False)
-    assert names(rival_arms(np.eye(2))) == RIVALS
-    assert names(rival_arms(sp.eye_array(2)))[1] == "LSI"
-    assert all(arm.rival for arm in rival_arms(np.eye(2)))
+@pytest.fixture(params=[False, True], ids=["without maps", "with maps"])
+def maps(request, monkeypatch):
+    for name in ("umap_installed", "tsne_installed"):
+        monkeypatch.setattr(f"proxembed.evaluate.arms.{name}", lambda: request.param)
+    return MAPS if request.param else []
 
 
-def test_supervised_umap_is_a_rival_where_it_is_installed(monkeypatch):
-    monkeypatch.setattr("proxembed.evaluate.arms.umap_installed", lambda: True)
-    arm = rival_arms(np.eye(2), seed=3)[-1]
-    assert (arm.name, arm.rival, arm.estimator.random_state) == ("supervised UMAP", True, 3)
+def test_rivals_follow_the_kind_of_features_and_of_labels(maps):
+    one_class = np.eye(40)[:, :2].clip(0)
+    one_class[:, 1] = 1 - one_class[:, 0]
+    X = np.ones((40, 3))
+    assert names(rival_arms(X)) == RIVALS + maps
+    assert names(rival_arms(X, one_class)) == [*RIVALS, "NCA", *maps]
+    assert names(rival_arms(sp.csr_array(X)))[1] == "LSI"
+    assert all(arm.rival for arm in rival_arms(X))
 
 
-def test_the_forest_is_bounded_and_seeded():
-    forests = [rival_arms(np.eye(2))[4].estimator, rival_arms(np.eye(2), seed=7, n_rows=100)[4].estimator]
-    assert [(forest.max_rows, forest.random_state) for forest in forests] == [(5000, 0), (100, 7)]
+def test_a_rival_that_takes_no_part_is_named_with_the_reason(maps):
+    X, Y = np.ones((30_000, 2)), sp.csr_array(np.ones((30_000, 3)))
+    told = " ".join(left_out_rivals(X, Y))
+    assert "gradient boosting takes no part: 3 labels and 30,000 rows; it takes up to 20 and 20,000." in told
+    assert "NCA takes no part: rows carry several labels or none." in told
+    assert ("UMAP takes no part: umap-learn is not installed" in told) is not bool(maps)
+    every = names(entrant.arm for entrant in entrants(X, Y))
+    assert sorted(names(rival_arms(X, Y)) + [name for name in every if f"{name} takes no part" in told]) == sorted(
+        every
+    )
+
+
+def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
+    X = np.ones((500, 50))
+    assert set(names(rival_arms(X, seconds=0.0))) == set(RIVALS) - {
+        "logistic regression",
+        "forest scores",
+        "gradient boosting",
+    }
+    assert "logistic regression takes no part: a forecast of" in " ".join(left_out_rivals(X, seconds=0.0))
+    few, many = (len(rival_arms(X, splits=splits)) for splits in (1, 1000))
+    assert many < few
+
+
+def test_the_rivals_that_place_rows_anew_for_each_size(monkeypatch):
+    monkeypatch.setattr("proxembed.evaluate.arms.tsne_installed", lambda: True)
+    arms = {arm.name: arm for arm in rival_arms(np.ones((20, 3)), seed=3)}
+    assert arms["t-SNE"].sizes((2, 5, 10)) == (2,) and arms["t-SNE"].sizes((5,)) == ()
+    assert replace(arms["t-SNE"], largest=None).sizes((2, 5, 10)) == (2, 10)
+    assert arms["PCA"].sizes((2, 5)) == (2, 5) and arms["all features"].sizes((2, 5)) == (None,)
+    assert arms["logistic regression"].predicts and arms["logistic regression"].sizes((2, 5)) == (None,)
+    assert not arms["all features"].predicts and not arms["PCA"].predicts
+    assert arms["t-SNE"].estimator.random_state == 3
+
+
+def test_the_forests_are_bounded_and_seeded():
+    X = np.eye(2)
+    for name in ("forest proximity", "forest scores"):
+        forests = [
+            next(arm.estimator for arm in arms if arm.name == name)
+            for arms in (rival_arms(X), rival_arms(X, seed=7, n_rows=100))
+        ]
+        assert [(forest.max_rows, forest.random_state) for forest in forests] == [(5000, 0), (100, 7)]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.rivals import ForestProximity, SupervisedUMAP, umap_installed
+from proxembed.evaluate.rivals import NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP, umap_installed
 
 
 @pytest.fixture
@@ -159,3 +159,45 @@ def test_without_umap_the_error_names_it(data, monkeypatch):
     assert not umap_installed()
     with pytest.raises(ImportError, match="needs umap-learn; install it"):
         SupervisedUMAP().fit(*data)
+
+
+def test_nca_brings_rows_of_one_class_together_and_refuses_several():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 5))
+    y = (X[:, 0] > 0).astype(int)
+    axis = np.abs(NCA(1).fit(X[:100], y[:100]).nca_.components_[0])
+    assert axis[0] > 3 * axis[1:].max()
+    np.testing.assert_allclose(NCA(2).fit_transform(sp.csr_array(X), y), NCA(2).fit_transform(X, y))
+    with pytest.raises(ValueError, match="one class per row"):
+        NCA().fit(X, np.ones((150, 2), dtype=int))
+    with pytest.raises(ValueError, match=r"n_components=9 must be from 1 to the number of features \(5\)"):
+        NCA(9).fit(X, y)
+
+
+@parametrize_with_checks([NCA()])
+def test_nca_keeps_the_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("rival", "package"), [(UMAP, "umap"), (TSNE, "tsne")])
+def test_a_map_without_its_package_names_the_remedy(monkeypatch, rival, package):
+    monkeypatch.setattr(f"proxembed.evaluate.rivals.{package}_installed", lambda: False)
+    with pytest.raises(ImportError, match=r"pip install 'proxembed\[maps\]'"):
+        rival().fit(np.eye(4))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("rival", [UMAP, SupervisedUMAP, TSNE])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_maps_of_the_real_packages_place_new_rows_by_their_cluster(rival, sparse):
+    pytest.importorskip("openTSNE" if rival is TSNE else "umap")
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, size=180)
+    X = rng.normal(size=(180, 60)) + 6 * np.eye(3, 60)[y] * np.sqrt(10)
+    X = sp.csr_array(X) if sparse else X
+    model = rival(random_state=0)
+    Z, Z_new = model.fit_transform(X[:120], y[:120]), model.transform(X[120:])
+    assert Z.shape == (120, 2) and Z_new.shape == (60, 2) and np.isfinite(Z_new).all()
+    near = ((Z_new[:, None] - Z[None]) ** 2).sum(axis=2).argmin(axis=1)
+    assert (y[:120][near] == y[120:]).mean() > 0.95

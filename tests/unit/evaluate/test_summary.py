@@ -116,19 +116,19 @@ def test_the_gain_over_the_best_rival_has_an_interval_too():
     assert predict(results(GOOD))["rival"] is None
 
 
-def test_a_measure_of_one_arm_alone_and_a_fold_without_value():
+def test_a_further_measure_of_one_arm_alone_and_a_fold_without_value():
     found = results(GOOD)
-    found.protocol["logistic_measures"] = [["macro average precision", "logistic"]]
+    found.protocol["further_measures"] = [["macro F1", "ridge"]]
     raw = [row for row in found.rows if row["arm"] == "all features" and row["readout"] == "ridge"]
-    found.rows += [{**row, "readout": "logistic", "value": float("nan") if row["fold"] == "2" else 0.5} for row in raw]
+    found.rows += [{**row, "measure": "macro F1", "value": float("nan") if row["fold"] == "2" else 0.5} for row in raw]
     summary = summarise(found)
-    name = "macro average precision (logistic)"
+    name = "macro F1 (ridge)"
     assert summary["further_measures"] == [name]
     scored = {
         entry["arm"]: entry["scores"][name]["mean"] for entry in summary["leaderboard"] if name in entry["scores"]
     }
     assert scored == {"all features": 0.5}
-    assert "all features,rival,,5,logistic,macro average precision,0.5" in leaderboard_csv(summary)
+    assert "all features,rival,,5,ridge,macro F1,0.5" in leaderboard_csv(summary)
 
 
 def test_a_primary_measure_without_any_value_is_refused():

@@ -191,3 +191,13 @@ def test_figures_are_the_same_every_time(summary):
 def test_an_unknown_measure_is_refused(summary):
     with pytest.raises(ValueError, match="name='recall' is not a measure"):
         k_curve(summary, "recall")
+
+
+def test_the_time_of_neighbour_queries_stands_beside_the_compress_goal(record):
+    summary = record["summary"]
+    goal = summary["verdict"]["goals"]["compress"]
+    times = {(goal["arm"], goal["k"]): 0.0123, ("all features", None): 1.26}
+    board = [{**e, "query_seconds": times.get((e["arm"], e["k"]))} for e in summary["leaderboard"]]
+    timed = page_html({**record, "summary": {**summary, "leaderboard": board}})
+    assert timed.count("1,000 neighbour queries take 12 ms instead of 1.3 s.") == 1
+    assert "neighbour queries take" not in page_html(record)

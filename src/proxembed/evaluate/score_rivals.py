@@ -1,0 +1,240 @@
+"""Rivals that predict by themselves: logistic regression, a random forest and gradient boosting, a score per label."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.classify.label_classifier import LabelClassifier
+from proxembed.classify.rows import known_labels
+from proxembed.params import SEED, check_params, param
+from proxembed.validation import checked_features, learning
+
+from .rivals import FOREST_ROWS, distinct_rows, for_trees
+
+NEWTON_FEATURES = 500
+EARLY_STOPPING = 20  # rows of the rarer side below which boosting has none to spare for its stopping rule
+
+
+class ScoreRival(LabelClassifier, abstract=True):
+    """Base of a rival without an embedding: it takes part by its scores. A subclass gives ``_fit(X, Y)``."""
+
+    role = "rival"
+
+    def fit(self, X, y):
+        """Fit a score per label.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form; rows with unknown labels are left out, with a warning
+
+        Returns
+        -------
+        self
+        """
+        with learning(self):
+            check_params(self)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            self._fit(X, labels.Y.toarray() > 0)
+            self._remember(labels)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, Y: np.ndarray) -> None:
+        """Fit to checked rows and their labels, bool (n, c)."""
+
+
+def log_odds(column: np.ndarray) -> float:
+    """Log odds of a label that all rows carry, or none, from its smoothed share (n_j + 1) / (n + 2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.score_rivals import log_odds
+    >>> round(log_odds(np.zeros(8, dtype=bool)), 3)
+    -2.197
+    """
+    positive = int(column.sum())
+    return float(np.log((positive + 1) / (len(column) - positive + 1)))
+
+
+class LogisticScores(ScoreRival):
+    """Logistic regression, one model a label: each row gets the log odds of its labels.  [cox1958regression]
+
+    The l2-penalised fit of scikit-learn. Dense features up to 500 take Newton steps, others L-BFGS. A label that all
+    training rows carry, or none, gets the log odds of its smoothed share.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or y does not fit X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.score_rivals import LogisticScores
+    >>> X, Y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> LogisticScores().fit(X, Y).decision_function([[-1.5], [1.5]]).round(1).tolist()
+    [[-1.5, 1.6], [1.5, 1.6]]
+    """
+
+    C: float = param(default=1.0, above=0, kw_only=False, doc="Inverse of the penalty.")
+
+    def _fit(self, X: Any, Y: np.ndarray) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        dense = not sp.issparse(X)
+        newton = dense and X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
+        model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
+        X = X if dense else for_trees(X)
+        self.coef_, self.intercept_ = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
+        for j, column in enumerate(Y.T):
+            if column.any() and not column.all():
+                model.fit(X, column)
+                self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
+            else:
+                self.intercept_[j] = log_odds(column)
+
+    def _scores(self, X) -> np.ndarray:
+        return X @ self.coef_ + self.intercept_
+
+
+class ForestScores(ScoreRival):
+    """Forest scores: each row gets the share of its leaves' rows that carry a label, less a half.
+
+    One forest for all labels; on 0/1 labels its criterion is the Gini index averaged over them. Equal rows are one row
+    to the forest.  [breiman2001forests]
+
+    Attributes
+    ----------
+    forest_ : RandomForestRegressor
+    own_scores_ : array of shape (number of rows with known labels, c)
+        Scores of the training rows by the trees grown without them.
+    classes_ : array of shape (c,)
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or y does not fit X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.score_rivals import ForestScores
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> ForestScores(n_estimators=20).fit(X, X[:, 0] > 0).predict([[1.0, 0, 0], [-1.0, 0, 0]]).tolist()
+    [True, False]
+    """
+
+    n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
+    min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
+    max_rows: int = param(
+        default=FOREST_ROWS, low=2, integer=True, doc="Largest number of distinct rows that the forest is grown on."
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
+
+    def _fit(self, X: Any, Y: np.ndarray) -> None:
+        from sklearn.ensemble import RandomForestRegressor
+
+        random = check_random_state(self.random_state)
+        X, T, row = distinct_rows(X, Y)
+        grown = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+        self.forest_ = RandomForestRegressor(
+            self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features="sqrt",
+            random_state=random.randint(2**31 - 1),
+        )
+        X = for_trees(X)
+        self.forest_.fit(X[grown], T[grown] if T.shape[1] > 1 else T[grown, 0])
+        shares = self._shares(X)
+        shares[grown] = self._unseen(X[grown], T[grown].mean(axis=0))
+        self.own_scores_ = shares[row] - 0.5
+
+    def _shares(self, X) -> np.ndarray:
+        shares = self.forest_.predict(X)
+        return shares[:, None] if shares.ndim == 1 else shares
+
+    def _unseen(self, X, mean: np.ndarray) -> np.ndarray:
+        """Shares of the grown rows by the trees that have not seen them; the mean where every tree has."""
+        total, number = np.zeros((X.shape[0], len(mean))), np.zeros(X.shape[0])
+        for tree, drawn in zip(self.forest_.estimators_, self.forest_.estimators_samples_, strict=True):
+            unseen = np.setdiff1d(np.arange(X.shape[0]), drawn)
+            if len(unseen):
+                total[unseen] += tree.predict(X[unseen]).reshape(len(unseen), -1)
+                number[unseen] += 1
+        return np.where(number[:, None] > 0, total / np.maximum(number, 1)[:, None], mean)
+
+    def _scores(self, X) -> np.ndarray:
+        return self._shares(for_trees(X)) - 0.5
+
+
+class BoostedScores(ScoreRival):
+    """Gradient boosting of trees on binned features, one model a label: each row gets the log odds of its labels.
+
+    The histogram boosting of scikit-learn. A tenth of the training rows says when to stop, where at least 20 rows carry
+    the label and 20 do not. Sparse features become dense, within 2 GiB.  [friedman2001boosting]
+
+    Attributes
+    ----------
+    models_ : list
+        A ``HistGradientBoostingClassifier`` a label, or the log odds of a label that all rows carry, or none.
+    n_iter_ : int
+        The most trees that a label has.
+    classes_ : array of shape (c,)
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, y does not fit X, or dense features above 2 GiB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.score_rivals import BoostedScores
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = BoostedScores(max_iter=20).fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> model.predict([[1.0, 1.0], [1.0, -1.0]]).tolist()
+    [True, False]
+    """
+
+    max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Most trees a label.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows that say when to stop.")
+
+    def _fit(self, X: Any, Y: np.ndarray) -> None:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        X, self.models_ = self._dense(X), []
+        for column in Y.T:
+            count = int(column.sum())
+            if not 0 < count < len(column):
+                self.models_.append(log_odds(column))
+                continue
+            early = min(count, len(column) - count) >= EARLY_STOPPING
+            model = HistGradientBoostingClassifier(
+                max_iter=self.max_iter, max_leaf_nodes=15, early_stopping=early, random_state=self.random_state
+            )
+            self.models_.append(model.fit(X, column))
+        self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
+
+    def _dense(self, X) -> np.ndarray:
+        if not sp.issparse(X):
+            return X
+        guard_dense(X.shape, "The dense X of gradient boosting", itemsize=X.dtype.itemsize)
+        return X.toarray()
+
+    def _scores(self, X) -> np.ndarray:
+        X, n = self._dense(X), X.shape[0]
+        columns = [np.full(n, m) if isinstance(m, float) else m.decision_function(X) for m in self.models_]
+        return np.column_stack(columns)

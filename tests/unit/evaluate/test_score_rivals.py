@@ -1,0 +1,142 @@
+"""Rivals that predict by themselves: their scores are those of scikit-learn, and training rows never see their own."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from proxembed.data import Dataset
+from proxembed.evaluate.arms import ALL_FEATURES, Arm
+from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.part import prepare
+from proxembed.evaluate.predictions import predictions_npz
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.score_arms import fitted_scores
+from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, LogisticScores
+from proxembed.evaluate.scoring import ScoreReadings
+from proxembed.evaluate.summary import summarise
+from proxembed.splits.splits import Split, Splitting
+
+SMALL = [LogisticScores(), ForestScores(n_estimators=10), BoostedScores(max_iter=5)]
+
+
+def data(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    return X, np.column_stack([X[:, 0] ** 2 > 0.5, X[:, 1] > 0.3, X[:, 0] * X[:, 1] > 0]).astype(int)
+
+
+@parametrize_with_checks(SMALL)
+def test_scikit_learn_contract(estimator, check):
+    if getattr(check, "func", check).__name__ == "check_classifiers_multilabel_output_format_predict_proba":
+        pytest.skip("it has scores, no probabilities")
+    check(estimator)
+
+
+@pytest.mark.parametrize("shape", [lambda X: X, sp.csr_array, lambda X: np.hstack([X, np.zeros((len(X), 500))])])
+def test_logistic_scores_are_scikit_learns_log_odds(shape):
+    X, Y = data()
+    ours = LogisticScores(C=0.5).fit(shape(X), Y).decision_function(shape(X))
+    for j, column in enumerate(Y.T):
+        theirs = LogisticRegression(C=0.5, tol=1e-10, max_iter=2000).fit(X, column).decision_function(X)
+        np.testing.assert_allclose(ours[:, j], theirs, atol=5e-3)
+
+
+@pytest.mark.parametrize("estimator", [LogisticScores(), BoostedScores(max_iter=3)])
+def test_a_label_of_all_rows_or_of_none_gets_its_smoothed_log_odds(estimator):
+    X, Y = data(30)
+    Y[:, 0], Y[:, 1] = 1, 0
+    S = estimator.fit(X, Y).decision_function(X)
+    np.testing.assert_allclose(S[:, :2], np.tile([np.log(31), -np.log(31)], (30, 1)))
+
+
+@pytest.mark.parametrize("estimator", [ForestScores(), BoostedScores()])
+def test_trees_find_what_a_line_cannot(estimator):
+    X, Y = data(600)
+    lines, trees = (
+        macro_average_precision(Y[400:], model.fit(X[:400], Y[:400]).decision_function(X[400:])).value
+        for model in (LogisticScores(), estimator)
+    )
+    assert trees > lines + 0.1
+
+
+def test_boosting_takes_sparse_rows_as_dense_ones_and_refuses_too_large_a_matrix():
+    X, Y = data(80)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense, sparse = (BoostedScores(max_iter=5).fit(M, Y).decision_function(M) for M in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(dense, sparse)
+    with pytest.raises(ValueError, match="dense X of gradient boosting"):
+        BoostedScores().fit(sp.csr_array((40_000, 10_000)), np.arange(40_000) % 2)
+
+
+def test_a_forest_of_fewer_rows_scores_the_others_as_new_ones():
+    X, Y = data()
+    forest = ForestScores(n_estimators=15, max_rows=60).fit(X, Y)
+    whole = forest.decision_function(X)
+    assert (forest.own_scores_ == whole).all(axis=1).sum() >= 180
+
+
+def part_of(X, Y, **more):
+    n = len(Y)
+    return prepare(Dataset(X, Y, **more), Split("1", np.arange(2 * n // 3), np.arange(2 * n // 3, n)))
+
+
+@pytest.mark.parametrize("estimator", SMALL, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_scores_of_training_rows_do_not_know_their_own_labels(estimator, grouped):
+    """Equal pairs of rows with noise for labels: scores that had seen a row, or its twin, would know them."""
+    rng = np.random.default_rng(3)
+    X, Y = np.repeat(rng.normal(size=(150, 8)), 2, axis=0), np.repeat(rng.integers(0, 2, size=(150, 2)), 2, axis=0)
+    groups = np.repeat(np.arange(150), 2) if grouped else None
+    if not grouped:
+        X, Y = X[::2], Y[::2]
+    part = part_of(X, Y, groups=groups)
+    own, new = fitted_scores(Arm("it", estimator), part)
+    truth = part.Y.toarray() > 0
+    seen = estimator.fit(part.X, truth.astype(int)).decision_function(part.X)
+    value, flattered = (macro_average_precision(truth, S).value for S in (own, seen))
+    assert own.shape == truth.shape and new.shape == part.Y_held_out.shape
+    assert abs(value - truth.mean()) < 0.1 < flattered - value
+
+
+def test_the_penalty_of_logistic_regression_is_chosen_inside_the_training_part():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 60))
+    Y = (X[:, :2] + 2 * rng.normal(size=(90, 2)) > 0).astype(int)
+    part = part_of(X, Y)
+    grid = "C", (1e-3, 1e3)
+    own, new = fitted_scores(Arm("it", LogisticScores(), grid=grid), part)
+    each = [fitted_scores(Arm("it", LogisticScores(C=C)), part) for C in grid[1]]
+    best = np.argmax([macro_average_precision(part.Y.toarray() > 0, S).value for S, _ in each])
+    np.testing.assert_array_equal(own, each[best][0])
+    np.testing.assert_array_equal(new, each[best][1])
+
+
+def test_an_arm_that_predicts_is_measured_by_its_own_scores_everywhere():
+    X, Y = data(180)
+    dataset = Dataset(X, Y, train_idx=range(120), test_idx=range(120, 180))
+    arms = Arm(ALL_FEATURES, None, rival=True), Arm("forest scores", ForestScores(n_estimators=30), rival=True)
+    results = run(Protocol(arms, (2, 3), splitting=Splitting(n_folds=2), standard=True, notes=("NCA: no.",)), dataset)
+    assert not any(row["failure"] for row in results.rows) and results.notes == ["NCA: no."]
+    assert {row["k"] for row in results.rows} == {None}
+    part = prepare(dataset, Split("test", np.arange(120), np.arange(120, 180)))
+    S = ForestScores(n_estimators=30).fit(part.X, part.Y.toarray()).decision_function(part.X_held_out)
+    kept = results.predictions["forest scores", None, "test"]
+    np.testing.assert_array_equal(kept, S.astype(np.float32))
+    value = macro_average_precision(Y[120:] > 0, kept).value
+    entry = summarise(results, dataset)["leaderboard"][0]
+    assert entry["arm"] == "forest scores" and entry["scores"]["macro average precision (ridge)"]["test"] == value
+    assert entry["scores"]["log-loss (ridge)"]["test"] < 1 and entry["query_seconds"] > 0
+    assert b"forest scores" not in predictions_npz(results)[:2]
+
+
+def test_neighbours_of_scores_are_those_of_rows_of_scores():
+    X, Y = data(60)
+    part = part_of(X, Y)
+    own, new = fitted_scores(Arm("it", LogisticScores()), part)
+    readings = ScoreReadings(own, new, part)
+    _, weights = readings.neighbors(5)
+    assert weights.shape == (20, 40) and np.array_equal(readings.own_scores, own)
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    assert readings.probabilities.min() >= 0 and readings.labels.shape == (20, 3)
