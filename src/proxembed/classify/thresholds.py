@@ -27,16 +27,20 @@ class Thresholds(NamedTuple):
 
 
 def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every cut between two neighbouring scores, and one below them all, with the F1 that it gives."""
-    order = np.argsort(scores)[::-1]  # the order of equal scores does not matter: cuts lie between them
-    ranked, hits = scores[order], np.cumsum(Y[order])
-    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-    values = ranked[ends]
-    middle = values[1:] + (values[:-1] - values[1:]) / 2
-    middle = np.where(middle < values[:-1], middle, values[1:])
-    step = (values[0] - values[-1]) / max(len(values) - 1, 1) / 2
-    below = min(values[-1] - step, np.nextafter(values[-1], -np.inf))
-    return np.append(middle, below), 2 * hits[ends] / (hits[-1] + ends + 1)
+    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives.
+
+    Largest score first. Any other cut predicts more rows and no more positive ones.
+    """
+    ranked = np.sort(scores)
+    values, gained = (each[::-1] for each in np.unique(scores[Y], return_counts=True))
+    hits, lower = np.cumsum(gained), np.searchsorted(ranked, values)
+    f1 = 2 * hits / (hits[-1] + len(ranked) - lower)
+    under = ranked[np.maximum(lower - 1, 0)]
+    middle = under + (values - under) / 2
+    middle = np.where(middle < values, middle, under)
+    step = (ranked[-1] - ranked[0]) / max(np.count_nonzero(np.diff(ranked)), 1) / 2
+    below = min(ranked[0] - step, np.nextafter(ranked[0], -np.inf))
+    return np.where(lower > 0, middle, below), f1
 
 
 def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
@@ -89,8 +93,10 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)
-    cuts, f1 = _candidates(S.ravel(), Y.ravel())
-    global_cut = float(cuts[np.argmax(f1)]) if len(cuts) > 1 and Y.any() else float(S.max())
+    global_cut = float(S.max())
+    if Y.any() and S.min() < global_cut:
+        cuts, f1 = _candidates(S.ravel(), Y.ravel())
+        global_cut = float(cuts[np.argmax(f1)])
     own = np.full(Y.shape[1], global_cut)
     positives = Y.sum(axis=0)
     for j in np.flatnonzero((positives > 0) & (np.ptp(S, axis=0) > 0)):
