@@ -45,7 +45,8 @@ def search(
     strategy: str = STRATEGY,
     classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), or flda."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
-    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the search; scoring comes after it."),
+    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the whole command; cuts are told."),
+    max_work: float = typer.Option(None, "--max-work", help="Units of work instead of seconds: repeats a run."),
     max_trials: int = typer.Option(None, "--max-trials", help="Most configurations; makes the search repeatable."),
     folds: int = typer.Option(5, "--folds", help="Folds of the comparison with the rivals.", min=2),
     shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels in the diagnosis; 0 for none.", min=0),
@@ -74,6 +75,7 @@ def search(
             measure=measure,
             goal=goal,
             tolerance=tolerance,
+            max_work=max_work,
         )
         dataset = training_data(file, **table_options(locals()), test=test)
         search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output)

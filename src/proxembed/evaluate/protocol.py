@@ -65,6 +65,15 @@ class Protocol:
     measure : str, Measure or callable, default="macro average precision"
         The primary measure, which orders the leaderboard and decides; see ``measures.measure_of``.
 
+    train_rows, test_rows : int arrays, optional
+        Rows that take part, of the training and of the test rows of the standard split; None for all.
+    decided : tuple of str, optional
+        Names of the arms whose decisions and probabilities are measured; None for all.
+    logistic_folds : bool, default=True
+        Whether all features are read by logistic regression on the folds, not on the test rows alone.
+    deadline : float, optional
+        ``time.time()`` from which on no further fold is begun; two folds and the test rows are scored whatever it says.
+
     Raises
     ------
     ValueError
@@ -90,6 +99,11 @@ class Protocol:
     contrasts: tuple[tuple[str, str], ...] = (("best method", "all features"),)
     keep_predictions: bool = True
     measure: str | Measure | Callable = AVERAGE_PRECISION
+    train_rows: np.ndarray | None = None
+    test_rows: np.ndarray | None = None
+    decided: tuple[str, ...] | None = None
+    logistic_folds: bool = True
+    deadline: float | None = None
 
     def __post_init__(self):
         measure_of(self.measure)
@@ -142,11 +156,19 @@ class Protocol:
 
     def measures_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
         """All pairs (measure, read-out) that an arm has rows for."""
-        return (*self.measures, *self.further_measures, *(self.logistic_measures if arm.estimator is None else ()))
+        return (*self.measures, *self.further_of(arm), *(self.logistic_measures if arm.estimator is None else ()))
+
+    def further_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
+        """The further measures of an arm: none where its decisions are not asked for."""
+        return self.further_measures if self.decided is None or arm.name in self.decided else ()
+
+    def refitted(self, arm: Arm) -> bool:
+        """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""
+        return bool(self.further_of(arm)) or measure_of(self.measure).reads in ("labels", "probabilities")
 
     def describe(self) -> dict:
         """The protocol as plain data."""
-        plain = {key: value for key, value in vars(self).items() if key not in ("arms", "splitting", "measure")}
+        plain = {key: value for key, value in vars(self).items() if key not in ("arms", "splitting", "measure", *_ROWS)}
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in _PAIRS}
         arms, sizes = [arm.name for arm in self.arms], list(self.sizes)
         return {
@@ -159,14 +181,21 @@ class Protocol:
         }
 
 
+_ROWS = "train_rows", "test_rows", "deadline"
 _PAIRS = ("measures", "further_measures", "logistic_measures", "contrasts")
 
 
 def _splits(protocol: Protocol, dataset) -> list[Split]:
     if not protocol.standard:
         return make_splits(dataset, protocol.splitting)
-    test = standard_split(dataset)
+    test = taking_part(standard_split(dataset), protocol.train_rows, protocol.test_rows)
     return [*make_splits(dataset, protocol.splitting, rows=np.sort(test.train)), test]
+
+
+def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | None) -> Split:
+    """A split with these of its rows alone."""
+    parts = (rows if some is None else rows[np.isin(rows, some)] for rows, some in zip(split[1:], (train, held_out)))
+    return Split(split.name, *parts)
 
 
 def _check(dataset) -> None:

@@ -28,7 +28,7 @@ from .measures import Measure
 from .metrics import row_jaccard
 from .neighbors import hub_share, neighbor_scores, neighbor_weights
 from .part import Part
-from .results import NEIGHBORS, reason_of
+from .results import NEIGHBORS, TEST, reason_of
 from .rivals import ForestProximity
 
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
@@ -208,7 +208,9 @@ class Scored(NamedTuple):
     hub: float
 
 
-def score(Z: Any, Z_held_out: Any, part: Part, protocol: Any, placed: Placed | None = None) -> Scored:
+def score(
+    Z: Any, Z_held_out: Any, part: Part, protocol: Any, placed: Placed | None = None, pairs: Any = None
+) -> Scored:
     """Measure one embedding by the read-outs that every arm has.
 
     Parameters
@@ -219,13 +221,15 @@ def score(Z: Any, Z_held_out: Any, part: Part, protocol: Any, placed: Placed | N
     protocol : Protocol
     placed : list, optional
         As ``place_again`` returns it.
+    pairs : sequence of (measure, read-out), optional
+        What is measured; None: all that the protocol has for every arm.
 
     Returns
     -------
     Scored
     """
     readings, found = Readings(Z, Z_held_out, part, placed), {}
-    for name, readout in (*protocol.measures, *protocol.further_measures):
+    for name, readout in (*protocol.measures, *protocol.further_measures) if pairs is None else pairs:
         measure = protocol.measure_named(name)
         if readout == NEIGHBORS and measure.reads == "scores":
             reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y)
@@ -263,23 +267,24 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
     try:
         with budget.limit():
             Z, Z_held_out, outcome.bounded = fit_arm(arm, protocol.sizes, part, natural)
-            placed = place_again(arm, protocol.sizes, part, natural or outcome.bounded)
+            again = protocol.refitted(arm)
+            placed = place_again(arm, protocol.sizes, part, natural or outcome.bounded) if again else None
     except Exception as error:
         outcome.rows = lost(arm, part, protocol, reason_of(error), time.perf_counter() - started).rows
         return
     fitting, known = time.perf_counter() - started, {}
-    pairs = [*protocol.measures, *protocol.further_measures]
+    pairs = [*protocol.measures, *protocol.further_of(arm)]
     for k in sizes:
         width = Z.shape[1] if k is None else min(k, Z.shape[1])
         if width not in known:
-            known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol, placed)
+            known[width] = _timed(budget, score, Z[:, :width], Z_held_out[:, :width], part, protocol, placed, pairs)
         found, spent, failure = known[width]
         values = {} if found is None else found.values
         outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol)
         if protocol.keep_predictions and found is not None:
             key = arm.name, k, part.name
             outcome.predictions[key], outcome.similarity[key], outcome.hubs[key] = found[1:]
-    if arm.estimator is None:
+    if arm.estimator is None and (protocol.logistic_folds or part.name == TEST):
         found, seconds, failure = _timed(budget, score_logistic, part, protocol)
         pairs = protocol.logistic_measures
         outcome.rows += _rows(arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure, protocol)

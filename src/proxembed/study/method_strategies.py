@@ -52,8 +52,14 @@ def reserve(study: Study, t: MethodTrial | None) -> float:
 
 
 def affordable(study: Study, t: MethodTrial, rung: Rung, left: float) -> bool:
-    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too."""
+    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too.
+
+    Where work is counted, ``left`` is work, forecast from sizes alone, and the last fit is not the search's.
+    """
     rows, folds = rung
+    if study.work < math.inf:
+        missing = [(rows, fold) for fold in range(folds) if (rows, fold) not in t.outcomes]
+        return left >= sum(study.evaluator.work(t.config, step) for step in missing)
     if left == math.inf:
         return True
     ahead = cost(study, t, rows) * sum((rows, fold) not in t.outcomes for fold in range(folds))
@@ -85,7 +91,8 @@ class MethodStrategy(Strategy):
         for number, candidate in enumerate(self.first[: study.max_trials]):
             if opening := self.entered(study, candidate.default()):
                 for rung in study.evaluator.rungs:
-                    owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, study.seconds)
+                    whole = study.seconds if study.work == math.inf else study.work_left
+                    owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, whole)
                     yield from self.rung(study, [opening], rung, owed)
         yield from self.after(study)
 
@@ -97,7 +104,7 @@ class MethodStrategy(Strategy):
         """A new trial of the study, or None where the same configuration was tried already."""
         fresh = study.evaluator.trial(estimator, study.seed)
         key = json.dumps([fresh.title, settings(estimator)], sort_keys=True, default=repr)
-        if key in study.entered:
+        if key in study.entered or (study.entered and not study.evaluator.permits(fresh.config)):
             return None
         study.entered[key] = fresh
         return fresh
@@ -122,14 +129,27 @@ class MethodStrategy(Strategy):
         waiting = [(t, fold) for t in trials for fold in range(folds) if (rows, fold) not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
-            batch = [pair for pair in batch if owed or affordable(study, pair[0], rung, study.left)]
+            batch = batch if owed else self._affordable(study, batch, rung)
             if work := [_fit(study, t, (rows, fold), owed) for t, fold in batch if not t.failure]:
                 yield work
 
 
+    def _affordable(self, study: Study, batch: list, rung: Rung) -> list:
+        """The fits of a batch that the budget still has, one after the other."""
+        if study.work == math.inf:
+            return [pair for pair in batch if affordable(study, pair[0], rung, study.left)]
+        chosen, left = [], study.work_left if study.left > 0 else 0.0
+        for t, fold in batch:
+            if affordable(study, t, rung, left):
+                chosen.append((t, fold))
+                left -= study.evaluator.work(t.config, (rung[0], fold))
+        return chosen
+
+
 def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Work:
     bound = study.seconds < math.inf and not owed
-    limit = study.left - reserve(study, best_trial(study.trials)) if bound else None
+    ahead = reserve(study, best_trial(study.trials)) if study.work == math.inf else 0.0
+    limit = study.left - ahead if bound else None
     same = [o for other in study.trials if other.title == t.title for o in other.outcomes.values()]
     return Work(t, [step], owed, {"bounded": any(o.bounded and not o.failure for o in same), "limit": limit})
 
