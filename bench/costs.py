@@ -1,6 +1,8 @@
 """What do the steps of a search cost?  Measures the table of `proxembed.evaluate.costs` anew (minutes, one core).
 
-    python bench/costs.py [--write]     # without --write the ratio forecast / measured of shapes left out of the fit
+    python bench/costs.py [--write] [STEP ...]     # without --write the table stays; without names every step
+
+Printed: seconds, and forecast / measured of shapes left out of the fit.
 
 Non-negative least squares on the relative error, a few shapes each; CPU seconds of one core.
 """
@@ -19,6 +21,9 @@ import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
 
+from sklearn.base import clone  # noqa: E402
+
+from proxembed.base import Embedder  # noqa: E402
 from proxembed.classify.ridge import fit_readout  # noqa: E402
 from proxembed.evaluate import costs  # noqa: E402
 from proxembed.evaluate.arms import Arm, rival_arms  # noqa: E402
@@ -72,9 +77,11 @@ def steps() -> dict:
     """Each step: the terms that it may have, and what makes the task of a part."""
 
     def fitted(estimator):
-        return lambda part: lambda: fit_arm(
-            Arm("", suited(estimator, part.X.shape[0], 0)), component_sizes(part.Y.shape[1]), part, False
-        )
+        def make(part):
+            ready = suited(clone(estimator), part.X.shape[0], 0) if isinstance(estimator, Embedder) else estimator
+            return lambda: fit_arm(Arm("", ready), component_sizes(part.Y.shape[1]), part, False)
+
+        return make
 
     def embedding(part, k=20):
         random = np.random.default_rng(0)
@@ -95,26 +102,36 @@ def steps() -> dict:
         return lambda: fit_model(pipe, part.X, part.y.toarray())
 
     X = np.eye(3)
-    found = {each.title: (costs.KERNEL if "Kernelized" in each.title else costs.GRAPH, fitted(each.default()))
-             for each in candidates(None)}
-    found |= {arm.name: (costs.GRAPH if "UMAP" in arm.name else costs.LINEAR, fitted(arm.estimator))
-              for arm in rival_arms(X)[1:] if arm.name != "forest proximity"}
+    found = {
+        each.title: (costs.KERNEL if "Kernelized" in each.title else costs.GRAPH, fitted(each.default()))
+        for each in candidates(None)
+    }
+    found |= {
+        arm.name: (("1", "nc", "nn") if "UMAP" in arm.name else costs.LINEAR, fitted(arm.estimator))
+        for arm in rival_arms(X)[1:]
+        if arm.name != "forest proximity"
+    }
     found["LSI"] = costs.LINEAR, fitted(rival_arms(sp.csr_array(X))[1].estimator)
     found["label scores"] = costs.LINEAR, fitted(LabelScores())
     forest = rival_arms(X, n_rows=1000)[4].estimator
     found["forest proximity"] = ("1", "nw", "nc", "nwc"), fitted(forest)
     found["step:all features"] = costs.LINEAR, lambda part: lambda: fit_readout(part.X, part.Y.toarray() > 0)
     found["step:logistic"] = (
-        ("1", "nw", "nwc", "nc"), lambda part: lambda: logistic_probabilities(part.X, part.Y, part.X_held_out)
+        ("1", "nw", "nwc", "nc"),
+        lambda part: lambda: logistic_probabilities(part.X, part.Y, part.X_held_out),
     )
     found["step:readout"] = ("1", "nw", "nc"), lambda part: lambda: fit_readout(embedding(part)[0], part.Y.toarray())
     found["step:neighbours"] = ("1", "nn"), lambda part: lambda: neighbor_weights(*embedding(part)[::-1], 10)
     found["step:near features"] = (
-        ("1", "nn", "nnw"), lambda part: lambda: neighbor_weights(part.X_held_out, part.X, 10)
+        ("1", "nn", "nnw"),
+        lambda part: lambda: neighbor_weights(part.X_held_out, part.X, 10),
     )
     found["step:decisions"] = ("1", "nc"), decisions
-    found["step:precision"] = ("1", "nc"), lambda part: lambda: average_precision(
-        part.Y_held_out, np.random.default_rng(0).normal(size=part.Y_held_out.shape)
+    found["step:precision"] = (
+        ("1", "nc"),
+        lambda part: (
+            lambda: average_precision(part.Y_held_out, np.random.default_rng(0).normal(size=part.Y_held_out.shape))
+        ),
     )
     found["step:redrawn"] = ("1", "nc"), redrawn
     found["step:last fit"] = costs.LINEAR, last_fit
@@ -157,8 +174,13 @@ def measured(step: str, terms, make, parts) -> tuple[list, list]:
 def main() -> None:
     parts, others = ([drawn(*sizes) for sizes in group] for group in (SHAPES, LEFT_OUT))
     seconds(lambda: fit_arm(Arm("", candidates(["opls"])[0].default()), (2,), parts[0], False))  # imports
-    table, ratios = {}, {}
+    place, asked = Path(costs.__file__).with_name("costs.json"), [name for name in sys.argv[1:] if name != "--write"]
+    table, ratios = dict(costs.table()) if asked else {}, {}
     for step, (terms, make) in steps().items():
+        if asked and step not in asked:
+            continue
+        if "UMAP" in step:
+            seconds(make(parts[0]))  # compiles
         rows, took = measured(step, terms, make, parts)
         if not rows:
             continue
@@ -173,7 +195,6 @@ def main() -> None:
     every = np.array([ratio for each in ratios.values() for ratio in each])
     print(f"{len(every)} forecasts of shapes left out: {np.mean((every > 0.5) & (every < 2)):.0%} within a factor of 2")
     if "--write" in sys.argv:
-        place = Path(costs.__file__).with_name("costs.json")
         place.write_text(json.dumps({"steps": table}, indent=1) + "\n")
 
 

@@ -24,7 +24,7 @@ from .columns import (
 from .interruption import leave_interrupted
 from .options import ENGINE, GOAL, MEASURE, STRATEGY, TOLERANCE, parse_sizes
 from .refusal import refusals
-from .terminal import head, notes, print_json, print_summary, progress_bar
+from .terminal import STARTED, head, notes, print_json, print_summary, progress_bar
 
 
 def search(
@@ -87,7 +87,7 @@ def search_and_show(dataset: Any, options: SearchOptions, file: Path, folder: Pa
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        found = run_search(dataset, options, head("search", options.seed, file), folder, progress)
+        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, STARTED)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")
@@ -96,7 +96,8 @@ def search_and_show(dataset: Any, options: SearchOptions, file: Path, folder: Pa
             if json_output:
                 print_json(found.record["summary"])
             else:
-                print_summary(found.record["summary"], found.folder.paths)
+                budget = found.record["search"]["budget"]
+                print_summary(found.record["summary"], found.folder.paths, cuts=budget["cuts"], repeat=budget["repeat"])
     finally:
         if found.interrupted:
             leave_interrupted(f"what was done by then is in {listing}.")

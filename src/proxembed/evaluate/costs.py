@@ -17,6 +17,12 @@ import scipy.sparse as sp
 from .arms import title_of
 
 PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
+RIVALS = {
+    "GaussianRandomProjection": "random projection",
+    "LabelScores": "label scores",
+    "ForestProximity": "forest proximity",
+    "SupervisedUMAP": "supervised UMAP",
+}
 MOST_COORDINATES = 2000  # above, other routes are taken
 TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3")
 LINEAR = TERMS[:6]
@@ -92,7 +98,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     >>> fit_work(OPLS(), shape) < fit_work(Isomap(), shape)
     True
     """
-    title, known = title_of(estimator), table()
+    title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
     inner = f"MESD({title})", title.removeprefix("MESD(").removesuffix(")")

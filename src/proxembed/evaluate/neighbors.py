@@ -157,8 +157,7 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
     train = _Rows(Z_train, mean)
     step = max(1, block_bytes // (8 * n))
     blocks = [
-        _nearest(_Rows(Z[start : start + step], mean, train.constant), train, k)
-        for start in range(0, Z.shape[0], step)
+        _nearest(_Rows(Z[start : start + step], mean, train.constant), train, k) for start in range(0, Z.shape[0], step)
     ]
     return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, n))
 

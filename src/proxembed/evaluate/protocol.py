@@ -29,7 +29,7 @@ from .measures import (
 from .metrics import row_jaccard, same_rows
 from .parallel import in_parallel, one_by_one
 from .part import rows_known
-from .results import LOGISTIC, NEIGHBORS, RIDGE, SAME_ROWS, Results
+from .results import LOGISTIC, NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results
 
 __all__ = ["Protocol", "Results", "run"]
 
@@ -69,8 +69,8 @@ class Protocol:
         Rows that take part, of the training and of the test rows of the standard split; None for all.
     decided : tuple of str, optional
         Names of the arms whose decisions and probabilities are measured; None for all.
-    logistic_folds : bool, default=True
-        Whether all features are read by logistic regression on the folds, not on the test rows alone.
+    logistic : {"all", "test", "none"}, default="all"
+        Where all features are read by logistic regression too: everywhere, on the test rows alone, or nowhere.
     deadline : float, optional
         ``time.time()`` from which on no further fold is begun; two folds and the test rows are scored whatever it says.
 
@@ -102,7 +102,7 @@ class Protocol:
     train_rows: np.ndarray | None = None
     test_rows: np.ndarray | None = None
     decided: tuple[str, ...] | None = None
-    logistic_folds: bool = True
+    logistic: str = "all"
     deadline: float | None = None
 
     def __post_init__(self):
@@ -161,6 +161,10 @@ class Protocol:
     def further_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
         """The further measures of an arm: none where its decisions are not asked for."""
         return self.further_measures if self.decided is None or arm.name in self.decided else ()
+
+    def has_logistic(self, fold: str) -> bool:
+        """Whether all features are read by logistic regression on this fold."""
+        return self.logistic == "all" or (self.logistic == "test" and fold == TEST)
 
     def refitted(self, arm: Arm) -> bool:
         """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""

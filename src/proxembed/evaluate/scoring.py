@@ -28,7 +28,7 @@ from .measures import Measure
 from .metrics import row_jaccard
 from .neighbors import hub_share, neighbor_scores, neighbor_weights
 from .part import Part
-from .results import NEIGHBORS, TEST, reason_of
+from .results import NEIGHBORS, reason_of
 from .rivals import ForestProximity
 
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
@@ -284,7 +284,7 @@ def _fit_and_score(arm: Arm, part: Part, protocol, natural: bool, outcome: Outco
         if protocol.keep_predictions and found is not None:
             key = arm.name, k, part.name
             outcome.predictions[key], outcome.similarity[key], outcome.hubs[key] = found[1:]
-    if arm.estimator is None and (protocol.logistic_folds or part.name == TEST):
+    if arm.estimator is None and protocol.has_logistic(part.name):
         found, seconds, failure = _timed(budget, score_logistic, part, protocol)
         pairs = protocol.logistic_measures
         outcome.rows += _rows(arm, None, width, part, pairs, found or {}, fitting + spent + seconds, failure, protocol)

@@ -133,7 +133,6 @@ class MethodStrategy(Strategy):
             if work := [_fit(study, t, (rows, fold), owed) for t, fold in batch if not t.failure]:
                 yield work
 
-
     def _affordable(self, study: Study, batch: list, rung: Rung) -> list:
         """The fits of a batch that the budget still has, one after the other."""
         if study.work == math.inf:

@@ -187,11 +187,11 @@ def run_search(
     """
     started = time.time() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
-    make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
     plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started)
     if plan.bounded:
         progress(0, 0, f"forecast: {plan.forecast_line}")
     split = plan.taking_part()
+    make_splits(dataset, comparison_folds(options, plan.cuts.folds), rows=split.train)  # raises what comparing would
     with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE)) as place:
         if place is not None:
             check_model_path(place.folder / MODEL)
@@ -234,6 +234,7 @@ def compared(job: Job) -> Results | None:
         return None
     options, found, plan = job.options, job.found, job.plan
     rivals = rival_arms(job.dataset.X, seed=options.seed, n_rows=plan.cuts.forest)
+    rivals = tuple(arm for arm in rivals if arm.name not in plan.cuts.left_out)
     taken = {arm.name for arm in rivals}
     leaders = [Arm(name, method) for name, method in found.leaders if name not in taken]
     deadline = plan.leave_for("diagnosis", "last fit and page")
@@ -248,7 +249,7 @@ def compared(job: Job) -> Results | None:
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
         decided=(ALL_FEATURES, *(arm.name for arm in leaders[:1])) if plan.cuts.leading else None,
-        logistic_folds=plan.cuts.logistic,
+        logistic=plan.cuts.logistic,
         deadline=None if deadline == inf else time.time() + deadline,
     )
     try:

@@ -49,7 +49,9 @@ def check_limits(
         raise OptionError("n_jobs", n_jobs, "must be a number of processes above 0, or -1 for one per core.")
     if max_seconds is not None and not max_seconds > 0:
         raise OptionError("max_seconds", max_seconds, "must be a number of seconds above 0.")
-    if max_work is not None and (isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work < inf):
+    if max_work is not None and (
+        isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work < inf
+    ):
         raise OptionError("max_work", max_work, "must be a number of units of work above 0.")
     if max_trials is not None:
         check_count("max_trials", max_trials, 1)

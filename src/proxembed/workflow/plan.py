@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import rival_arms
+from proxembed.evaluate.arms import Arm, rival_arms
 from proxembed.evaluate.costs import Shape, decision_work, fit_work, machine_speed, readout_work, shape_of, step_work
 from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
 from proxembed.splits.splits import Split
@@ -28,6 +28,8 @@ EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
 OVERHEAD = 4.0  # work of reading, drawing and writing the page
+BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
+COMPILING = 25.0  # work before the first fit of UMAP
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
 SHARES = 0.35, 0.15
 TEST_ROWS = 4000
@@ -43,12 +45,13 @@ class Cuts:
     sizes: tuple[int, ...]
     diagnosis: int = DIAGNOSIS
     leading: bool = False
-    logistic: bool = True
+    logistic: str = "all"
     forest: int = FOREST_ROWS
     share: float = SHARES[0]
     rows: int | None = None
     test_rows: int | None = None
     prototypes: int | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass
@@ -151,7 +154,8 @@ class Plan:
         whole = step_work("step:last fit", self.shape)
         return {
             "comparison": sum(self._part(cuts, leaders, *part) for part in parts)
-            + GAINS * step_work("step:redrawn", Shape(m, k, k, c)),
+            + GAINS * step_work("step:redrawn", Shape(m, k, k, c))
+            + COMPILING * any("UMAP" in arm.name and arm.name not in cuts.left_out for arm in _rivals()),
             "diagnosis": 4 * dear
             + 2 * decision_work(n, c, k)
             + self._features(n, m)
@@ -163,9 +167,10 @@ class Plan:
         """Work of all arms on one split."""
         shape, c = self.shape.rows(n), self.shape.c
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes))
-        if test or cuts.logistic:
+        if cuts.logistic == "all" or (test and cuts.logistic == "test"):
             work += step_work("step:logistic", shape)
-        arms = [*leaders, *(arm.estimator for arm in rival_arms(np.empty((0, 0)))[1:])]
+        rivals = [arm for arm in _rivals() if arm.name not in cuts.left_out]
+        arms = [*leaders, *(arm.estimator for arm in rivals)]
         for place, estimator in enumerate(arms):
             decided = not cuts.leading or place == 0
             work += _fit(estimator, shape, cuts)
@@ -198,10 +203,13 @@ class Plan:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
         if cuts.leading:
             found.append("F1, Hamming loss and probabilities of all features and the leading method alone")
-        if not cuts.logistic:
-            found.append("logistic regression of all features on the test rows alone")
+        if cuts.logistic != "all":
+            where = "on the test rows alone" if cuts.logistic == "test" else "left out"
+            found.append(f"logistic regression of all features {where}")
         if cuts.forest < FOREST_ROWS:
             found.append(f"forest of the rival grown on {cuts.forest:,} rows")
+        if cuts.left_out:
+            found.append(f"rivals left out: {', '.join(cuts.left_out)}")
         if cuts.share < SHARES[0]:
             found.append("fewer drawn trials in the search")
         if cuts.folds < options.folds:
@@ -279,6 +287,11 @@ def make_plan(options: SearchOptions, dataset: Any, split: Split, sizes: tuple[i
     return Plan(work, options, shape_of(dataset.X, dataset.Y.shape[1]), split, sizes, started)
 
 
+def _rivals() -> tuple[Arm, ...]:
+    """The rivals that have a fit."""
+    return rival_arms(np.empty((0, 0)))[1:]
+
+
 def _processes(options: SearchOptions) -> float:
     return 1 + EACH_MORE * (effective_n_jobs(options.n_jobs) - 1)
 
@@ -317,9 +330,13 @@ def _steps(cuts: Cuts, shape: Shape, n_test: int, searched: bool) -> Iterator[di
     yield {"diagnosis": 1000}
     yield {"shuffles": 0}
     yield {"leading": True}
-    yield {"logistic": False}
+    yield {"logistic": "test"}
     for forest in (2000, 1000, 500, 250):
         yield {"forest": forest}
+    dear = [arm.name for arm in _rivals() if arm.name not in BASIC_RIVALS]
+    for number in range(len(dear)):
+        yield {"left_out": tuple(dear[-1 - number :])}
+    yield {"logistic": "none"}
     if not searched:
         yield {"share": SHARES[1]}
     if cuts.folds > 3:
