@@ -20,7 +20,6 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
-
 from sklearn.base import clone  # noqa: E402
 
 from proxembed.base import Embedder  # noqa: E402

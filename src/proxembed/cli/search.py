@@ -1,6 +1,8 @@
 """`proxembed search`: the main job: a labelled file in, the embedding that serves its labels best out."""
 
+from dataclasses import fields
 from pathlib import Path
+from time import time as now
 from typing import Any
 
 import typer
@@ -24,7 +26,7 @@ from .columns import (
 from .interruption import leave_interrupted
 from .options import ENGINE, GOAL, MEASURE, STRATEGY, TOLERANCE, parse_sizes
 from .refusal import refusals
-from .terminal import STARTED, head, notes, print_json, print_summary, progress_bar
+from .terminal import head, notes, print_json, print_summary, progress_bar
 
 
 def search(
@@ -59,35 +61,35 @@ def search(
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
+    started = now()
     with refusals():
-        options = SearchOptions(
-            methods=methods,
-            n_components=parse_sizes(sizes),
-            engine=engine,
-            strategy=strategy,
-            classifier=classifier,
-            max_seconds=max_seconds,
-            max_trials=max_trials,
-            folds=folds,
-            shuffles=shuffles,
-            seed=seed,
-            n_jobs=jobs,
-            measure=measure,
-            goal=goal,
-            tolerance=tolerance,
-            max_work=max_work,
-        )
+        options = search_options(locals())
         dataset = training_data(file, **table_options(locals()), test=test)
-        search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output)
+        search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output, started)
 
 
-def search_and_show(dataset: Any, options: SearchOptions, file: Path, folder: Path, json_output: bool) -> None:
+def search_options(given: dict[str, Any]) -> SearchOptions:
+    """The options of a search among the arguments of the verb.
+
+    Examples
+    --------
+    >>> from proxembed.cli.search import search_options
+    >>> search_options({"sizes": "5,2", "jobs": 2, "seed": 3}).n_components
+    (2, 5)
+    """
+    others = {each.name: given[each.name] for each in fields(SearchOptions) if each.name in given}
+    return SearchOptions(n_components=parse_sizes(given["sizes"]), n_jobs=given["jobs"], **others)
+
+
+def search_and_show(
+    dataset: Any, options: SearchOptions, file: Path, folder: Path, json_output: bool, started: float
+) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, STARTED)
+        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, started)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +13,6 @@ import typer
 
 from .interruption import say
 
-STARTED = time.time()  # of the program, as near as its own modules know
 FORECAST = "forecast"
 
 

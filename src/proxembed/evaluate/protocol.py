@@ -198,8 +198,8 @@ def _splits(protocol: Protocol, dataset) -> list[Split]:
 
 def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | None) -> Split:
     """A split with these of its rows alone."""
-    parts = (rows if some is None else rows[np.isin(rows, some)] for rows, some in zip(split[1:], (train, held_out)))
-    return Split(split.name, *parts)
+    pairs = ((split.train, train), (split.held_out, held_out))
+    return Split(split.name, *(rows if some is None else rows[np.isin(rows, some)] for rows, some in pairs))
 
 
 def _check(dataset) -> None:

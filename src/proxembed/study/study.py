@@ -264,6 +264,8 @@ class Study:
         done, total = len(self.entered), self.max_trials or 0
         if self.seconds < math.inf:
             done, total = int(min(self.seconds - self.left, self.seconds)), int(self.seconds)
+        elif self.work < math.inf:
+            done, total = int(min(self.work_done, self.work)), int(self.work)
         elif self.max_evals is not None:
             done, total = len(self.outcomes), self.max_evals
         best = "" if self.best_score == -math.inf else f"best {self.best_score:.3f}, "

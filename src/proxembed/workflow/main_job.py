@@ -191,7 +191,7 @@ def run_search(
     if plan.bounded:
         progress(0, 0, f"forecast: {plan.forecast_line}")
     split = plan.taking_part()
-    make_splits(dataset, comparison_folds(options, plan.cuts.folds), rows=split.train)  # raises what comparing would
+    make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
     with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE)) as place:
         if place is not None:
             check_model_path(place.folder / MODEL)

@@ -30,6 +30,7 @@ GAINS = 6  # gains whose interval is drawn for the verdict
 OVERHEAD = 4.0  # work of reading, drawing and writing the page
 BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
 COMPILING = 25.0  # work before the first fit of UMAP
+RESERVE = 0.1  # of the work, for what is forecast too low
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
 SHARES = 0.35, 0.15
 TEST_ROWS = 4000
@@ -102,6 +103,11 @@ class Plan:
         return self.options.max_seconds - (time.time() - self.started)
 
     @property
+    def planned(self) -> float:
+        """The work that the phases share."""
+        return self.work * (1 - RESERVE)
+
+    @property
     def dearest(self) -> float:
         """Largest work of a fit on all rows that the search tries."""
         return self.work * DEAREST
@@ -125,7 +131,7 @@ class Plan:
         for step in (None, *_steps(self.cuts, self.shape, len(self.split.held_out), done is not None)):
             phases = self._forecast(self.cuts, leaders, done)
             after = sum(phases.values())
-            room = self.work - (self.cuts.share * self.work if done is None else done)
+            room = self.planned - (self.cuts.share * self.work if done is None else done)
             if after <= room:
                 break
             if step is None:
@@ -135,7 +141,7 @@ class Plan:
             if saved >= LEAST_SAVING * self.work or "share" in step:
                 self.cuts = tried
         phases = self._forecast(self.cuts, leaders, done)
-        own = max(self.work - sum(phases.values()), 0.1 * self.work) if done is None else done
+        own = max(self.planned - sum(phases.values()), 0.1 * self.work) if done is None else done
         self.phases = {"search": own if self.bounded else 0.0, **phases}
 
     def _forecast(self, cuts: Cuts, leaders: Sequence[Any], searched: float | None = None) -> dict[str, float]:
