@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
 
@@ -51,14 +51,15 @@ def reserve(study: Study, t: MethodTrial | None) -> float:
     return 0.0 if t is None else SLACK * cost(study, t, study.evaluator.full)
 
 
-def affordable(study: Study, t: MethodTrial, rung: Rung, left: float) -> bool:
+def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Collection[int] = ()) -> bool:
     """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too.
 
-    Where work is counted, ``left`` is work, forecast from sizes alone, and the last fit is not the search's.
+    Where work is counted, ``left`` is work, forecast from sizes alone, and the last fit is not the search's; folds that
+    are ``begun`` are paid for.
     """
     rows, folds = rung
     if study.work < math.inf:
-        missing = [(rows, fold) for fold in range(folds) if (rows, fold) not in t.outcomes]
+        missing = [(rows, fold) for fold in range(folds) if (rows, fold) not in t.outcomes and fold not in begun]
         return left >= sum(study.evaluator.work(t.config, step) for step in missing)
     if left == math.inf:
         return True
@@ -122,24 +123,26 @@ class MethodStrategy(Strategy):
                 break
         return found
 
-    def rung(self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False) -> Batches:
+    def rung(
+        self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False, keep: float = 0.0
+    ) -> Batches:
         """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the clock
-        allows."""
+        allows; where work is counted, ``keep`` of it is left for later rungs."""
         rows, folds = rung
         waiting = [(t, fold) for t in trials for fold in range(folds) if (rows, fold) not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
-            batch = batch if owed else self._affordable(study, batch, rung)
+            batch = batch if owed else self._affordable(study, batch, rung, keep)
             if work := [_fit(study, t, (rows, fold), owed) for t, fold in batch if not t.failure]:
                 yield work
 
-    def _affordable(self, study: Study, batch: list, rung: Rung) -> list:
+    def _affordable(self, study: Study, batch: list, rung: Rung, keep: float) -> list:
         """The fits of a batch that the budget still has, one after the other."""
         if study.work == math.inf:
             return [pair for pair in batch if affordable(study, pair[0], rung, study.left)]
-        chosen, left = [], study.work_left if study.left > 0 else 0.0
+        chosen, left = [], study.work_left - keep if study.left > 0 else 0.0
         for t, fold in batch:
-            if affordable(study, t, rung, left):
+            if affordable(study, t, rung, left, [other for each, other in chosen if each is t]):
                 chosen.append((t, fold))
                 left -= study.evaluator.work(t.config, (rung[0], fold))
         return chosen
@@ -177,9 +180,11 @@ class Halving(MethodStrategy):
         return tuple(candidate for candidate in self.pool if candidate.cls.__name__ in names) or self.pool
 
     def race(self, study: Study, trials: list[MethodTrial]) -> Batches:
-        """Take trials up the rungs, the best third at each."""
+        """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share."""
         for number, (rows, folds) in enumerate(study.evaluator.rungs):
-            yield from self.rung(study, trials, (rows, folds))
+            ahead = len(study.evaluator.rungs) - number - 1
+            keep = study.work_left * ahead / (ahead + 1) if study.work < math.inf else 0.0
+            yield from self.rung(study, trials, (rows, folds), keep=keep)
             trials = [t for t in trials if not t.failure and len(t.at(rows)) == folds]
             trials.sort(key=lambda t: -t.best(rows)[0])
             if number < len(study.evaluator.rungs) - 1:
