@@ -288,13 +288,16 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     )
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
-    def fit(self, X, y):
+    def fit(self, X, y, scores=None):
         """Fit the classifier on all rows, and tune the cuts.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
         y : labels in any form (classes, indicator, sets)
+        scores : array of shape (number of rows with known labels, c), optional
+            Scores of these rows, by fits of the same kind that have not seen them, to tune the cuts on; None:
+            ``cross_fitted_scores``.
 
         Returns
         -------
@@ -311,29 +314,11 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                     raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
                 classifier.fit(X, labels.decode(labels.Y))
             else:
-                cuts, global_cut = tune_thresholds(
-                    cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
-                )
+                scores = cross_fitted_scores(classifier, X, labels.Y, self.cv) if scores is None else scores
+                cuts, global_cut = tune_thresholds(scores, labels.Y, shrink=self.shrink)
                 classifier.fit(X, labels.Y.toarray().astype(np.int64))
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
-        return self
-
-    def recut(self, S, Y):
-        """Tune the cuts anew, on scores of rows that neither the classifier nor what comes before it has seen.
-
-        Parameters
-        ----------
-        S : array of shape (n, c)
-            Scores, by fits of the same kind as ``classifier_`` on other rows.
-        Y : array or sparse array of shape (n, c)
-            Their labels, 0 or 1.
-
-        Returns
-        -------
-        self
-        """
-        self.cuts_, self.global_cut_ = tune_thresholds(S, Y, shrink=self.shrink)
         return self
 
     def _scores(self, X) -> np.ndarray:
