@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxembed import load, save, unlabelled
-from proxembed.classify import LabelKNN, MultiOutputRidge, Thresholded, cross_fitted_scores, tune_thresholds
+from proxembed.classify import LabelKNN, MultiOutputRidge, cross_fitted_scores, tune_thresholds
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.targets.labels import LabelMatrix
 
