@@ -27,12 +27,12 @@ PROTOTYPES, KERNEL_ROWS = 1000, 3000
 EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
-OVERHEAD = 4.0  # work of reading, drawing and writing the page
+OVERHEAD = 3.0  # work of reading, drawing and writing the page
 BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
 COMPILING = 25.0  # work before the first fit of UMAP
 RESERVE = 0.1  # of the work, for what is forecast too low
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
-SHARES = 0.35, 0.15
+SHARES = 0.3, 0.15
 TEST_ROWS = 4000
 FOREST = 1000  # rows of the forest that the table of costs was measured with
 
