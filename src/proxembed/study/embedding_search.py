@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,11 @@ from .work_budget import WorkBudget
 
 LEADERS = 5
 SIZE = Param(low=1, integer=True)
+WORK = Param(above=0, high=1e12)
 
 
 def _is_work(value: Any) -> bool:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return isinstance(value, WorkBudget) or (number and 0 < value < math.inf)
+    return isinstance(value, WorkBudget) or WORK.permits(value)
 
 
 class EmbeddingSearch(ExactMatch, SearchEstimator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import inf
 from numbers import Integral, Real
 from typing import Any
 
@@ -50,7 +49,7 @@ def check_limits(
     if max_seconds is not None and not max_seconds > 0:
         raise OptionError("max_seconds", max_seconds, "must be a number of seconds above 0.")
     if max_work is not None and (
-        isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work < inf
+        isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work <= 1e12
     ):
         raise OptionError("max_work", max_work, "must be a number of units of work above 0.")
     if max_trials is not None:
