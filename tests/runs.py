@@ -64,3 +64,9 @@ def full_at(monkeypatch):
         monkeypatch.setattr(os, "fsync", full)
 
     return start
+
+
+@pytest.fixture(autouse=True)
+def usual_speed(monkeypatch):
+    """Plans do not depend on what else the machine does while it is tested."""
+    monkeypatch.setattr("proxembed.workflow.plan.machine_speed", lambda: 1.0)

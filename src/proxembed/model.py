@@ -234,18 +234,16 @@ def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> E
     >>> fit_model(embedding_pipeline(OPLS(n_components=3), data.X), data.X, data.Y)["readout"].cuts_.shape
     (7,)
     """
-    model.fit(X, y)
-    readout = model["readout"]
-    if readout.cuts_ is None:
-        return model
     labels = LabelMatrix.of(y)
+    if labels.form == "classes":
+        return model.fit(X, y)
     try:
         scores = unseen_scores(model[:-1], X, labels, groups)
     except ValueError as error:
+        model.fit(X, y)  # raises where the fit on all rows is impossible, too
         warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
         return model
-    readout.recut(scores, labels.take(np.flatnonzero(labels.rows_known)).Y)
-    return model
+    return model.fit(X, y, readout__scores=scores)
 
 
 def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:

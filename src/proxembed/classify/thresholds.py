@@ -27,16 +27,20 @@ class Thresholds(NamedTuple):
 
 
 def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every cut between two neighbouring scores, and one below them all, with the F1 that it gives."""
-    order = np.argsort(scores)[::-1]  # the order of equal scores does not matter: cuts lie between them
-    ranked, hits = scores[order], np.cumsum(Y[order])
-    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-    values = ranked[ends]
-    middle = values[1:] + (values[:-1] - values[1:]) / 2
-    middle = np.where(middle < values[:-1], middle, values[1:])
-    step = (values[0] - values[-1]) / max(len(values) - 1, 1) / 2
-    below = min(values[-1] - step, np.nextafter(values[-1], -np.inf))
-    return np.append(middle, below), 2 * hits[ends] / (hits[-1] + ends + 1)
+    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives.
+
+    Largest score first. Any other cut predicts more rows and no more positive ones.
+    """
+    ranked = np.sort(scores)
+    values, gained = (each[::-1] for each in np.unique(scores[Y], return_counts=True))
+    hits, lower = np.cumsum(gained), np.searchsorted(ranked, values)
+    f1 = 2 * hits / (hits[-1] + len(ranked) - lower)
+    under = ranked[np.maximum(lower - 1, 0)]
+    middle = under + (values - under) / 2
+    middle = np.where(middle < values, middle, under)
+    step = (ranked[-1] - ranked[0]) / max(np.count_nonzero(np.diff(ranked)), 1) / 2
+    below = min(ranked[0] - step, np.nextafter(ranked[0], -np.inf))
+    return np.where(lower > 0, middle, below), f1
 
 
 def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
@@ -89,8 +93,10 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)
-    cuts, f1 = _candidates(S.ravel(), Y.ravel())
-    global_cut = float(cuts[np.argmax(f1)]) if len(cuts) > 1 and Y.any() else float(S.max())
+    global_cut = float(S.max())
+    if Y.any() and S.min() < global_cut:
+        cuts, f1 = _candidates(S.ravel(), Y.ravel())
+        global_cut = float(cuts[np.argmax(f1)])
     own = np.full(Y.shape[1], global_cut)
     positives = Y.sum(axis=0)
     for j in np.flatnonzero((positives > 0) & (np.ptp(S, axis=0) > 0)):
@@ -282,13 +288,16 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     )
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
-    def fit(self, X, y):
+    def fit(self, X, y, scores=None):
         """Fit the classifier on all rows, and tune the cuts.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
         y : labels in any form (classes, indicator, sets)
+        scores : array of shape (number of rows with known labels, c), optional
+            Scores of these rows, by fits of the same kind that have not seen them, to tune the cuts on; None:
+            ``cross_fitted_scores``.
 
         Returns
         -------
@@ -305,29 +314,11 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                     raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
                 classifier.fit(X, labels.decode(labels.Y))
             else:
-                cuts, global_cut = tune_thresholds(
-                    cross_fitted_scores(classifier, X, labels.Y, self.cv), labels.Y, shrink=self.shrink
-                )
+                scores = cross_fitted_scores(classifier, X, labels.Y, self.cv) if scores is None else scores
+                cuts, global_cut = tune_thresholds(scores, labels.Y, shrink=self.shrink)
                 classifier.fit(X, labels.Y.toarray().astype(np.int64))
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
-        return self
-
-    def recut(self, S, Y):
-        """Tune the cuts anew, on scores of rows that neither the classifier nor what comes before it has seen.
-
-        Parameters
-        ----------
-        S : array of shape (n, c)
-            Scores, by fits of the same kind as ``classifier_`` on other rows.
-        Y : array or sparse array of shape (n, c)
-            Their labels, 0 or 1.
-
-        Returns
-        -------
-        self
-        """
-        self.cuts_, self.global_cut_ = tune_thresholds(S, Y, shrink=self.shrink)
         return self
 
     def _scores(self, X) -> np.ndarray:

@@ -37,6 +37,7 @@ TOLERANCE = typer.Option(
 FLAGS = {
     "n_jobs": "--jobs",
     "max_seconds": "--max-seconds",
+    "max_work": "--max-work",
     "max_trials": "--max-trials",
     "shuffles": "--shuffles",
     "folds": "--folds",

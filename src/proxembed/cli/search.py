@@ -1,6 +1,8 @@
 """`proxembed search`: the main job: a labelled file in, the embedding that serves its labels best out."""
 
+from dataclasses import fields
 from pathlib import Path
+from time import time as now
 from typing import Any
 
 import typer
@@ -45,7 +47,8 @@ def search(
     strategy: str = STRATEGY,
     classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), or flda."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
-    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the search; scoring comes after it."),
+    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the whole command; cuts are told."),
+    max_work: float = typer.Option(None, "--max-work", help="Units of work instead of seconds: repeats a run."),
     max_trials: int = typer.Option(None, "--max-trials", help="Most configurations; makes the search repeatable."),
     folds: int = typer.Option(5, "--folds", help="Folds of the comparison with the rivals.", min=2),
     shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels in the diagnosis; 0 for none.", min=0),
@@ -59,35 +62,35 @@ def search(
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
+    started = now()
     with refusals():
-        options = SearchOptions(
-            methods=methods,
-            n_components=parse_sizes(sizes),
-            engine=engine,
-            strategy=strategy,
-            classifier=classifier,
-            max_seconds=max_seconds,
-            max_trials=max_trials,
-            folds=folds,
-            shuffles=shuffles,
-            seed=seed,
-            n_jobs=jobs,
-            measure=measure,
-            goal=goal,
-            tolerance=tolerance,
-            refit_all=refit_all,
-        )
-        search_and_show(training_data(file, **table_options(locals()), test=test), options, file, out, json_output)
+        options = search_options(locals())
+        dataset = training_data(file, **table_options(locals()), test=test)
+        search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output, started)
 
 
-def search_and_show(dataset: Any, options: SearchOptions, file: str, out: Path | None, json_output: bool) -> None:
+def search_options(given: dict[str, Any]) -> SearchOptions:
+    """The options of a search among the arguments of the verb.
+
+    Examples
+    --------
+    >>> from proxembed.cli.search import search_options
+    >>> search_options({"sizes": "5,2", "jobs": 2, "seed": 3}).n_components
+    (2, 5)
+    """
+    others = {each.name: given[each.name] for each in fields(SearchOptions) if each.name in given}
+    return SearchOptions(n_components=parse_sizes(given["sizes"]), n_jobs=given["jobs"], **others)
+
+
+def search_and_show(
+    dataset: Any, options: SearchOptions, file: Path, folder: Path, json_output: bool, started: float
+) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        folder = out or Path(f"{dataset.name}-search")
-        found = run_search(dataset, options, head("search", options.seed, Path(file)), folder, progress)
+        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, started)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")
@@ -96,7 +99,8 @@ def search_and_show(dataset: Any, options: SearchOptions, file: str, out: Path |
             if json_output:
                 print_json(found.record["summary"])
             else:
-                print_summary(found.record["summary"], found.folder.paths)
+                budget = found.record["search"]["budget"]
+                print_summary(found.record["summary"], found.folder.paths, cuts=budget["cuts"], repeat=budget["repeat"])
     finally:
         if found.interrupted:
             leave_interrupted(f"what was done by then is in {listing}.")

@@ -1,6 +1,7 @@
 """What the terminal shows of a run: progress and notes on standard error, the table, and last the verdict."""
 
 import json
+import re
 import shlex
 import sys
 import warnings
@@ -11,6 +12,8 @@ from pathlib import Path
 import typer
 
 from .interruption import say
+
+FORECAST = "forecast"
 
 
 def command() -> str:
@@ -32,7 +35,10 @@ def print_json(facts: object) -> None:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Show each warning once, as one line on standard error, when the work is done.
+    """Show warnings when the work is done: one line on standard error for each kind, with how often it came.
+
+    Warnings that differ in their numbers alone are of one kind, of which the last is shown: a fit comes after the
+    smaller ones that tune it.
 
     Examples
     --------
@@ -43,13 +49,29 @@ def notes() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for line in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        say(f"note: {line}")
+    kinds: dict[str, list[str]] = {}
+    for warning in caught:
+        line = " ".join(str(warning.message).split())
+        kinds.setdefault(re.sub(r"\d[\d.,e+-]*", "0", line), []).append(line)
+    for lines in kinds.values():
+        say(f"note: {lines[-1]}" + (f" ({len(lines)} times)" if len(lines) > 1 else ""))
+
+
+def phase_of(text: str) -> str:
+    """The phase that a line of progress is of.
+
+    Examples
+    --------
+    >>> from proxembed.cli.terminal import phase_of
+    >>> phase_of("search, 12 trials: best 0.5, now OPLS"), phase_of("fold 2: PCA done"), phase_of("the test rows")
+    ('search', 'fold 2', 'the test rows')
+    """
+    return re.split(r"[,:]", text, maxsplit=1)[0]
 
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar on standard error, as the function that ``run`` calls.
+    """Progress on standard error, as the function that ``run`` calls: a bar, or a line a phase where it is no terminal.
 
     Examples
     --------
@@ -63,19 +85,25 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     console = Console(stderr=True)
-    quiet = quiet or not console.is_interactive  # rich would leave an empty line in a file
-    bar = Bar(*columns, console=console, transient=True, disable=quiet)
-    task = bar.add_task("starting", total=None)
+    piped = not quiet and not console.is_interactive
+    bar = Bar(*columns, console=console, transient=True, disable=quiet or piped)
+    task, phases = bar.add_task("starting", total=None), set()
 
     def progress(done: int, total: int, text: str) -> None:
+        phase = phase_of(text)
+        if not quiet and phase not in phases and (piped or phase == FORECAST):
+            say(text if phase == FORECAST else phase)
+        phases.add(phase)
         bar.update(task, completed=done, total=total, description=text)
 
-    bar.start()
+    if not bar.disable:
+        bar.start()
     try:
         yield progress
     finally:
         with suppress(OSError):  # the terminal may be gone
-            bar.stop()
+            if not bar.disable:  # rich would leave an empty line in a file
+                bar.stop()
 
 
 def leaderboard_table(summary: dict):
@@ -134,8 +162,10 @@ def contrast_text(entry: dict) -> str:
     return text
 
 
-def print_summary(summary: dict, written: list[Path], tested: Sequence[dict] = ()) -> None:
-    """Print the table, failures, contrasts, the files and, last, the verdict."""
+def print_summary(
+    summary: dict, written: list[Path], tested: Sequence[dict] = (), cuts: Sequence[str] = (), repeat: str = ""
+) -> None:
+    """Print the table, failures, contrasts, what was cut, the files and, last, the verdict."""
     from rich.console import Console
     from rich.text import Text
 
@@ -147,6 +177,10 @@ def print_summary(summary: dict, written: list[Path], tested: Sequence[dict] = (
         console.print(Text(contrast_text(entry)))
     if summary["notes"]:
         console.print(Text(f"{len(summary['notes'])} warnings of the methods are listed on the page."))
+    for line in cuts:
+        console.print(Text(f"for the budget: {line}"))
+    if repeat:
+        console.print(Text(f"to repeat it: {repeat}"))
     console.print(Text("written: " + ", ".join(str(path) for path in written)))
     print_verdict(summary["verdict"])
 

@@ -49,10 +49,14 @@ def weighted_average_precision(y: np.ndarray, s: np.ndarray, weights: np.ndarray
     """
     order = np.argsort(-s, kind="stable")
     ends = np.flatnonzero(np.append(s[order][1:] != s[order][:-1], True))
+    step = np.searchsorted(ends, np.flatnonzero(y[order]))  # the steps that hold a positive row: the others add nothing
+    ends, own = np.unique(ends[step], return_inverse=True)
+    if len(ends) == 0:
+        return np.full(len(weights), np.nan)
     W = weights[:, order]
-    drawn = np.cumsum(W, axis=1)[:, ends]
-    hits = np.cumsum(W * y[order], axis=1)[:, ends]
-    gained = np.diff(hits, axis=1, prepend=0)
+    drawn = np.cumsum(np.add.reduceat(W[:, : ends[-1] + 1], np.append(0, ends[:-1] + 1), axis=1), axis=1)
+    gained = np.add.reduceat(W[:, y[order]], np.searchsorted(own, np.arange(len(ends))), axis=1)
+    hits = np.cumsum(gained, axis=1)
     total = hits[:, -1]
     value = (gained * hits / np.maximum(drawn, 1)).sum(axis=1)
     return np.where(total > 0, value / np.maximum(total, 1), np.nan)

@@ -75,20 +75,29 @@ def _evaluate(slope, offset, S, targets) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sigmoids(S, targets) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss."""
+    """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss.
+
+    Labels that have come to rest leave the loop.
+    """
     slope, offset = np.zeros(S.shape[1]), logit(targets.mean(axis=0))
     loss, P = _evaluate(slope, offset, S, targets)
-    size = np.ones_like(slope)
+    size, active = np.ones_like(slope), np.arange(S.shape[1])
     for _ in range(MAX_STEPS):
         d1, d2 = _newton_step(S, P, targets)
-        tried = slope - size * d1, offset - size * d2
+        a, b = slope[active], offset[active]
+        tried = a - size * d1, b - size * d2
         new_loss, new_P = _evaluate(*tried, S, targets)
         worse = new_loss > loss * (1 + 1e-12)
         moved = np.where(worse, np.inf, np.maximum(np.abs(size * d1), np.abs(size * d2)))
-        slope, offset = np.where(worse, slope, tried[0]), np.where(worse, offset, tried[1])
-        loss, P = np.where(worse, loss, new_loss), np.where(worse, P, new_P)
-        size = np.where(worse, size / 2, 1.0)
-        if moved.max(initial=0.0) < STEP:
+        slope[active], offset[active] = np.where(worse, a, tried[0]), np.where(worse, b, tried[1])
+        loss, size = np.where(worse, loss, new_loss), np.where(worse, size / 2, 1.0)
+        new_P[:, worse] = P[:, worse]
+        P = new_P
+        going = moved >= STEP
+        if not going.all():
+            active, loss, size = active[going], loss[going], size[going]
+            S, targets, P = S[:, going], targets[:, going], P[:, going]
+        if len(active) == 0:
             break
     return slope, offset
 

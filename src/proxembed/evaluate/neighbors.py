@@ -5,6 +5,7 @@ entries) is appended, and rows are compared by cosine. With many coordinates thi
 one it orders rows by the angle atan(z / s), where a plain cosine knows nothing but a sign.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from proxembed.targets.values import dense_labels
 
 MOST_TIED = 1000
 DECIMALS = 12
+MOST_LOOKED_AT = 10  # pairs per neighbour that are compared again in float64
+STRETCH = 32  # columns whose largest entry is looked at first
 
 
 class _Rows:
@@ -36,10 +39,24 @@ class _Rows:
 
     def cosine(self, other: "_Rows") -> np.ndarray:
         """Cosines between the rows and others, (m, n)."""
-        products = self.Z @ other.Z.T
-        if self.sparse:
-            products = products.toarray() - self.along[:, None] - other.along + self.mean @ self.mean
-        return (products + self.constant**2) / self.norms[:, None] / other.norms
+        if not self.sparse:
+            return self.unit @ other.unit.T
+        products = (self.Z @ other.Z.T).toarray()
+        products += self.mean @ self.mean + self.constant**2 - other.along
+        products -= self.along[:, None]
+        products /= self.norms[:, None]
+        products /= other.norms
+        return products
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """Dense rows with the constant coordinate, at length 1 (0 where all is 0)."""
+        return np.column_stack([self.Z, np.full(len(self.Z), self.constant)]) / self.norms[:, None]
+
+    @cached_property
+    def half(self) -> np.ndarray:
+        """The same in float32."""
+        return self.unit.astype(np.float32)
 
     def nearness(self, other: "_Rows") -> np.ndarray:
         """A decreasing function of the angles between the rows and others; one coordinate has them exactly."""
@@ -48,19 +65,49 @@ class _Rows:
         return -np.abs(np.arctan(self.Z / self.constant) - np.arctan(other.Z / other.constant).T)
 
 
-def _shared(nearness: np.ndarray, k: int) -> sp.csr_array:
-    """Weights of the k largest entries of each row, 1 / k each; those equal to the last one share its places."""
-    cut = np.partition(nearness, nearness.shape[1] - k, axis=1)[:, -k, None]
-    above, level = nearness > cut, nearness == cut
-    places, tied = k - above.sum(axis=1), level.sum(axis=1)
-    for row in np.flatnonzero(tied > MOST_TIED):
-        among = np.flatnonzero(level[row])
-        level[row] = False
-        level[row, among[np.linspace(0, len(among) - 1, MOST_TIED).astype(int)]] = True
-        tied[row] = MOST_TIED
-    row, column = np.nonzero(above | level)
-    weights = np.where(level[row, column], (places / tied)[row], 1.0) / k
-    return sp.csr_array((weights, (row, column)), shape=nearness.shape)
+def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of entries among which each row's k largest are, and all that equal the last of them.
+
+    The k-th largest maximum of stretches of columns is no larger than the k-th largest entry: one pass over the block
+    instead of a selection in it. ``error`` bounds what rounding has done to an entry.
+    """
+    n = nearness.shape[1]
+    starts = np.arange(0, n, max(1, min(STRETCH, n // (4 * k))))
+    most = np.maximum.reduceat(nearness, starts, axis=1)
+    least = np.partition(most, len(starts) - k, axis=1)[:, -k, None]
+    return np.nonzero(nearness >= least - np.asarray(2 * error, dtype=least.dtype))
+
+
+def _nearest(rows: "_Rows", train: "_Rows", k: int) -> sp.csr_array:
+    """Weights of the k nearest rows; dense ones are looked for in float32, and compared in float64."""
+    m, n = len(rows.norms), len(train.norms)
+    if not rows.sparse and rows.mean.size > 1:
+        row, column = _near(rows.half @ train.half.T, k, (rows.mean.size + 4) * 2.0**-23)
+        if len(row) <= MOST_LOOKED_AT * m * k:
+            value = np.einsum("ij,ij->i", rows.unit[row], train.unit[column])
+            return _shared(row, column, np.round(value, DECIMALS), (m, n), k)
+    nearness = rows.nearness(train)
+    row, column = _near(nearness, k, 10.0**-DECIMALS)
+    return _shared(row, column, np.round(nearness[row, column], DECIMALS), (m, n), k)
+
+
+def _shared(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int], k: int) -> sp.csr_array:
+    """Weights of the k largest values of each row, 1 / k each; those equal to the last one share its places."""
+    m = shape[0]
+    order = np.lexsort((-value, row))
+    starts = np.searchsorted(row, np.arange(m))
+    cut = value[order][starts + k - 1][row]
+    above, level = value > cut, value == cut
+    places, tied = k - np.bincount(row[above], minlength=m), np.bincount(row[level], minlength=m)
+    for each in np.flatnonzero(tied > MOST_TIED):
+        among = np.flatnonzero(level & (row == each))
+        level[among] = False
+        level[among[np.linspace(0, len(among) - 1, MOST_TIED).astype(int)]] = True
+        tied[each] = MOST_TIED
+    kept = above | level
+    row, column = row[kept], column[kept]
+    weights = np.where(level[kept], (places / tied)[row], 1.0) / k
+    return sp.csr_array((weights, (row, column)), shape=shape)
 
 
 def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26) -> sp.csr_array:
@@ -110,8 +157,7 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
     train = _Rows(Z_train, mean)
     step = max(1, block_bytes // (8 * n))
     blocks = [
-        _shared(np.round(_Rows(Z[start : start + step], mean, train.constant).nearness(train), DECIMALS), k)
-        for start in range(0, Z.shape[0], step)
+        _nearest(_Rows(Z[start : start + step], mean, train.constant), train, k) for start in range(0, Z.shape[0], step)
     ]
     return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, n))
 

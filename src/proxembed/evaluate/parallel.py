@@ -1,5 +1,6 @@
 """Who does the work of a comparison: this process, one arm after the other, or workers."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +13,10 @@ from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Split
 
 from .part import Part, prepare
+from .results import TEST
 from .scoring import Outcome, lost, run_arm
+
+LEAST_SPLITS = 3  # two folds and the test rows
 
 
 class Finished(NamedTuple):
@@ -26,6 +30,18 @@ class Finished(NamedTuple):
     rows: np.ndarray
 
 
+def split_order(splits: list[Split]) -> list[int]:
+    """The splits in the order in which they are worked on: the test rows after two folds."""
+    folds = [i for i, split in enumerate(splits) if split.name != TEST]
+    test = [i for i, split in enumerate(splits) if split.name == TEST]
+    return [*folds[:2], *test, *folds[2:]]
+
+
+def too_late(protocol) -> bool:
+    """Whether the deadline has passed."""
+    return protocol.deadline is not None and time.time() >= protocol.deadline
+
+
 def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
     return Finished(split, arm, outcome, part.scaling, part.sizes, part.rows)
 
@@ -33,7 +49,10 @@ def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
 def one_by_one(protocol, dataset, splits: list[Split], report: Callable[[str], None]) -> Iterator[Finished]:
     """Every arm on every split in this process."""
     bounded: set[int] = set()
-    for i, split in enumerate(splits):
+    for number, i in enumerate(split_order(splits)):
+        if number >= LEAST_SPLITS and too_late(protocol):
+            return
+        split = splits[i]
         part = prepare(dataset, split, protocol.seed)
         for j, arm in enumerate(protocol.arms):
             report(f"fold {split.name}: {arm.name}")
@@ -75,11 +94,15 @@ def in_parallel(protocol, dataset, splits: list[Split], report: Callable[[str], 
                 bounded[found.arm], seconds[found.arm] = found.outcome.bounded, found.outcome.seconds
                 yield found
                 report(f"fold {splits[0].name}: {protocol.arms[found.arm].name} done")
-        order = sorted(arms, key=lambda j: -seconds[j])
-        items = [_item(protocol, i, j, bounded[j]) for i in range(1, len(splits)) for j in order]
+        order, later = sorted(arms, key=lambda j: -seconds[j]), split_order(splits)[1:]
+        owed = {(i, j) for i in later[: LEAST_SPLITS - 1] for j in arms}
+        items = [_item(protocol, i, j, bounded[j]) for i in later for j in order]
         with closing(executor.map(_arm, items, died)) as work:
             for found in work:
                 yield found
+                owed.discard((found.split, found.arm))
+                if not owed and too_late(protocol):
+                    return
                 report(f"fold {splits[found.split].name}: {protocol.arms[found.arm].name} done")
 
 

@@ -66,6 +66,12 @@ class Protocol:
         The primary measure, which orders the leaderboard and decides; see ``measures.measure_of``.
     notes : tuple of str, default=()
         What to tell beside the results, such as the rivals that take no part.
+    train_rows, test_rows : int arrays, optional
+        Rows that take part, of the training and of the test rows of the standard split; None for all.
+    decided : tuple of str, optional
+        Names of the arms whose decisions and probabilities are measured; None for all.
+    deadline : float, optional
+        ``time.time()`` from which on no further fold is begun; two folds and the test rows are scored whatever it says.
 
     Raises
     ------
@@ -93,6 +99,10 @@ class Protocol:
     keep_predictions: bool = True
     measure: str | Measure | Callable = AVERAGE_PRECISION
     notes: tuple[str, ...] = ()
+    train_rows: np.ndarray | None = None
+    test_rows: np.ndarray | None = None
+    decided: tuple[str, ...] | None = None
+    deadline: float | None = None
 
     def __post_init__(self):
         measure_of(self.measure)
@@ -138,10 +148,20 @@ class Protocol:
         pairs = ((measure, RIDGE) for measure in (MACRO_F1, MICRO_F1, HAMMING, LOG_LOSS, CALIBRATION))
         return tuple(pair for pair in pairs if pair not in self.measures)
 
+    def further_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
+        """The further measures of an arm: none where its decisions are not asked for."""
+        return self.further_measures if self.decided is None or arm.name in self.decided else ()
+
+    def refitted(self, arm: Arm) -> bool:
+        """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""
+        return bool(self.further_of(arm)) or measure_of(self.measure).reads in ("labels", "probabilities")
+
     def describe(self) -> dict:
         """The protocol as plain data."""
         plain = {
-            key: value for key, value in vars(self).items() if key not in ("arms", "splitting", "measure", "notes")
+            key: value
+            for key, value in vars(self).items()
+            if key not in ("arms", "splitting", "measure", "notes", *_ROWS)
         }
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in _PAIRS}
         arms, sizes = [arm.name for arm in self.arms], list(self.sizes)
@@ -155,14 +175,21 @@ class Protocol:
         }
 
 
+_ROWS = "train_rows", "test_rows", "deadline"
 _PAIRS = ("measures", "further_measures", "contrasts")
 
 
 def _splits(protocol: Protocol, dataset) -> list[Split]:
     if not protocol.standard:
         return make_splits(dataset, protocol.splitting)
-    test = standard_split(dataset)
+    test = taking_part(standard_split(dataset), protocol.train_rows, protocol.test_rows)
     return [*make_splits(dataset, protocol.splitting, rows=np.sort(test.train)), test]
+
+
+def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | None) -> Split:
+    """A split with these of its rows alone."""
+    pairs = ((split.train, train), (split.held_out, held_out))
+    return Split(split.name, *(rows if some is None else rows[np.isin(rows, some)] for rows, some in pairs))
 
 
 def _check(dataset) -> None:

@@ -48,7 +48,7 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     own = getattr(model, "own_scores_", None)
     if own is None or part.groups is not None:  # rows of a group are near copies: own scores leave out single rows
         own = _cross_fitted(estimator, X, Y, part.inner)
-    return own, model.decision_function(part.X_held_out)
+    return np.reshape(own, Y.shape), _scores(model, part.X_held_out, Y.shape[1])
 
 
 def _chosen(arm: Arm, X: Any, Y: np.ndarray, inner: np.ndarray) -> Any:
@@ -70,5 +70,10 @@ def _cross_fitted(estimator: Any, X: Any, Y: np.ndarray, inner: np.ndarray) -> n
     own = np.empty(Y.shape)
     for fold in np.unique(inner):
         out = inner == fold
-        own[out] = clone(estimator).fit(X[~out], Y[~out]).decision_function(X[out])
+        own[out] = _scores(clone(estimator).fit(X[~out], Y[~out]), X[out], Y.shape[1])
     return own
+
+
+def _scores(model: Any, X: Any, c: int) -> np.ndarray:
+    """(m, c), where a model gives those of a single label as (m,), too."""
+    return np.reshape(model.decision_function(X), (X.shape[0], c))

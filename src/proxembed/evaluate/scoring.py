@@ -248,7 +248,7 @@ class Scored(NamedTuple):
     query_seconds: float
 
 
-def score(readings: Readings, part: Part, protocol: Any) -> Scored:
+def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> Scored:
     """Measure one embedding by the read-outs that every arm has.
 
     Parameters
@@ -256,13 +256,15 @@ def score(readings: Readings, part: Part, protocol: Any) -> Scored:
     readings : Readings
     part : Part
     protocol : Protocol
+    pairs : sequence of (measure, read-out), optional
+        What is measured; None: all that the protocol has for every arm.
 
     Returns
     -------
     Scored
     """
     found = {}
-    for name, readout in (*protocol.measures, *protocol.further_measures):
+    for name, readout in (*protocol.measures, *protocol.further_measures) if pairs is None else pairs:
         measure = protocol.measure_named(name)
         if readout == NEIGHBORS and measure.reads == "scores":
             reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y)
@@ -315,19 +317,20 @@ def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, 
                 Z, Z_held_out = fitted_scores(arm, part)
             else:
                 Z, Z_held_out, outcome.bounded = fit_arm(arm, sizes, part, natural)
-                placed = place_again(arm, sizes, part, natural or outcome.bounded)
+                again = protocol.refitted(arm)
+                placed = place_again(arm, sizes, part, natural or outcome.bounded) if again else None
     except Exception as error:
         pairs, spent = [*protocol.measures, *protocol.further_measures], time.perf_counter() - started
         for k in sizes:
             outcome.rows += _rows(arm, k, 0, part, pairs, {}, spent, reason_of(error), protocol)
         return
     fitting, known = time.perf_counter() - started, {}
-    pairs = [*protocol.measures, *protocol.further_measures]
+    pairs = [*protocol.measures, *protocol.further_of(arm)]
     for k in sizes:
         width = Z.shape[1] if k is None else min(k, Z.shape[1])
         if width not in known:
             readings = kind(Z[:, :width], Z_held_out[:, :width], part, placed)
-            known[width] = _timed(budget, score, readings, part, protocol)
+            known[width] = _timed(budget, score, readings, part, protocol, pairs)
         found, spent, failure = known[width]
         values = {} if found is None else found.values
         outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol)

@@ -212,8 +212,10 @@ def _takes(wrapper: Any, inner: Embedder) -> bool:
     return True
 
 
-def suited(estimator: Embedder, n_rows: int, seed: int | None) -> Embedder:
+def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int | None = None) -> Embedder:
     """The estimator made fit for this many rows: a kernel gets 1,000 prototypes above 3,000 rows; seeds are set.
+
+    Where ``prototypes`` is given, a kernel has at most that many.
 
     Examples
     --------
@@ -227,4 +229,6 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None) -> Embedder:
         estimator.set_params(random_state=seed)
     if "n_prototypes" in known and n_rows > KERNEL_ROWS and estimator.n_prototypes is None:
         estimator.set_params(n_prototypes=PROTOTYPES)
+    if "n_prototypes" in known and prototypes is not None and (estimator.n_prototypes or n_rows) > prototypes:
+        estimator.set_params(n_prototypes=prototypes)
     return estimator

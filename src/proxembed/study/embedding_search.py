@@ -25,9 +25,15 @@ from .method_strategies import MethodStrategy
 from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, SearchEstimator
 from .study import Study
 from .trials import FoldScores, MethodTrial, best_trial
+from .work_budget import WorkBudget
 
 LEADERS = 5
 SIZE = Param(low=1, integer=True)
+WORK = Param(above=0, high=1e12)
+
+
+def _is_work(value: Any) -> bool:
+    return isinstance(value, WorkBudget) or WORK.permits(value)
 
 
 class EmbeddingSearch(ExactMatch, SearchEstimator):
@@ -56,6 +62,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     interrupted_ : bool
         Whether Ctrl-C ended the search; the best so far is kept. After Ctrl-C in the last fit, ``fit`` raises
         KeyboardInterrupt, and all attributes but ``best_estimator_`` and ``classes_`` are there.
+    work_ : float
+        Units of work that were done, by forecast; 0 where no work was counted.
+    stopped_by_clock_ : bool
+        Whether the seconds ended the search before its work was done.
     classes_ : array of classes, or names of the label columns.
 
     Raises
@@ -123,6 +133,15 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         doc='"halving": every method, then drawn configurations, on few rows first; or "random": drawn configurations, '
         "each on all rows of all folds.",
     )
+    max_work: Any = param(
+        default=None,
+        choices=(None,),
+        words="a number of units of work above 0, or a WorkBudget",
+        test=_is_work,
+        doc="Budget in units of work (seconds of one core of a reference machine), forecast from sizes alone: trials "
+        "and choice are then the same in every run, and the seconds are a brake. None: seconds decide.",
+    )
+    refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
     def fit(self, X, y, groups=None):
@@ -160,7 +179,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self._strategy(MethodStrategy, "strategy")
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
-        if self.max_seconds in (None, math.inf) and self.max_trials is None:
+        if self.max_seconds in (None, math.inf) and self.max_trials is None and self.max_work is None:
             raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
 
     def _labels(self, X, y) -> LabelMatrix:
@@ -198,8 +217,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
         seed, strategy = self._seed(), self._strategy(MethodStrategy, "strategy")(*self._candidates(labels))
         parts = self._parts(X, labels, groups, seed)
-        scores = FoldScores(parts, X.shape[0], sizes, measure_of(self.measure))
-        return self._study(scores, seed, max_trials=self.max_trials).run(strategy)
+        budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
+        scores = FoldScores(parts, X.shape[0], sizes, measure_of(self.measure), budget)
+        work = None if budget is None else budget.work
+        return self._study(scores, seed, max_trials=self.max_trials, max_work=work).run(strategy)
 
     def _parts(self, X, labels: LabelMatrix, groups, seed: int) -> tuple[Part, ...]:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
@@ -217,6 +238,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.best_score_ = best.standing()[1]
         self.trials_ = [t.plain() for t in study.trials]
         self.interrupted_ = study.interrupted
+        self.work_, self.stopped_by_clock_ = study.work_done, study.stopped_by_clock
+        if not self.refit:
+            return
         # last, so that a KeyboardInterrupt leaves what was searched
         self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, y, groups)
         self.classes_ = self.best_estimator_[-1].classes_

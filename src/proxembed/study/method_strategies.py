@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
 
@@ -51,9 +51,16 @@ def reserve(study: Study, t: MethodTrial | None) -> float:
     return 0.0 if t is None else SLACK * cost(study, t, study.evaluator.full)
 
 
-def affordable(study: Study, t: MethodTrial, rung: Rung, left: float) -> bool:
-    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too."""
+def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Collection[int] = ()) -> bool:
+    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too.
+
+    Where work is counted, ``left`` is work, forecast from sizes alone, and the last fit is not the search's; folds that
+    are ``begun`` are paid for.
+    """
     rows, folds = rung
+    if study.work < math.inf:
+        missing = [(rows, fold) for fold in range(folds) if (rows, fold) not in t.outcomes and fold not in begun]
+        return left >= sum(study.evaluator.work(t.config, step) for step in missing)
     if left == math.inf:
         return True
     ahead = cost(study, t, rows) * sum((rows, fold) not in t.outcomes for fold in range(folds))
@@ -85,7 +92,8 @@ class MethodStrategy(Strategy):
         for number, candidate in enumerate(self.first[: study.max_trials]):
             if opening := self.entered(study, candidate.default()):
                 for rung in study.evaluator.rungs:
-                    owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, study.seconds)
+                    whole = study.seconds if study.work == math.inf else study.work_left
+                    owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, whole)
                     yield from self.rung(study, [opening], rung, owed)
         yield from self.after(study)
 
@@ -97,7 +105,7 @@ class MethodStrategy(Strategy):
         """A new trial of the study, or None where the same configuration was tried already."""
         fresh = study.evaluator.trial(estimator, study.seed)
         key = json.dumps([fresh.title, settings(estimator)], sort_keys=True, default=repr)
-        if key in study.entered:
+        if key in study.entered or (study.entered and not study.evaluator.permits(fresh.config)):
             return None
         study.entered[key] = fresh
         return fresh
@@ -115,21 +123,35 @@ class MethodStrategy(Strategy):
                 break
         return found
 
-    def rung(self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False) -> Batches:
+    def rung(
+        self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False, keep: float = 0.0
+    ) -> Batches:
         """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the clock
-        allows."""
+        allows; where work is counted, ``keep`` of it is left for later rungs."""
         rows, folds = rung
         waiting = [(t, fold) for t in trials for fold in range(folds) if (rows, fold) not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
-            batch = [pair for pair in batch if owed or affordable(study, pair[0], rung, study.left)]
+            batch = batch if owed else self._affordable(study, batch, rung, keep)
             if work := [_fit(study, t, (rows, fold), owed) for t, fold in batch if not t.failure]:
                 yield work
+
+    def _affordable(self, study: Study, batch: list, rung: Rung, keep: float) -> list:
+        """The fits of a batch that the budget still has, one after the other."""
+        if study.work == math.inf:
+            return [pair for pair in batch if affordable(study, pair[0], rung, study.left)]
+        chosen, left = [], study.work_left - keep if study.left > 0 else 0.0
+        for t, fold in batch:
+            if affordable(study, t, rung, left, [other for each, other in chosen if each is t]):
+                chosen.append((t, fold))
+                left -= study.evaluator.work(t.config, (rung[0], fold))
+        return chosen
 
 
 def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Work:
     bound = study.seconds < math.inf and not owed
-    limit = study.left - reserve(study, best_trial(study.trials)) if bound else None
+    ahead = reserve(study, best_trial(study.trials)) if study.work == math.inf else 0.0
+    limit = study.left - ahead if bound else None
     same = [o for other in study.trials if other.title == t.title for o in other.outcomes.values()]
     return Work(t, [step], owed, {"bounded": any(o.bounded and not o.failure for o in same), "limit": limit})
 
@@ -158,9 +180,11 @@ class Halving(MethodStrategy):
         return tuple(candidate for candidate in self.pool if candidate.cls.__name__ in names) or self.pool
 
     def race(self, study: Study, trials: list[MethodTrial]) -> Batches:
-        """Take trials up the rungs, the best third at each."""
+        """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share."""
         for number, (rows, folds) in enumerate(study.evaluator.rungs):
-            yield from self.rung(study, trials, (rows, folds))
+            ahead = len(study.evaluator.rungs) - number - 1
+            keep = study.work_left * ahead / (ahead + 1) if study.work < math.inf else 0.0
+            yield from self.rung(study, trials, (rows, folds), keep=keep)
             trials = [t for t in trials if not t.failure and len(t.at(rows)) == folds]
             trials.sort(key=lambda t: -t.best(rows)[0])
             if number < len(study.evaluator.rungs) - 1:

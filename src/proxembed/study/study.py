@@ -97,6 +97,7 @@ class Study:
     seed : int of at least 0
     max_trials, max_evals : most trials, and most outcomes, None for no bound.
     max_seconds : seconds after which no step is begun but the first of all and those that are owed.
+    max_work : forecast work (``evaluator.work``) after which no step is begun; the seconds are then the brake alone.
     patience : outcomes in a row without a better score that end the search, counted after each batch.
     n_jobs : workers, as joblib counts.
     progress : called as progress(done, total, text) before each batch and after each piece of work.
@@ -131,12 +132,15 @@ class Study:
         max_trials: int | None = None,
         max_evals: int | None = None,
         max_seconds: float | None = None,
+        max_work: float | None = None,
         patience: int | None = None,
         n_jobs: int | None = 1,
         progress: Progress | None = None,
     ):
         self.evaluator, self.seed, self.max_trials, self.max_evals = evaluator, seed, max_trials, max_evals
-        self.seconds, self.patience = (math.inf if bound is None else bound for bound in (max_seconds, patience))
+        bounds = (max_seconds, max_work, patience)
+        self.seconds, self.work, self.patience = (math.inf if bound is None else bound for bound in bounds)
+        self.work_done = 0.0
         self.entered: dict[Any, Any] = {}
         self.outcomes: list[Any] = []
         self.history: list[dict[str, Any]] = []
@@ -154,6 +158,16 @@ class Study:
     def left(self) -> float:
         """Seconds that are left, below 0 when the time is overdrawn."""
         return self.seconds - (time.time() - self._started)
+
+    @property
+    def work_left(self) -> float:
+        """Work that is left, below 0 when it is overdrawn; infinite where work is not counted."""
+        return self.work - self.work_done
+
+    @property
+    def stopped_by_clock(self) -> bool:
+        """Whether the seconds ended a search whose work was not yet done."""
+        return self.work < math.inf and self.left <= 0 < self.work_left
 
     @property
     def trials_left(self) -> float:
@@ -179,7 +193,8 @@ class Study:
     def spent(self) -> bool:
         """Whether the evaluations, the seconds or the patience are spent; never before the first outcome."""
         without_gain = len(self.outcomes) - self._improved
-        ended = self.evaluations_left == 0 or self.left <= 0 or without_gain >= self.patience
+        out = self.evaluations_left == 0 or self.left <= 0 or self.work_left <= 0
+        ended = out or without_gain >= self.patience
         return ended and bool(self.outcomes)
 
     @property
@@ -236,6 +251,8 @@ class Study:
     def _record(self, trial: Trial, step: Any, outcome: Any, ended: float) -> None:
         trial.record(step, outcome)
         self.outcomes.append(outcome)
+        if self.work < math.inf:
+            self.work_done += self.evaluator.work(trial.config, step)
         score, best = trial.score, self.best_score
         if score > best:
             self._improved = len(self.outcomes)
@@ -247,6 +264,8 @@ class Study:
         done, total = len(self.entered), self.max_trials or 0
         if self.seconds < math.inf:
             done, total = int(min(self.seconds - self.left, self.seconds)), int(self.seconds)
+        elif self.work < math.inf:
+            done, total = int(min(self.work_done, self.work)), int(self.work)
         elif self.max_evals is not None:
             done, total = len(self.outcomes), self.max_evals
         best = "" if self.best_score == -math.inf else f"best {self.best_score:.3f}, "

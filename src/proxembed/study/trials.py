@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.evaluate.arms import settings, title_of
+from proxembed.evaluate.costs import fit_work, readout_work, shape_of
 from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
@@ -21,6 +22,7 @@ from proxembed.model import embedded
 
 from .candidates import suited
 from .study import Evaluator, Trial
+from .work_budget import WorkBudget
 
 KEEP = 3
 LEAST_ROWS = 400
@@ -155,10 +157,18 @@ def rungs(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
 class FoldScores(Evaluator):
     """Scores configurations on the held-out rows of folds; a step is (training rows, fold).
 
-    ``parts`` are the folds, ``full`` the rows of the last fit.
+    ``parts`` are the folds, ``full`` the rows of the last fit; ``budget`` bounds the work, where it is counted.
     """
 
-    def __init__(self, parts: Sequence[Part], full: int, sizes: tuple[int, ...], measure: Measure):
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        full: int,
+        sizes: tuple[int, ...],
+        measure: Measure,
+        budget: WorkBudget | None = None,
+    ):
+        self.budget = budget
         self.full, self.sizes, self.measure, self.rungs = full, sizes, measure, rungs(parts)
         self.perfect, last = measure.score(measure.best), self.rungs[-1][0]
         self._short = [{m: part if m == last else first_rows(part, m) for m, _ in self.rungs} for part in parts]
@@ -166,8 +176,24 @@ class FoldScores(Evaluator):
     def trial(self, estimator: Any, seed: int) -> MethodTrial:
         """A trial of an unfitted estimator, made fit for these rows."""
         worst = self.measure.score(self.measure.worst)
-        config = suited(estimator, self.full, seed)
+        prototypes = None if self.budget is None else self.budget.prototypes
+        config = suited(estimator, self.full, seed, prototypes)
         return MethodTrial(config, title_of(config), worst=worst, goal=self.rungs[-1])
+
+    def work(self, config: Any, step: tuple[int, int]) -> float:
+        """Forecast work of a step, from the sizes alone."""
+        rows, fold = step
+        part = self._short[fold][rows]
+        shape, m = shape_of(part.X, part.labels.c), len(part.Y_held_out)
+        return fit_work(config, shape) + sum(readout_work(rows, m, k, shape.c) for k in self.sizes)
+
+    def permits(self, config: Any) -> bool:
+        """Whether the last fit of a configuration is within the budget."""
+        if self.budget is None:
+            return True
+        part = self._short[0][self.rungs[-1][0]]
+        last = shape_of(part.X, part.labels.c).rows(self.budget.last_rows or self.full)
+        return self.budget.permits(fit_work(config, last))
 
     def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
         """The outcome of one fit; ``options`` are those of ``run_trial``."""

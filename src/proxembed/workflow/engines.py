@@ -1,6 +1,7 @@
 """The engines of a search: whichever runs on the training rows, its findings come out in one form."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from proxembed.report.adaptive import adaptive_section, best_of_each_model, vect
 from proxembed.splits.splits import Splitting, make_splits
 from proxembed.study.embedding_search import EmbeddingSearch
 from proxembed.study.strategies import STRATEGIES
+from proxembed.study.work_budget import WorkBudget
 from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import component_range
@@ -48,6 +50,10 @@ class Found:
         The section of the page on the adaptive model.
     scaling : str or None
         The kind of scaling that was chosen on the training rows; None: what suits the features.
+    work : float
+        Units of work that were done, by forecast.
+    by_clock : bool
+        Whether the emergency clock ended the search.
 
     Examples
     --------
@@ -63,6 +69,8 @@ class Found:
     interrupted: bool = False
     adaptive: dict | None = None
     scaling: str | None = None
+    work: float = 0.0
+    by_clock: bool = False
 
     @property
     def sizes(self) -> set[int]:
@@ -70,8 +78,8 @@ class Found:
         return {method.n_components for _, method in self.leaders}
 
 
-def run_engine(options: SearchOptions, dataset: Any, split: Any, progress: Any) -> Found:
-    """The search on the training rows; groups and time are respected by its folds.
+def run_engine(options: SearchOptions, dataset: Any, split: Any, progress: Any, plan: Any = None) -> Found:
+    """The search on the training rows, within its part of the plan; groups and time are respected by its folds.
 
     Examples
     --------
@@ -84,27 +92,53 @@ def run_engine(options: SearchOptions, dataset: Any, split: Any, progress: Any) 
     (('OPLS', OPLS(n_components=2)),)
     """
     train = dataset.take(split.train)
-    return (adaptive_models if options.engine == "defc" else registered_methods)(options, train, progress)
+    return (adaptive_models if options.engine == "defc" else registered_methods)(options, train, progress, plan)
 
 
-def registered_methods(options: SearchOptions, train: Any, progress: Any) -> Found:
+def registered_methods(options: SearchOptions, train: Any, progress: Any, plan: Any = None) -> Found:
     """The best of all registered methods, or of those named."""
     study = EmbeddingSearch(
         None if options.methods is None else list(options.methods),
         component_range(options.n_components, train),
-        options.max_seconds,
+        _seconds(options, plan),
         make_splits(train, Splitting(n_folds=inner_folds(train), seed=options.seed)),
         random_state=options.seed,
         n_jobs=options.n_jobs,
         max_trials=options.max_trials,
         measure=options.measure,
         strategy=options.strategy or "halving",
+        max_work=_work(options, plan),
+        refit=False,
         progress=progress,
     )
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     seconds = sum(trial["seconds"] for trial in study.trials_)
-    return Found(leaders, complete_scores(study.trials_), seconds, interrupted, scaling=study.scaling_)
+    return Found(
+        leaders,
+        complete_scores(study.trials_),
+        seconds,
+        interrupted,
+        work=study.work_,
+        scaling=study.scaling_,
+        by_clock=study.stopped_by_clock_,
+    )
+
+
+def _seconds(options: SearchOptions, plan: Any) -> float | None:
+    """Seconds of the search: the emergency clock, where the plan counts work."""
+    if plan is None or not plan.bounded:
+        return options.max_seconds
+    left = plan.leave_for("comparison", "diagnosis", "last fit and page")
+    return max(left, 0.1 * options.max_seconds) if left < inf else None
+
+
+def _work(options: SearchOptions, plan: Any) -> WorkBudget | None:
+    """The search's share of the work; a fit on all rows may take an eighth of all."""
+    if plan is None or not plan.bounded:
+        return None
+    rows = len(plan.split.train) + len(plan.split.held_out)
+    return WorkBudget(plan.phases["search"], rows, plan.dearest, plan.cuts.prototypes)
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
@@ -123,7 +157,7 @@ def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
         return True
 
 
-def adaptive_models(options: SearchOptions, train: Any, progress: Any) -> Found:
+def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any = None) -> Found:
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
     train = known_rows(train)
     strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
@@ -135,7 +169,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any) -> Found:
         classifier,
         cv=folds,
         max_evals=options.max_trials or STRATEGIES[ModelStrategy.space][strategy].evaluations,
-        max_seconds=options.max_seconds,
+        max_seconds=_seconds(options, plan),
         n_components=None if options.n_components is None else max(component_range(options.n_components, train)),
         n_jobs=options.n_jobs,
         random_state=options.seed,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, RIVAL_SECONDS, Arm, left_out_rivals, rival_arms, settings
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, left_out_rivals, rival_arms, settings
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_known
@@ -29,11 +32,10 @@ from .comparison import data_and_head
 from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .options import SearchOptions
+from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
 from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
-
-KERNEL_DIAGNOSIS, DIAGNOSIS = 1000, 5000
 
 
 def search(
@@ -55,6 +57,7 @@ def search(
     goal: str | None = None,
     tolerance: float = 0.03,
     refit_all: bool = False,
+    max_work: float | None = None,
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
@@ -83,7 +86,7 @@ def search(
     classifier : {"1nn", "flda"}, optional
         Of the engine "defc"; None: "1nn".
     max_seconds : float, default=60
-        Seconds of the search; the comparison comes after it.
+        Seconds of the whole job; what is cut for it is told. None: no bound.
     max_trials : int, optional
         Most configurations; makes the search repeatable.
     folds : int, default=5
@@ -104,6 +107,9 @@ def search(
         Share of the value of all features whose loss does not matter: up to it an embedding is level.
     refit_all : bool, default=False
         Whether the last fit takes test rows that were named, too.
+    max_work : float, optional
+        In place of the seconds a budget in units of work, which are forecast from the sizes of the data: two runs do
+        the same whatever else the machine does.
     groups : array of shape (n,), or column name, optional
         Rows of one group are never parted.
     test : row numbers or boolean array of shape (n,), or file name, optional
@@ -152,13 +158,20 @@ def search(
         goal,
         tolerance,
         refit_all,
+        max_work,
     )
+    started = time.time()
     dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
-    return run_search(dataset, options, head, folder, progress or silent)
+    return run_search(dataset, options, head, folder, progress or silent, started)
 
 
 def run_search(
-    dataset: Any, options: SearchOptions, head: dict, folder: str | Path | None, progress: Progress = silent
+    dataset: Any,
+    options: SearchOptions,
+    head: dict,
+    folder: str | Path | None,
+    progress: Progress = silent,
+    started: float | None = None,
 ) -> SearchResult:
     """Do the whole job, phase by phase: what ``search`` and the program both do.
 
@@ -170,6 +183,8 @@ def run_search(
         ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
     folder : str or Path, optional
     progress : callable
+    started : float, optional
+        ``time.time()`` when the command began; None: now.
 
     Returns
     -------
@@ -177,56 +192,87 @@ def run_search(
     """
     if not has_test_rows(dataset):
         options = replace(options, refit_all=True)
+    started = time.time() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
+    plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started)
+    if plan.bounded:
+        progress(0, 0, f"forecast: {plan.forecast_line}")
+    split = plan.taking_part()
     make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
     with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE)) as place:
         if place is not None:
             check_model_path(place.folder / MODEL)
-        found = run_engine(options, dataset, split, progress)
+        found = run_engine(options, dataset, split, progress, plan)
+        plan.known(found.leaders, found.work)
+        if found.by_clock:
+            plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
+        job = Job(options, dataset, split, plan, found, head, place, progress)
         if place is not None:
-            place.write(unfinished(head, search=search_section(options, found)))
-        results = compared(options, dataset, found, progress)
-        if results is None:
-            return best_so_far(options, dataset, found, head, place)
-        return concluded(options, dataset, split, found, results, place, head, progress)
+            place.write(unfinished(head, search=search_section(job)))
+        results = compared(job)
+        return best_so_far(job) if results is None else concluded(job, results)
 
 
-def comparison_folds(options: SearchOptions) -> Splitting:
+@dataclass(frozen=True)
+class Job:
+    """What the phases after the search share."""
+
+    options: SearchOptions
+    dataset: Any
+    split: Split
+    plan: Plan
+    found: Found
+    head: dict
+    place: RunFolder | None
+    progress: Progress
+
+
+def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Splitting:
     """The folds of the comparison, which are others than those of the search."""
-    return Splitting(n_folds=options.folds, seed=options.seed + 1)
+    return Splitting(n_folds=n_folds or options.folds, seed=options.seed + 1)
 
 
-def compared(options: SearchOptions, dataset: Any, found: Found, progress: Progress) -> Results | None:
+def compared(job: Job) -> Results | None:
     """The best few that were found beside the rivals: folds inside the training rows, the test rows once.
 
     None where an interruption came before the comparison had an arm.
     """
-    if found.interrupted:
+    if job.found.interrupted:
         return None
-    sizes = component_range(options.n_components, dataset)
-    limits = {"splits": options.folds + 1, "seconds": options.max_seconds or RIVAL_SECONDS}
-    rivals = rival_arms(dataset.X, dataset.Y, options.seed, **limits)
+    options, found, plan = job.options, job.found, job.plan
+    rivals = rival_arms(job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest, **plan.rival_limits)
+    rivals = tuple(arm for arm in rivals if arm.name not in plan.cuts.left_out)
     taken = {arm.name for arm in rivals}
+    leaders = [Arm(name, method) for name, method in found.leaders if name not in taken]
+    deadline = plan.leave_for("diagnosis", "last fit and page")
     protocol = Protocol(
-        (*(Arm(name, method) for name, method in found.leaders if name not in taken), *rivals),
-        sizes if options.n_components else tuple(sorted({*sizes, *found.sizes})),
-        splitting=comparison_folds(options),
+        (*leaders, *rivals),
+        plan.cuts.sizes if options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes})),
+        splitting=comparison_folds(options, plan.cuts.folds),
         standard=True,
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,
-        notes=left_out_rivals(dataset.X, dataset.Y, **limits),
+        notes=left_out_rivals(job.dataset.X, job.dataset.Y, **plan.rival_limits),
+        train_rows=None if plan.cuts.rows is None else job.split.train,
+        test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
+        decided=(ALL_FEATURES, *(arm.name for arm in leaders[:1])) if plan.cuts.leading else None,
+        deadline=None if deadline == inf else time.time() + deadline,
     )
     try:
-        results = run(protocol, dataset, progress)
+        results = run(protocol, job.dataset, job.progress)
     except KeyboardInterrupt:
         return None
+    if not results.interrupted and len(results.folds) <= plan.cuts.folds:
+        plan.by_clock.append(f"{len(results.folds) - 1} of {plan.cuts.folds} folds were compared")
     return results if results.rows else None
 
 
-def search_section(options: SearchOptions, found: Found, choice: dict | None = None) -> dict:
-    """The search as the record holds it: its trials, and its leaders or what was chosen of them."""
-    section = {"engine": options.engine, "trials": found.trials, "seconds": found.seconds}
+def search_section(job: Job, choice: dict | None = None) -> dict:
+    """The search as the record holds it: its trials and budget, and its leaders or what was chosen of them."""
+    found, plan = job.found, job.plan
+    section = {"engine": job.options.engine, "trials": found.trials, "seconds": found.seconds}
+    section["budget"] = plan.describe() | {"repeat": repeat_command(job.head["command"], plan)}
     if choice is not None:
         return section | {"chosen": choice}
     return section | {"leaders": [choice_facts(name, method) for name, method in found.leaders]}
@@ -237,29 +283,42 @@ def choice_facts(name: str, method: Any) -> dict:
     return {"method": name, **settings(method)}
 
 
-def concluded(
-    options: SearchOptions,
-    dataset: Any,
-    split: Split,
-    found: Found,
-    results: Results,
-    place: RunFolder | None,
-    head: dict,
-    progress: Progress,
-) -> SearchResult:
+def repeat_command(command: str, plan: Plan) -> str:
+    """The command that repeats a run whatever the machine does: its work in place of its seconds.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from proxembed.workflow.main_job import repeat_command
+    >>> plan = SimpleNamespace(bounded=True, work=44.0, options=SimpleNamespace(engine="methods"))
+    >>> repeat_command("proxembed search a.csv --max-seconds 30 -o out", plan)
+    'proxembed search a.csv -o out --max-work 44'
+    >>> repeat_command("proxembed.search(X, y, max_seconds=30, seed=1)", plan)
+    'proxembed.search(X, y, seed=1, max_work=44)'
+    """
+    if not plan.bounded or plan.options.engine == "defc":
+        return command
+    if command.startswith("proxembed.search("):
+        return re.sub(r", max_(seconds|work)=[^,)]*", "", command)[:-1] + f", max_work={plan.work:g})"
+    return re.sub(r" --max-(seconds|work)[ =]\S+", "", command) + f" --max-work {plan.work:g}"
+
+
+def concluded(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
+    options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     summary = lambda: worded(summarise(results, dataset, options.tolerance))  # noqa: E731
-    record = RunRecord(place, results, head, summary, search=search_section(options, found))
+    record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
     fitted_on = rows_of_model(options, dataset)
-    section = search_section(options, found, choice_facts(name, method))
-    section["fitted_on"] = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
-    record.add(search=section, adaptive=found.adaptive)
+    rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
+    section = lambda: search_section(job, choice_facts(name, method)) | {"fitted_on": rows}  # noqa: E731
+    record.add(search=section(), adaptive=found.adaptive)
     diagnosis = model = None
     try:
         if not results.interrupted:
-            diagnosis = look_at_test_rows(options, name, method, k, dataset, split, found, record, progress)
-        progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
+            diagnosis = look_at_test_rows(job, name, method, k, record)
+            record.add(search=section())
+        job.progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
         fitted = fit_on(method, fitted_on, scaling=results.preprocessing)
         if place is not None:
             place.write(saved_model(fitted, dataset, fitted_on, place.folder, record.summary, head["command"]))
@@ -271,21 +330,12 @@ def concluded(
     return SearchResult(record.finish(), results, place, **more)
 
 
-def look_at_test_rows(
-    options: SearchOptions,
-    name: str,
-    method: Any,
-    k: int | None,
-    dataset: Any,
-    split: Split,
-    found: Found,
-    record: RunRecord,
-    progress: Progress,
-) -> Any:
+def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: RunRecord) -> Any:
     """Add what the test rows show of the choice, and its diagnosis, which is returned; None where it was not made."""
+    options, dataset, split = job.options, job.dataset, job.split
     diagnosis = None
     try:
-        progress(0, 3, "the test rows")
+        job.progress(0, 3, "the test rows")
         evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name)
         if k is not None and TEST in record.results.folds:
             raw, embedded = (
@@ -293,12 +343,8 @@ def look_at_test_rows(
                 for arm in ((ALL_FEATURES, None), (name, k))
             )
             evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
-        record.add(**evidence_sections(evidence, dataset, "cosine" if found.adaptive is None else "gaussian"))
-        diagnosis = (
-            None
-            if record.results.interrupted
-            else diagnosed(options, method, dataset, split, progress, record.results.preprocessing)
-        )
+        record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
+        diagnosis = None if record.results.interrupted else diagnosed(job, method, record.results.preprocessing)
         record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
     except KeyboardInterrupt:
         record.results.interrupted = True
@@ -328,17 +374,21 @@ def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[s
     return *found.leaders[0], None
 
 
-def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, progress: Progress, scaling: str) -> Any:
+def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared).
 
     None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
     shuffle was searched.
     """
-    if options.shuffles == 0:
+    options, dataset, split, plan = job.options, job.dataset, job.split, job.plan
+    if plan.cuts.shuffles == 0:
         return None
-    progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the labels")
+    if plan.leave_for("last fit and page") < 0.5 * plan.seconds("diagnosis"):
+        plan.by_clock.append("no diagnosis on shuffled labels")
+        return None
+    job.progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the labels")
     all_pairs = {"n_prototypes", "relation"} & set(method.get_params(deep=False))
-    limit = KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS
+    limit = min(KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS, plan.cuts.diagnosis)
     draw, known = np.random.default_rng(options.seed), rows_known(dataset)
     train = draw.permutation(split.train)[:limit]
     test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
@@ -356,14 +406,13 @@ def diagnosed(options: SearchOptions, method: Any, dataset: Any, split: Split, p
     return None
 
 
-def best_so_far(
-    options: SearchOptions, dataset: Any, found: Found, head: dict, place: RunFolder | None
-) -> SearchResult:
+def best_so_far(job: Job) -> SearchResult:
     """After an interruption before the comparison had an arm: the best so far, fitted."""
-    name, method = found.leaders[0]
-    fitted_on = rows_of_model(options, dataset)
-    model = fit_on(method, fitted_on, scaling=found.scaling)
+    dataset, head, place = job.dataset, job.head, job.place
+    name, method = job.found.leaders[0]
+    fitted_on = rows_of_model(job.options, dataset)
+    model = fit_on(method, fitted_on, scaling=job.found.scaling)
     if place is not None:
         place.write(saved_model(model, dataset, fitted_on, place.folder, None, head["command"]))
-    record = make_unfinished(**head, search=search_section(options, found))
+    record = make_unfinished(**head, search=search_section(job))
     return SearchResult(record, None, place, dataset=dataset, fitted_on=fitted_on, name=name, model=model)

@@ -32,7 +32,9 @@ class OptionError(ValueError):
         self.name, self.value, self.reason = name, value, reason
 
 
-def check_limits(n_jobs: int = 1, max_seconds: float | None = None, max_trials: int | None = None) -> None:
+def check_limits(
+    n_jobs: int = 1, max_seconds: float | None = None, max_trials: int | None = None, max_work: float | None = None
+) -> None:
     """Raise OptionError for limits that leave nothing to run.
 
     Examples
@@ -46,6 +48,10 @@ def check_limits(n_jobs: int = 1, max_seconds: float | None = None, max_trials: 
         raise OptionError("n_jobs", n_jobs, "must be a number of processes above 0, or -1 for one per core.")
     if max_seconds is not None and not max_seconds > 0:
         raise OptionError("max_seconds", max_seconds, "must be a number of seconds above 0.")
+    if max_work is not None and (
+        isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work <= 1e12
+    ):
+        raise OptionError("max_work", max_work, "must be a number of units of work above 0.")
     if max_trials is not None:
         check_count("max_trials", max_trials, 1)
 
@@ -144,9 +150,10 @@ class SearchOptions:
     goal: str | None = None
     tolerance: float = TOLERANCE
     refit_all: bool = False
+    max_work: float | None = None
 
     def __post_init__(self):
-        check_limits(self.n_jobs, self.max_seconds, self.max_trials)
+        check_limits(self.n_jobs, self.max_seconds, self.max_trials, self.max_work)
         if not isinstance(self.refit_all, bool):
             raise OptionError("refit_all", self.refit_all, "must be True or False.")
         check_tolerance(self.tolerance)
@@ -196,6 +203,9 @@ class SearchOptions:
         if self.engine == "defc" and self.measure != AVERAGE_PRECISION:
             reason = "is the measure of a search of methods; the engine 'defc' has its own, leave one of the two out."
             raise OptionError("measure", self.measure, reason)
+        if self.engine == "defc" and self.max_work is not None:
+            reason = "is a budget of a search of methods; bound the engine 'defc' by max_trials or max_seconds."
+            raise OptionError("max_work", self.max_work, reason)
         if self.engine == "defc" and self.methods is not None:
             reason = "names methods, but the engine 'defc' makes its own; leave one of the two out."
             raise OptionError("methods", self.methods, reason)

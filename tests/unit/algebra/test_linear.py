@@ -12,7 +12,7 @@ from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil import linear as room
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.eigen import choose_ridge, solve
-from proxembed.algebra.pencil.linear import RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
+from proxembed.algebra.pencil.linear import LOO_ROWS, RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
 
@@ -205,3 +205,15 @@ def test_given_ridges_are_in_the_unit_asked_for(ridge):
     problem = Problem(template(T, w), X)
     assert choose_ridge(problem, ridge, "absolute") == ridge
     assert choose_ridge(problem, ridge, "trace") == pytest.approx(ridge * np.sum(Xc**2) / 18, rel=1e-12)
+
+
+def test_of_many_rows_evenly_spaced_ones_are_left_out_of_the_fit_of_all():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(LOO_ROWS + 900, 3))
+    T = X[:, :1] + rng.normal(size=(len(X), 2))
+    ones = np.column_stack([np.ones(len(X)), X])
+    penalty = np.diag([0.0, 7.0, 7.0, 7.0])
+    hat = ones @ np.linalg.solve(ones.T @ ones + penalty, ones.T)
+    left_out = (T - hat @ T) / (1 - np.diag(hat))[:, None]
+    rows = np.linspace(0, len(X) - 1, LOO_ROWS).round().astype(int)
+    np.testing.assert_allclose(ridge_loo(X, T, np.array([7.0])), [np.mean(left_out[rows] ** 2)], rtol=1e-9)

@@ -1,5 +1,5 @@
 """Fixtures of the verbs."""
 
-from runs import empty_figures, file, full_at, made, unsplit
+from runs import empty_figures, file, full_at, made, unsplit, usual_speed
 
-__all__ = ["empty_figures", "file", "full_at", "made", "unsplit"]
+__all__ = ["empty_figures", "file", "full_at", "made", "unsplit", "usual_speed"]

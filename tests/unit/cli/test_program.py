@@ -12,6 +12,16 @@ import proxembed
 from proxembed.cli import app
 from proxembed.workflow import comparison
 
+RIVALS = [
+    "all features",
+    "PCA",
+    "random projection",
+    "label scores",
+    "forest proximity",
+    "logistic regression",
+    "forest scores",
+    "gradient boosting",
+]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
 
 
@@ -30,7 +40,7 @@ def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
     ]
     with open(tmp_path / "out" / "leaderboard.csv", newline="") as lines:
         arms = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
-    rivals = dict.fromkeys(["all features", "PCA", "random projection", "label scores", "forest proximity"], "rival")
+    rivals = dict.fromkeys(RIVALS, "rival")
     assert arms == {"OPLS": "method", **rivals}
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
@@ -97,7 +107,7 @@ def test_interruption_writes_the_partial_leaderboard_and_says_so(file, tmp_path,
 
     def stopped(protocol, dataset, progress):
         def stop(done, total, text):
-            if done == 7 and not text.startswith("interrupted"):
+            if done == len(RIVALS) + 2 and not text.startswith("interrupted"):
                 raise KeyboardInterrupt
 
         return whole(protocol, dataset, stop)

@@ -1,8 +1,10 @@
 """What the terminal shows: the table, contrasts in words, hostile names as text, progress on standard error only."""
 
+import warnings
+
 import pytest
 
-from proxembed.cli.terminal import contrast_text, leaderboard_table, print_summary, progress_bar
+from proxembed.cli.terminal import contrast_text, leaderboard_table, notes, print_summary, progress_bar
 
 NAME = "macro average precision (ridge)"
 
@@ -66,3 +68,36 @@ def test_progress_never_goes_to_standard_output(capsys):
             progress(1, 2, "[/] half")
             progress(2, 2, "done")
         assert capsys.readouterr().out == ""
+
+
+def test_warnings_of_one_kind_are_one_line_with_their_number(capsys):
+    with notes():
+        for rows in (3, 4, 5):
+            warnings.warn(f"{rows} rows were left out", stacklevel=1)
+        warnings.warn("something else", stacklevel=1)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == ["proxembed: note: 3 rows were left out (3 times)", "proxembed: note: something else"]
+
+
+def test_progress_that_is_piped_is_a_line_a_phase_without_control_characters(capsys):
+    with progress_bar(quiet=False) as progress:
+        progress(0, 0, "forecast: search 20 s: about 57 of 60 s")
+        for trial in range(3):
+            progress(trial, 9, f"search, {trial} trials: now OPLS")
+        progress(1, 4, "fold 1: OPLS done")
+        progress(2, 4, "fold 1: PCA done")
+    shown = capsys.readouterr().err
+    assert shown.splitlines() == [
+        "proxembed: forecast: search 20 s: about 57 of 60 s",
+        "proxembed: search",
+        "proxembed: fold 1",
+    ]
+    assert all(character.isprintable() or character == "\n" for character in shown)
+
+
+def test_what_was_cut_and_the_command_that_repeats_are_printed(capsys):
+    print_summary(make_summary(), [], cuts=["3 folds instead of 5"], repeat="proxembed search a.csv --max-work 9")
+    words = " ".join(capsys.readouterr().out.split())
+    assert (
+        "for the budget: 3 folds instead of 5" in words and "to repeat it: proxembed search a.csv --max-work 9" in words
+    )

@@ -108,3 +108,10 @@ def test_bad_input_is_refused():
         neighbor_weights(np.eye(2), np.eye(2), 0)
     with pytest.raises(ValueError, match="Z has 3 columns and Z_train 2"):
         neighbor_weights(np.eye(3), np.eye(2), 1)
+
+
+def test_rows_too_near_for_float32_are_told_apart():
+    train = 1e-3 * np.random.default_rng(3).normal(size=(300, 4))
+    train[:2] = [[50.0, 0, 0, 0], [-50.0, 0, 0, 0]]  # all others look alike beside these
+    found = neighbor_weights(train[10:20], train, 5).toarray()
+    np.testing.assert_allclose(found, by_definition(train[10:20], train, 5), atol=1e-14)

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import ALL_FEATURES, Arm
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.part import prepare
+from proxembed.evaluate.part import Part, prepare
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.score_arms import fitted_scores
@@ -17,6 +17,7 @@ from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, Logisti
 from proxembed.evaluate.scoring import ScoreReadings
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting
+from proxembed.targets.labels import LabelMatrix
 
 SMALL = [LogisticScores(), ForestScores(n_estimators=10), BoostedScores(max_iter=5)]
 
@@ -140,3 +141,16 @@ def test_neighbours_of_scores_are_those_of_rows_of_scores():
     assert weights.shape == (20, 40) and np.array_equal(readings.own_scores, own)
     np.testing.assert_allclose(weights.sum(axis=1), 1)
     assert readings.probabilities.min() >= 0 and readings.labels.shape == (20, 3)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LogisticScores(), ForestScores(), BoostedScores()], ids=lambda e: type(e).__name__
+)
+def test_a_single_column_of_labels_has_scores_in_one_column(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    Y = (X[:, :1] + 0.3 * rng.normal(size=(90, 1)) > 0).astype(int)
+    part = Part(X[:60], LabelMatrix.of(Y[:60]), X[60:], Y[60:] > 0)
+    own, new = fitted_scores(Arm("one", estimator), part)
+    assert own.shape == (60, 1) and new.shape == (30, 1)
+    assert np.corrcoef(new[:, 0], Y[60:, 0])[0, 1] > 0.5

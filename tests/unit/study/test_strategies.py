@@ -13,6 +13,7 @@ from proxembed.study import strategies
 from proxembed.study.method_strategies import MethodStrategy
 from proxembed.study.strategies import STRATEGIES, Strategy, register
 from proxembed.study.study import Evaluator, Study, Trial, Work
+from proxembed.study.work_budget import WorkBudget
 from proxembed.workflow.options import OptionError, SearchOptions
 
 rng = np.random.default_rng(0)
@@ -151,3 +152,38 @@ def test_random_methods_are_complete_and_the_seed_decides(n_jobs):
 def test_random_methods_stop_with_the_seconds():
     found = EmbeddingSearch(["opls", "mmc"], 2, strategy="random", max_trials=None, max_seconds=1.0).fit(X, Y)
     assert math.isfinite(found.best_score_) and len(found.trials_) > 1
+
+
+@pytest.mark.parametrize("strategy", ["halving", "random"])
+def test_work_bounds_the_search_and_is_the_same_with_any_number_of_processes(strategy):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 8))
+    Y = (X[:, :3] > 0.3).astype(int)
+
+    def trials(**options):
+        search = EmbeddingSearch(
+            ["opls", "cca", "mvmd"], 2, None, strategy=strategy, max_work=0.4, refit=False, **options
+        )
+        search.set_params(max_trials=None).fit(X, Y)
+        assert not hasattr(search, "best_estimator_") and not search.stopped_by_clock_
+        return [(t["method"], str(t["params"]), t["rows"], t["complete"]) for t in search.trials_], search.work_
+
+    alone, work = trials()
+    assert 0.2 < work <= 0.4 and len(alone) > 3
+    assert trials(n_jobs=2) == (alone, work)
+
+
+def test_a_configuration_whose_last_fit_is_too_dear_is_not_tried():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 8))
+    bound = WorkBudget(5.0, last_rows=200_000, last_work=5.0)
+    search = EmbeddingSearch(["opls", "isomap"], 2, None, max_trials=6, max_work=bound).fit(
+        X, (X[:, :3] > 0.3).astype(int)
+    )
+    assert {t["method"] for t in search.trials_} == {"OPLS"}
+
+
+def test_kernels_get_no_more_prototypes_than_the_budget_has():
+    X = np.random.default_rng(0).normal(size=(150, 8))
+    search = EmbeddingSearch(["kernelized"], 2, None, max_trials=1, max_work=WorkBudget(50.0, prototypes=30))
+    assert search.fit(X, (X[:, :3] > 0.3).astype(int)).best_params_["n_prototypes"] == 30

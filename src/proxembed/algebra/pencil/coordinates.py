@@ -57,7 +57,7 @@ class Coordinates:
                 T[lost] = self.rows.take(lost).dot(self.V)
         return T
 
-    def left(self, part: slice) -> np.ndarray:
+    def left(self, part: np.ndarray) -> np.ndarray:
         """Some rows of diag(w)^1/2 T, where these coordinates come from the row side."""
         return self._vectors[part] * self.s
 

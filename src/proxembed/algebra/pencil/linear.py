@@ -20,6 +20,7 @@ from .symmetric import SPD
 
 DENSE_LIMIT = 5000
 CHOLESKY_LIMIT = 10_000
+LOO_ROWS = 4096  # rows whose leave-one-out errors are averaged; the fit is that of all rows
 RIDGE_GRID = np.logspace(-6, 2, 17)
 EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
 
@@ -91,25 +92,49 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges
     at once.
 
-    Sum over rows of w_i ||e_i||^2 over their weight and the number of targets. PRESS, [allen1974press].
+    Mean over rows of w_i ||e_i||^2, over their weight and the number of targets; of more than 4,096 rows over evenly
+    spaced ones, each left out of the fit of all. PRESS, [allen1974press].
     """
     n = coordinates.rows.shape[0]
     w = np.ones(n) if coordinates.weights is None else coordinates.weights
     centred = coordinates.rows.mean is not None
     level = weighted_mean(target, w) if centred else np.zeros(target.shape[1])
-    s2 = coordinates.s**2
-    shrink = 1.0 / (s2[:, None] + ridges[None, :])
-    moments = sum(matmul(left.T, goal) for _, left, goal in _weighted_blocks(coordinates, target, w, level))
+    shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges[None, :])
+    moments = _moments(coordinates, target, w, level)
     errors = np.zeros(len(ridges))
-    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(s2), len(ridges) * target.shape[1])
-    for part, left, goal in _weighted_blocks(coordinates, target, w, level):
+    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), len(ridges) * target.shape[1])
+    looked_at = _looked_at(w)
+    for part, left, goal in _weighted_blocks(coordinates, target, w, level, looked_at):
         leverage = matmul(left**2, shrink)
         if centred:
             leverage += (w[part] / w.sum())[:, None]
         fitted = matmul(left, stacked).reshape(len(left), len(ridges), -1)
-        residual = np.einsum("ilq->il", (goal[:, None, :] - fitted) ** 2)
+        fitted -= goal[:, None, :]
+        residual = np.einsum("ilq,ilq->il", fitted, fitted)
         errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
-    return errors / (w.sum() * target.shape[1])
+    return errors / (w[looked_at].sum() * target.shape[1])
+
+
+def _looked_at(w: np.ndarray) -> np.ndarray:
+    """Rows whose errors are looked at: those that weigh something, evenly spaced ones of more than 4,096."""
+    rows = np.flatnonzero(w > 0)
+    return rows if len(rows) <= LOO_ROWS else rows[np.linspace(0, len(rows) - 1, LOO_ROWS).round().astype(np.intp)]
+
+
+def _moments(coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """T'diag(w) of the centred target, r x c."""
+    rows = np.arange(len(w))
+    if coordinates.side != "features":
+        return sum(matmul(left.T, goal) for _, left, goal in _weighted_blocks(coordinates, target, w, level, rows))
+    step = block_rows(target.shape[1], 8 << 20)
+    parts = (slice(start, min(start + step, len(w))) for start in range(0, len(w), step))
+    total = sum(coordinates.rows.take(part).tdot(_centred(target, part, level) * w[part, None]) for part in parts)
+    return matmul(coordinates.V.T, total)
+
+
+def _centred(target, part, level: np.ndarray) -> np.ndarray:
+    goal = target[part]
+    return (goal.toarray() if sparse.issparse(goal) else goal) - level
 
 
 def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
@@ -125,20 +150,18 @@ def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
 
 
 def _weighted_blocks(
-    coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Blocks of diag(w)^1/2 T (row-space coordinates) and of the centred target, weighted alike."""
-    n, d = coordinates.rows.shape
+    coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray, rows: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Blocks of these rows of diag(w)^1/2 T (row-space coordinates) and of the centred target, weighted alike."""
+    d = coordinates.rows.shape[1]
     step = block_rows(
         max(d if coordinates.side == "features" else coordinates.rank, len(RIDGE_GRID) * target.shape[1]), 8 << 20
     )
-    for start in range(0, n, step):
-        part = slice(start, min(start + step, n))
-        goal = target[part]
-        goal = (goal.toarray() if sparse.issparse(goal) else goal) - level
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
         if coordinates.side == "features":
             left = coordinates.rows.take(part).dot(coordinates.V)
             left *= np.sqrt(w[part])[:, None]
         else:
             left = coordinates.left(part)
-        yield part, left, goal * np.sqrt(w[part])[:, None]
+        yield part, left, _centred(target, part, level) * np.sqrt(w[part])[:, None]

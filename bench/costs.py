@@ -1,0 +1,190 @@
+"""What do the steps of a search cost?  Measures the table of `proxembed.evaluate.costs` anew (minutes, one core).
+
+    python bench/costs.py [--write] [STEP ...]     # without --write the table stays; without names every step
+
+Printed: seconds, and forecast / measured of shapes left out of the fit.
+
+Non-negative least squares on the relative error, a few shapes each; CPU seconds of one core.
+"""
+
+import json
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
+from scipy.optimize import nnls  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+
+from proxembed.base import Embedder  # noqa: E402
+from proxembed.classify.ridge import fit_readout  # noqa: E402
+from proxembed.evaluate import costs  # noqa: E402
+from proxembed.evaluate.arms import Arm, entrants  # noqa: E402
+from proxembed.evaluate.bootstrap import drawn_weights, precision_gain  # noqa: E402
+from proxembed.evaluate.metrics import average_precision  # noqa: E402
+from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
+from proxembed.evaluate.part import Part  # noqa: E402
+from proxembed.evaluate.scoring import Readings, fit_arm  # noqa: E402
+from proxembed.model import embedding_pipeline, fit_model  # noqa: E402
+from proxembed.study.candidates import candidates, component_sizes, suited  # noqa: E402
+from proxembed.targets.labels import LabelMatrix  # noqa: E402
+
+MOST = 12.0  # seconds: larger shapes of a step are left out once one took this long
+SHAPES = (
+    (250, 30, 5, 1.0),
+    (500, 300, 12, 1.0),
+    (1000, 60, 40, 1.0),
+    (1000, 1000, 50, 0.05),
+    (2000, 300, 6, 1.0),
+    (2500, 100, 150, 1.0),
+    (4000, 500, 20, 0.05),
+    (4500, 300, 60, 1.0),
+    (9000, 150, 20, 1.0),
+)
+LEFT_OUT = ((700, 150, 20, 1.0), (3500, 200, 30, 1.0))
+
+
+def drawn(n: int, d: int, c: int, density: float) -> Part:
+    """Rows and labels of these sizes, and a fifth as many held-out rows."""
+    random = np.random.default_rng(n + d + c)
+    m = max(n // 5, 50)
+    X = random.normal(size=(n + m, d))
+    Y = X[:, : min(d, 20)] @ random.normal(size=(min(d, 20), c)) + random.normal(size=(n + m, c))
+    Y = (np.quantile(Y, 0.9, axis=0) <= Y).astype(np.uint8)
+    if density < 1:
+        X = sp.csr_array(np.where(random.random(X.shape) < density, np.abs(X), 0.0))
+    return Part(X[:n], LabelMatrix.of(Y[:n]), X[n:], Y[n:] > 0, rows=np.arange(m))
+
+
+def seconds(task) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        started = time.process_time()
+        task()
+        return time.process_time() - started
+
+
+def steps() -> dict:
+    """Each step: the terms that it may have, and what makes the task of a part."""
+
+    def fitted(estimator):
+        def make(part):
+            ready = suited(clone(estimator), part.X.shape[0], 0) if isinstance(estimator, Embedder) else estimator
+            return lambda: fit_arm(Arm("", ready), component_sizes(part.Y.shape[1]), part, False)
+
+        return make
+
+    def embedding(part, k=20):
+        random = np.random.default_rng(0)
+        return random.normal(size=(part.X.shape[0], k)), random.normal(size=(len(part.rows), k))
+
+    def decisions(part):
+        readings = Readings(*embedding(part), part)
+        _ = readings.scores
+        return lambda: (readings.labels, readings.probabilities)
+
+    def redrawn(part):
+        n = len(part.rows)
+        S = np.random.default_rng(0).normal(size=(n, part.Y.shape[1]))
+        return lambda: precision_gain(part.Y_held_out, S, S + 1, drawn_weights(n))
+
+    def last_fit(part):
+        pipe = embedding_pipeline(candidates(["opls"])[0].default().set_params(n_components=5), part.X)
+        return lambda: fit_model(pipe, part.X, part.y.toarray())
+
+    found = {
+        each.title: (costs.KERNEL if "Kernelized" in each.title else costs.GRAPH, fitted(each.default()))
+        for each in candidates(None)
+    }
+    found |= {  # rivals that do not forecast themselves
+        each.arm.name: (costs.LINEAR, fitted(each.arm.estimator))
+        for X in (np.eye(3), sp.csr_array(np.eye(3)))
+        for each in entrants(X, n_rows=1000)[1:]
+        if not each.seconds
+    }
+    found["forest proximity"] = ("1", "nw", "nc", "nwc"), found["forest proximity"][1]
+    found["step:all features"] = costs.LINEAR, lambda part: lambda: fit_readout(part.X, part.Y.toarray() > 0)
+    found["step:readout"] = ("1", "nw", "nc"), lambda part: lambda: fit_readout(embedding(part)[0], part.Y.toarray())
+    found["step:neighbours"] = ("1", "nn"), lambda part: lambda: neighbor_weights(*embedding(part)[::-1], 10)
+    found["step:near features"] = (
+        ("1", "nn", "nnw"),
+        lambda part: lambda: neighbor_weights(part.X_held_out, part.X, 10),
+    )
+    found["step:decisions"] = ("1", "nc"), decisions
+    found["step:precision"] = (
+        ("1", "nc"),
+        lambda part: (
+            lambda: average_precision(part.Y_held_out, np.random.default_rng(0).normal(size=part.Y_held_out.shape))
+        ),
+    )
+    found["step:redrawn"] = ("1", "nc"), redrawn
+    found["step:last fit"] = costs.LINEAR, last_fit
+    return found
+
+
+def shape(part: Part) -> costs.Shape:
+    return costs.shape_of(part.X, part.Y.shape[1])
+
+
+def values(step: str, part: Part, terms) -> list[float]:
+    """The terms of a step on a part: of the neighbours m n in place of n^2, of what looks at held-out rows m."""
+    own = shape(part)
+    if step in ("step:precision", "step:redrawn"):
+        own = own.rows(len(part.rows))
+    if step in ("step:readout",):
+        own = own._replace(d=20, w=20.0)
+    found = own.terms()
+    if step in ("step:neighbours", "step:near features"):
+        m = len(part.rows)
+        found |= {"nn": m * own.n, "nnw": m * own.n * own.w}
+    return [float(found[term]) for term in terms]
+
+
+def measured(step: str, terms, make, parts) -> tuple[list, list]:
+    rows, took = [], []
+    for part in parts:
+        try:
+            spent = seconds(make(part))
+        except Exception as error:  # a method that cannot take a shape says nothing of it
+            print(f"  {step} {shape(part)}: {type(error).__name__} {str(error)[:80]}", flush=True)
+            continue
+        rows.append(values(step, part, terms))
+        took.append(max(spent, 1e-4))
+        if spent > MOST:
+            break
+    return rows, took
+
+
+def main() -> None:
+    parts, others = ([drawn(*sizes) for sizes in group] for group in (SHAPES, LEFT_OUT))
+    seconds(lambda: fit_arm(Arm("", candidates(["opls"])[0].default()), (2,), parts[0], False))  # imports
+    place, asked = Path(costs.__file__).with_name("costs.json"), [name for name in sys.argv[1:] if name != "--write"]
+    table, ratios = dict(costs.table()) if asked else {}, {}
+    for step, (terms, make) in steps().items():
+        if asked and step not in asked:
+            continue
+        rows, took = measured(step, terms, make, parts)
+        if not rows:
+            continue
+        A, b = np.array(rows), np.array(took)
+        scale = np.abs(A).max(axis=0)
+        weights, _ = nnls(A / b[:, None] / scale, np.ones(len(b)))
+        weights = weights / scale
+        table[step] = {term: float(f"{w:.3g}") for term, w in zip(terms, weights, strict=True) if w > 0}
+        checked, spent = measured(step, terms, make, others)
+        ratios[step] = [float(np.dot(row, weights) / s) for row, s in zip(checked, spent, strict=True)]
+        print(f"{step:28s} {np.round(b, 3)} ratio {np.round(ratios[step], 2)} {table[step]}", flush=True)
+    every = np.array([ratio for each in ratios.values() for ratio in each])
+    print(f"{len(every)} forecasts of shapes left out: {np.mean((every > 0.5) & (every < 2)):.0%} within a factor of 2")
+    if "--write" in sys.argv:
+        place.write_text(json.dumps({"steps": table}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""What steps of a search cost, forecast from the sizes of the data by a table of measured coefficients.
+
+One unit of work is one second of one core of the machine on which ``bench/costs.py`` has measured the table
+(``costs.json``). A forecast is a sum of terms with coefficients of at least 0; a factor of 2 is within its error.
+"""
+
+import json
+import time
+from functools import cache
+from importlib.resources import files
+from math import floor, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .arms import title_of
+
+PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
+RIVALS = {
+    "GaussianRandomProjection": "random projection",
+    "LabelScores": "label scores",
+    "ForestProximity": "forest proximity",
+}
+MOST_COORDINATES = 2000  # above, other routes are taken
+TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3")
+LINEAR = TERMS[:6]
+KERNEL = (*LINEAR, *TERMS[6:10])
+GRAPH = (*LINEAR, *TERMS[10:])
+
+
+class Shape(NamedTuple):
+    """Sizes of what is worked on: rows, features, entries of a row that are stored, labels, prototypes."""
+
+    n: int
+    d: int
+    w: float
+    c: int
+    p: int | None = None
+
+    def rows(self, n: int) -> "Shape":
+        """The same of other rows."""
+        return self._replace(n=max(int(n), 2))
+
+    def terms(self) -> dict[str, float]:
+        """The value of every term."""
+        n, d, w, c = self.n, self.d, self.w, self.c
+        most = self.p or (PROTOTYPES if n > PROTOTYPES_ABOVE else n)
+        p, q = min(n, most), min(n, d, MOST_COORDINATES)
+        values = (1, n * w, n * w * q, q**3, n * w * c, n * c, n * p * w, n * p * p, p**3, n * p * c)
+        return dict(zip(TERMS, (*values, n * n * w, n * n * c, n * n, n**3), strict=True))
+
+
+def shape_of(X: Any, n_labels: int) -> Shape:
+    """The shape of features of any kind, and a number of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.costs import shape_of
+    >>> shape_of(np.ones((5, 3)), 2)
+    Shape(n=5, d=3, w=3.0, c=2, p=None)
+    """
+    n, d = X.shape
+    return Shape(n, d, float(X.nnz / max(n, 1) if sp.issparse(X) else d), n_labels)
+
+
+@cache
+def table() -> dict[str, dict[str, float]]:
+    """Coefficients of each step: {step: {term: seconds}}."""
+    return json.loads(files(__package__).joinpath("costs.json").read_text())["steps"]
+
+
+def step_work(step: str, shape: Shape | dict[str, float]) -> float:
+    """Work of a step of the table, for a shape or for the values of its terms.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.costs import Shape, step_work
+    >>> step_work("PCA", Shape(1000, 50, 50.0, 5)) < step_work("PCA", Shape(100_000, 50, 50.0, 5))
+    True
+    """
+    values = shape.terms() if isinstance(shape, Shape) else shape
+    return sum(seconds * values[term] for term, seconds in table()[step].items())
+
+
+def fit_work(estimator: Any, shape: Shape) -> float:
+    """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
+
+    A method that the table does not have costs what three quarters of all methods stay below.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, Isomap
+    >>> from proxembed.evaluate.costs import Shape, fit_work
+    >>> shape = Shape(2000, 50, 50.0, 5)
+    >>> fit_work(OPLS(), shape) < fit_work(Isomap(), shape)
+    True
+    """
+    title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
+    prototypes = getattr(estimator, "n_prototypes", None)
+    shape = shape if prototypes is None else shape._replace(p=int(prototypes))
+    inner = f"MESD({title})", title.removeprefix("MESD(").removesuffix(")")
+    for name in (title, *inner, f"{type(estimator).__name__}(OPLS)"):
+        if name in known:
+            return step_work(name, shape)
+    methods = [step_work(name, shape) for name in known if not name.startswith("step:")]
+    return float(np.quantile(methods, 0.75))
+
+
+def readout_work(n: int, m: int, k: int, n_labels: int) -> float:
+    """Work of scoring an embedding of k components: ridge, neighbours, average precision.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.costs import readout_work
+    >>> readout_work(1000, 300, 10, 5) < readout_work(4000, 1200, 10, 5)
+    True
+    """
+    near = {"1": 1.0, "nn": float(m * n)}
+    own = step_work("step:readout", Shape(n, k, k, n_labels)) + step_work("step:neighbours", near)
+    return own + step_work("step:precision", Shape(m, k, k, n_labels))
+
+
+def decision_work(n: int, n_labels: int, k: int) -> float:
+    """Work of the cuts and probabilities of one embedding, from scores of n training rows."""
+    return step_work("step:decisions", Shape(n, k, k, n_labels))
+
+
+REFERENCE = 0.0041  # seconds of ``_chore`` on the machine of the table
+
+
+def _chore() -> float:
+    started = time.perf_counter()
+    draw = np.random.default_rng(0).normal(size=(160, 160))
+    for _ in range(3):
+        np.sort((draw @ draw.T).ravel())
+    return time.perf_counter() - started
+
+
+@cache
+def machine_speed() -> float:
+    """Units of work a second of one core does here, rounded down to a power of 2.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.costs import machine_speed
+    >>> 2.0 ** round(__import__("math").log2(machine_speed())) == machine_speed()
+    True
+    """
+    return 2.0 ** floor(log2(1.1 * REFERENCE / float(np.median([_chore() for _ in range(25)]))))

@@ -1,0 +1,378 @@
+"""The plan of a search: how its budget is shared among the phases, and what is cut so that the whole command fits.
+
+All of it follows from the sizes of the data, the options and the work. Seconds become work once, at the start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from proxembed.catalogue import estimators
+from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
+from proxembed.evaluate.costs import Shape, decision_work, fit_work, machine_speed, readout_work, shape_of, step_work
+from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
+from proxembed.splits.splits import Split
+
+from .options import SearchOptions
+
+DIAGNOSIS, KERNEL_DIAGNOSIS = 5000, 1000
+PROTOTYPES, KERNEL_ROWS = 1000, 3000
+EACH_MORE = 0.6  # what a further process adds
+DEAREST = 0.125  # of the work, for a fit on all rows
+GAINS = 6  # gains whose interval is drawn for the verdict
+OVERHEAD = 3.0  # work of reading, drawing and writing the page
+BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
+RESERVE = 0.1  # of the work, for what is forecast too low
+LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
+SHARES = 0.3, 0.15
+TEST_ROWS = 4000
+FOREST = 1000  # rows of the forest that the table of costs was measured with
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """What the phases work on. ``rows`` and ``test_rows`` are None for all of them."""
+
+    shuffles: int
+    folds: int
+    sizes: tuple[int, ...]
+    diagnosis: int = DIAGNOSIS
+    leading: bool = False
+    forest: int = FOREST_ROWS
+    share: float = SHARES[0]
+    rows: int | None = None
+    test_rows: int | None = None
+    prototypes: int | None = None
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass
+class Plan:
+    """The budget of one search, its cuts, and the forecast of each phase.
+
+    Attributes
+    ----------
+    work : float
+        Units of work of the whole command; infinite without a budget.
+    cuts : Cuts
+    phases : dict
+        Forecast work: "search", "comparison", "diagnosis", "last fit and page".
+    rivals : tuple of Entrant
+        The rivals that suit the data, but all features.
+    by_clock : list of str
+        What the emergency clock decided.
+    """
+
+    work: float
+    options: SearchOptions
+    shape: Shape
+    split: Split
+    sizes: tuple[int, ...]
+    started: float
+    rivals: tuple[Entrant, ...]
+    cuts: Cuts = field(init=False)
+    phases: dict[str, float] = field(init=False)
+    by_clock: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        options = self.options
+        self.cuts = Cuts(options.shuffles, options.folds, self.sizes)
+        self._settle(_likely(options))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a budget."""
+        return self.work < inf
+
+    @property
+    def rival_limits(self) -> dict[str, Any]:
+        """By what ``rival_arms`` decides which rivals take part."""
+        return {"splits": self.options.folds + 1, "seconds": rival_seconds(self.work)}
+
+    @property
+    def rate(self) -> float:
+        """Units of work a second of this machine does with these processes."""
+        return machine_speed() * _processes(self.options)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the emergency clock: infinite where work was asked for."""
+        if self.options.max_work is not None or self.options.max_seconds is None:
+            return inf
+        return self.options.max_seconds - (time.time() - self.started)
+
+    @property
+    def planned(self) -> float:
+        """The work that the phases share."""
+        return self.work * (1 - RESERVE)
+
+    @property
+    def dearest(self) -> float:
+        """Largest work of a fit on all rows that the search tries."""
+        return self.work * DEAREST
+
+    def seconds(self, phase: str) -> float:
+        """Forecast seconds of a phase; the last fit is of one process."""
+        return self.phases[phase] / (machine_speed() if phase == "last fit and page" else self.rate)
+
+    def leave_for(self, *phases: str) -> float:
+        """Seconds from now until these phases must begin."""
+        return self.left - sum(self.seconds(phase) for phase in phases)
+
+    def known(self, leaders: Sequence[tuple[str, Any]], done: float) -> None:
+        """Settle the phases after a search whose leaders and work are known."""
+        self.phases["search"] = done
+        if self.bounded:
+            self._settle([method for _, method in leaders], done)
+
+    def _settle(self, leaders: Sequence[Any], done: float | None = None) -> None:
+        """Cut, in order, until what comes after the search leaves its share of the work to it."""
+        names = [entrant.arm.name for entrant in self.rivals]
+        for step in (None, *_steps(self.cuts, self.shape, names, len(self.split.held_out), done is not None)):
+            phases = self._forecast(self.cuts, leaders, done)
+            after = sum(phases.values())
+            room = self.planned - (self.cuts.share * self.work if done is None else done)
+            if after <= room:
+                break
+            if step is None:
+                continue
+            tried = replace(self.cuts, **step)
+            saved = after - sum(self._forecast(tried, leaders, done).values())
+            if saved >= LEAST_SAVING * self.work or "share" in step:
+                self.cuts = tried
+        phases = self._forecast(self.cuts, leaders, done)
+        own = max(self.planned - sum(phases.values()), 0.1 * self.work) if done is None else done
+        self.phases = {"search": own if self.bounded else 0.0, **phases}
+
+    def _forecast(self, cuts: Cuts, leaders: Sequence[Any], searched: float | None = None) -> dict[str, float]:
+        n = min(len(self.split.train), cuts.rows or self.shape.n)
+        m = min(len(self.split.held_out), cuts.test_rows or self.shape.n)
+        parts = [(n - n // cuts.folds, n // cuts.folds, False)] * cuts.folds + [(n, m, True)]
+        leaders = [_capped(each, cuts) for each in leaders]
+        if searched is None:  # what the search will not try cannot lead
+            linear = estimators()["OPLS"]()
+            leaders = [each if fit_work(each, self.shape) <= self.dearest else linear for each in leaders]
+        dear = max((fit_work(each, self.shape.rows(n)) for each in leaders), default=0.0)
+        last = max((fit_work(each, self.shape) for each in leaders), default=0.0)
+        some = min(n, cuts.diagnosis)
+        shuffled = max((fit_work(each, self.shape.rows(some)) for each in leaders), default=0.0)
+        c, k = self.shape.c, max(cuts.sizes)
+        whole = step_work("step:last fit", self.shape)
+        return {
+            "comparison": sum(self._part(cuts, leaders, *part) for part in parts)
+            + GAINS * step_work("step:redrawn", Shape(m, k, k, c)),
+            "diagnosis": 4 * dear
+            + 2 * decision_work(n, c, k)
+            + self._features(n, m)
+            + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
+            "last fit and page": 3 * last + whole + OVERHEAD,
+        }
+
+    def _part(self, cuts: Cuts, leaders: list, n: int, m: int, test: bool) -> float:
+        """Work of all arms on one split."""
+        shape, c = self.shape.rows(n), self.shape.c
+        work = self._features(n, m) + decision_work(n, c, max(cuts.sizes))
+        for place, estimator in enumerate(leaders):
+            decided, fit = not cuts.leading or place == 0, fit_work(estimator, shape)
+            work += fit + 2 * fit * decided
+            for size in cuts.sizes:
+                work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
+        for entrant in self.rivals:
+            if entrant.arm.name not in cuts.left_out:
+                work += self._rival(entrant, shape, cuts)
+                for size in (c,) if entrant.arm.predicts else cuts.sizes:
+                    work += readout_work(n, m, size, c) + (not cuts.leading) * decision_work(n, c, size)
+        return work
+
+    def _rival(self, entrant: Entrant, shape: Shape, cuts: Cuts) -> float:
+        """Work of the fits of a rival on one split; a forest grows on some rows and places all."""
+        if not entrant.seconds:
+            return _fit(entrant.arm.estimator, shape, cuts)
+        on_some = hasattr(entrant.arm.estimator, "max_rows")
+        grown = min(cuts.forest, shape.n) / min(FOREST_ROWS, shape.n) if on_some else 1.0
+        return entrant.seconds / self.rival_limits["splits"] * grown * shape.n / self.shape.n
+
+    def _features(self, n: int, m: int) -> float:
+        """Work of reading all features: ridge, neighbours, average precision."""
+        near = {"1": 1.0, "nn": float(m * n), "nnw": float(m * n * self.shape.w)}
+        return step_work("step:all features", self.shape.rows(n)) + step_work("step:near features", near)
+
+    def taking_part(self) -> Split:
+        """The split with the rows that search, comparison and test work on."""
+        draw = np.random.default_rng(self.options.seed)
+        train, held_out = (
+            rows if some is None or some >= len(rows) else np.sort(draw.permutation(rows)[:some])
+            for rows, some in ((self.split.train, self.cuts.rows), (self.split.held_out, self.cuts.test_rows))
+        )
+        return Split(self.split.name, train, held_out)
+
+    @property
+    def lines(self) -> list[str]:
+        """What was cut, a line each, and what the clock decided."""
+        options, cuts, found = self.options, self.cuts, []
+        if cuts.shuffles < options.shuffles:
+            found.append(f"no diagnosis on shuffled labels ({options.shuffles} shuffles asked)")
+        elif cuts.diagnosis < DIAGNOSIS:
+            found.append(f"diagnosis on {cuts.diagnosis:,} rows")
+        if cuts.leading:
+            found.append("F1, Hamming loss and probabilities of all features and the leading method alone")
+        if cuts.forest < FOREST_ROWS:
+            found.append(f"forest of the rival grown on {cuts.forest:,} rows")
+        if cuts.left_out:
+            found.append(f"rivals left out: {', '.join(cuts.left_out)}")
+        if cuts.share < SHARES[0]:
+            found.append("fewer drawn trials in the search")
+        if cuts.folds < options.folds:
+            found.append(f"{cuts.folds} folds instead of {options.folds}")
+        if cuts.rows is not None:
+            found.append(f"search and comparison on {cuts.rows:,} of {len(self.split.train):,} training rows")
+        if cuts.test_rows is not None:
+            found.append(f"{cuts.test_rows:,} of {len(self.split.held_out):,} test rows, drawn at random")
+        if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
+            found.append(f"kernels with at most {cuts.prototypes} prototypes")
+        if cuts.sizes != self.sizes:
+            found.append(f"sizes {', '.join(map(str, cuts.sizes))} alone")
+        return found + [f"the clock decided: {text}" for text in self.by_clock]
+
+    @property
+    def forecast_line(self) -> str:
+        """The forecast of every phase in words.
+
+        As in "search 20 s, comparison 25 s, diagnosis 8 s, last fit and page 4 s: about 57 of 60 s".
+        """
+        each = {phase: self.seconds(phase) for phase in self.phases}
+        if self.options.max_work is not None:
+            each, asked, unit = self.phases, self.work, "units of work"
+        else:
+            asked, unit = self.options.max_seconds, "s"
+        text = ", ".join(f"{phase} {value:.0f}" + " s" * (unit == "s") for phase, value in each.items())
+        return f"{text}: about {sum(each.values()):.0f} of {asked:g} {unit}"
+
+    def describe(self) -> dict:
+        """The plan as plain data, for the record."""
+        return {
+            "work": self.work if self.bounded else None,
+            "max_seconds": None if self.options.max_work is not None else self.options.max_seconds,
+            "phases": dict(self.phases),
+            "cuts": self.lines,
+            "by_clock": list(self.by_clock),
+        }
+
+
+def make_plan(options: SearchOptions, dataset: Any, split: Split, sizes: tuple[int, ...], started: float) -> Plan:
+    """The plan of a search of these data.
+
+    Parameters
+    ----------
+    options : SearchOptions
+    dataset : Dataset
+    split : Split
+        Training and test rows.
+    sizes : tuple of int
+        Numbers of components to compare.
+    started : float
+        ``time.time()`` when the command began.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import with_test_rows
+    >>> from proxembed.workflow.options import SearchOptions
+    >>> from proxembed.workflow.plan import make_plan
+    >>> plan = make_plan(SearchOptions(max_work=1e6), *with_test_rows(digits(), 0), (2, 5), 0.0)
+    >>> plan.lines, plan.cuts.folds
+    ([], 5)
+    """
+    if options.max_work is not None:
+        work = float(options.max_work)
+    elif options.max_seconds is None:
+        work = inf
+    else:
+        left = max(options.max_seconds - (time.time() - started), 0.5 * options.max_seconds)
+        work = float(f"{left * machine_speed() * _processes(options):.3g}")
+    known = entrants(dataset.X, dataset.Y, options.seed, splits=options.folds + 1)
+    rivals = tuple(each for each in known[1:] if not each.reason(rival_seconds(work)))
+    return Plan(work, options, shape_of(dataset.X, dataset.Y.shape[1]), split, sizes, started, rivals)
+
+
+def rival_seconds(work: float) -> float:
+    """What one rival may take, by its own forecast."""
+    return work if work < inf else RIVAL_SECONDS
+
+
+def _processes(options: SearchOptions) -> float:
+    return 1 + EACH_MORE * (effective_n_jobs(options.n_jobs) - 1)
+
+
+def _likely(options: SearchOptions) -> list[Any]:
+    """The leaders as the plan expects them before the search: a kernel and two linear methods, or those named."""
+    if options.engine == "defc":
+        return [estimators()["EmbeddingModel"]()] * 3
+    if options.methods:
+        from proxembed.evaluate.arms import method_arms
+
+        return [arm.estimator for arm in method_arms(options.methods)][:3]
+    return [estimators()["Kernelized"](), *[estimators()["OPLS"]()] * 2]
+
+
+def _capped(estimator: Any, cuts: Cuts) -> Any:
+    """A method with the prototypes that the plan leaves it."""
+    own = getattr(estimator, "n_prototypes", 0)
+    if cuts.prototypes is None or own == 0 or (own is not None and own <= cuts.prototypes):
+        return estimator
+    return type(estimator)(n_prototypes=cuts.prototypes)
+
+
+def _fit(estimator: Any, shape: Shape, cuts: Cuts) -> float:
+    """Work of a fit on these rows; a forest grows on some and places all."""
+    if not isinstance(estimator, ForestProximity):
+        return fit_work(estimator, shape)
+    grown = step_work("forest proximity", shape.rows(min(shape.n, FOREST)))
+    placed = step_work("forest proximity", shape) - grown
+    return max(placed, 0.0) + grown * min(shape.n, cuts.forest) / min(shape.n, FOREST)
+
+
+def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searched: bool) -> Iterator[dict[str, Any]]:
+    """The cuts in the order in which they are made; what the search rests on is settled before it."""
+    yield {"diagnosis": 2000}
+    yield {"diagnosis": 1000}
+    yield {"shuffles": 0}
+    yield {"leading": True}
+    for forest in (2000, 1000, 500, 250):
+        yield {"forest": forest}
+    dear = [name for name in rivals if name not in BASIC_RIVALS]
+    for number in range(len(dear)):
+        yield {"left_out": tuple(dear[-1 - number :])}
+    if not searched:
+        yield {"share": SHARES[1]}
+    if cuts.folds > 3:
+        yield {"folds": 3}
+    if n_test > TEST_ROWS and not searched:
+        yield {"test_rows": TEST_ROWS}
+    if not searched:
+        large = {"prototypes": PROTOTYPES} if shape.n > KERNEL_ROWS else {}
+        for rows in (20_000, 12_000, 8000, 5000):
+            if shape.n > 1.5 * rows:
+                yield {"rows": rows, **large}
+        for prototypes in (500, 250):
+            if shape.n > prototypes:
+                yield {"prototypes": prototypes}
+    if len(cuts.sizes) > 3:
+        yield {"sizes": tuple(sorted({cuts.sizes[0], cuts.sizes[len(cuts.sizes) // 2], cuts.sizes[-1]}))}
+    if not searched:
+        for rows in (3000, 2000, 1000):
+            if shape.n > 1.5 * rows:
+                yield {"rows": rows}
+        if n_test > 1000:
+            yield {"test_rows": 1000}

@@ -1,0 +1,208 @@
+"""The plan of a search: work alone decides, cuts come in their order, the command fits its budget."""
+
+import threading
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import proxembed
+from proxembed.data import Dataset
+from proxembed.evaluate import costs
+from proxembed.study.work_budget import WorkBudget
+from proxembed.workflow import main_job, plan
+from proxembed.workflow.engines import run_engine
+from proxembed.workflow.options import OptionError, SearchOptions
+from proxembed.workflow.plan import make_plan
+
+# The order of the specification: what comes first is cut first.
+ORDER = ("shuffles", "leading", "forest", "left_out", "share", "folds", "rows", "prototypes", "sizes")
+
+
+def drawn(n=400, d=12, c=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    Y = (X[:, :c] + rng.normal(size=(n, c)) > 0.8).astype(np.uint8)
+    train = np.arange(n) < 0.75 * n
+    return Dataset(X=X, Y=Y, train_idx=np.flatnonzero(train), test_idx=np.flatnonzero(~train))
+
+
+def planned(work, n=20_000, d=100, c=50, **options):
+    data = SimpleNamespace(X=SimpleNamespace(shape=(n, d)), Y=np.ones((1, c)))
+    rows = np.arange(n)
+    split = plan.Split("test", rows[: 3 * n // 4], rows[3 * n // 4 :])
+    return make_plan(SearchOptions(max_work=work, **options), data, split, (2, 5, 10, 20, 50), 0.0)
+
+
+def test_plenty_of_work_cuts_nothing_and_leaves_the_rest_to_the_search():
+    found = planned(1e7)
+    assert found.lines == [] and found.cuts.rows is None and found.cuts.folds == 5
+    assert sum(found.phases.values()) == pytest.approx(0.9e7) and found.phases["search"] > 0.85e7
+
+
+def test_cuts_come_in_their_order():
+    found = planned(1e7)
+    rivals = [each.arm.name for each in found.rivals]
+    steps = [
+        name for step in plan._steps(found.cuts, found.shape, rivals, 5000, False) for name in step if name in ORDER
+    ]
+    first = list(dict.fromkeys(steps))
+    assert first == [name for name in ORDER if name in first] and set(first) | {"left_out"} == set(
+        ORDER
+    )  # UMAP need not be installed
+
+
+@pytest.mark.parametrize("work", [1000.0, 300.0, 100.0])
+def test_cuts_stop_where_the_rest_fits(work):
+    found, whole = planned(work), planned(1e7).cuts
+    assert sum(found.phases.values()) <= 0.901 * work
+    assert found.phases["search"] >= 0.99 * found.cuts.share * work
+    assert found.cuts != whole
+
+
+def test_some_things_are_never_cut():
+    cuts = planned(1.0).cuts
+    assert cuts.folds == 3 and cuts.sizes[0] == 2 and cuts.sizes[-1] == 50
+    assert cuts.rows >= 1000 and cuts.test_rows >= 1000 and cuts.forest >= 250
+
+
+def test_what_is_cut_is_told_line_by_line():
+    lines = planned(60.0).lines
+    assert any("shuffle" in line for line in lines) and any("3 folds instead of 5" in line for line in lines)
+    assert any("of 15,000 training rows" in line for line in lines)
+
+
+def test_work_alone_decides_not_the_speed_of_the_machine_nor_the_time(monkeypatch):
+    one = planned(300.0)
+    monkeypatch.setattr(plan, "machine_speed", lambda: 16.0)
+    other = planned(300.0)
+    assert one.cuts == other.cuts and one.phases == other.phases
+
+
+def test_seconds_become_work_once_by_the_speed_of_the_machine(monkeypatch):
+    monkeypatch.setattr(plan, "machine_speed", lambda: 4.0)
+    data = drawn()
+    options = SearchOptions(max_seconds=50.0)
+    found = make_plan(options, data, plan.Split("test", data.train_idx, data.test_idx), (2, 5), time.time())
+    assert found.work == pytest.approx(200, rel=0.01)
+    again = make_plan(SearchOptions(max_work=found.work), data, found.split, (2, 5), 0.0)
+    assert again.cuts == found.cuts and again.phases == found.phases
+
+
+def test_the_search_and_the_known_leaders_settle_the_rest():
+    found = planned(2000.0)
+    before = found.cuts
+    found.known([("OPLS", proxembed.OPLS())], found.phases["search"])
+    assert found.cuts.rows == before.rows and found.cuts.prototypes == before.prototypes
+
+
+def test_a_phase_must_leave_time_for_those_after_it():
+    data = drawn()
+    split = plan.Split("test", data.train_idx, data.test_idx)
+    late = make_plan(SearchOptions(max_seconds=10.0), data, split, (2, 5), time.time() - 100)
+    assert late.leave_for("last fit and page") < -90
+    assert make_plan(SearchOptions(max_work=5.0), data, split, (2, 5), 0.0).leave_for("diagnosis") == np.inf
+
+
+def test_the_rows_that_take_part_are_rows_of_the_split():
+    found = planned(60.0)
+    part = found.taking_part()
+    assert len(part.train) == found.cuts.rows and np.isin(part.train, found.split.train).all()
+    assert len(np.unique(part.train)) == len(part.train) and np.isin(part.held_out, found.split.held_out).all()
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, True, "much", np.inf])
+def test_work_that_is_none_is_refused(wrong):
+    with pytest.raises(OptionError, match="max_work"):
+        SearchOptions(max_work=wrong)
+
+
+def test_work_is_no_budget_of_the_adaptive_model():
+    with pytest.raises(OptionError, match="max_trials"):
+        SearchOptions(engine="defc", max_work=5.0)
+
+
+def test_two_searches_of_one_work_are_the_same_while_the_machine_is_busy():
+    data, stop = drawn(), threading.Event()
+    options = SearchOptions(max_work=2.5, max_trials=None, methods=("opls", "cca", "mvmd", "mddm", "pls"))
+
+    def searched():
+        found = make_plan(options, data, split, (2, 5), 0.0)
+        engine = run_engine(options, data, found.taking_part(), None, found)
+        trials = [(t["method"], str(t["params"]), t["rows"], t["complete"], t["score"]) for t in engine.trials]
+        return trials, [str(leader) for leader in engine.leaders], engine.work
+
+    split = plan.Split("test", data.train_idx, data.test_idx)
+    quiet = searched()
+    busy = [threading.Thread(target=lambda: [None for _ in iter(stop.is_set, True)]) for _ in range(2)]
+    for each in busy:
+        each.start()
+    try:
+        loaded = searched()
+    finally:
+        stop.set()
+        for each in busy:
+            each.join()
+    assert len(quiet[0]) >= 5 and loaded == quiet
+    assert quiet[2] <= 2.5
+
+
+def test_the_printed_call_repeats_trials_and_choice():
+    data = drawn(200)
+    fast = {"methods": ["opls", "mvmd", "cca"], "shuffles": 0, "folds": 2, "n_components": (2, 5)}
+    first = proxembed.search(data, max_seconds=6, **fast)
+    budget = first.record["search"]["budget"]
+    assert budget["repeat"].endswith(f"max_work={budget['work']:g})") and "max_seconds" not in budget["repeat"]
+    again = proxembed.search(data, max_work=budget["work"], **fast)
+    if not budget["by_clock"]:
+        assert [(t["method"], t["params"]) for t in first.record["search"]["trials"]] == [
+            (t["method"], t["params"]) for t in again.record["search"]["trials"]
+        ]
+        assert first.record["search"]["chosen"] == again.record["search"]["chosen"]
+    assert again.record["search"]["budget"]["by_clock"] == []
+    assert budget["repeat"] in first.report() or budget["repeat"].replace("'", "&#39;") in first.report()
+
+
+def test_a_search_ends_within_its_seconds_with_a_whole_page(monkeypatch):
+    data, started, cpu = drawn(1500, 40, 12), time.time(), time.process_time()
+    found = proxembed.search(data, max_seconds=3, n_components=(2, 5))
+    spent = time.process_time() - cpu
+    assert spent <= 6 and found.model is not None and set(found.verdict["goals"]) >= {"predict", "neighbours"}
+    assert found.record["search"]["budget"]["cuts"] and "Cut to stay within the budget" in found.report()
+    assert time.time() - started < 60
+
+
+def test_the_clock_is_told_where_it_decided(monkeypatch):
+    data = drawn(200)
+    monkeypatch.setattr(plan.Plan, "leave_for", lambda self, *phases: -1.0)
+    monkeypatch.setattr(plan, "machine_speed", lambda: 1e6)  # nothing is cut beforehand
+    found = proxembed.search(data, methods=["opls"], max_seconds=5, n_components=2, folds=4, shuffles=19, max_trials=1)
+    told = found.record["search"]["budget"]["by_clock"]
+    assert any("folds were compared" in line for line in told) and any("no diagnosis" in line for line in told)
+    assert "The clock decided" in found.report() or "the clock decided" in found.report()
+
+
+def test_every_method_and_rival_has_its_cost():
+    from proxembed.evaluate.arms import entrants
+    from proxembed.study.candidates import candidates
+
+    shape = costs.Shape(1000, 50, 50.0, 10)
+    for each in candidates(None):
+        assert 0 < costs.fit_work(each.default(), shape) < costs.fit_work(each.default(), shape.rows(100_000))
+    assert all(each.seconds > 0 or each.arm.name in costs.table() for each in entrants(np.eye(2))[1:])
+
+
+def test_a_budget_of_work_permits_what_its_last_fit_may_cost():
+    assert WorkBudget(5.0).permits(1e9) and not WorkBudget(5.0, last_work=1.0).permits(1.5)
+    assert replace(WorkBudget(5.0), prototypes=9).prototypes == 9
+
+
+def test_the_kinds_of_repeat_commands():
+    bounded = SimpleNamespace(bounded=True, work=7.5, options=SimpleNamespace(engine="methods"))
+    assert main_job.repeat_command("proxembed search a.csv", bounded) == "proxembed search a.csv --max-work 7.5"
+    same = main_job.repeat_command("proxembed search a.csv --max-work=3 -j 2", bounded)
+    assert same == "proxembed search a.csv -j 2 --max-work 7.5"
+    unbounded = SimpleNamespace(bounded=False, work=np.inf, options=None)
+    assert main_job.repeat_command("proxembed search a.csv", unbounded) == "proxembed search a.csv"
