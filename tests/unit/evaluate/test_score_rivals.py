@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import ALL_FEATURES, Arm
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.part import Part, prepare
+from proxembed.evaluate.part import prepare
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.score_arms import fitted_scores
@@ -17,7 +17,6 @@ from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, Logisti
 from proxembed.evaluate.scoring import ScoreReadings
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting
-from proxembed.targets.labels import LabelMatrix
 
 SMALL = [LogisticScores(), ForestScores(n_estimators=10), BoostedScores(max_iter=5)]
 
@@ -150,7 +149,7 @@ def test_a_single_column_of_labels_has_scores_in_one_column(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
     Y = (X[:, :1] + 0.3 * rng.normal(size=(90, 1)) > 0).astype(int)
-    part = Part(X[:60], LabelMatrix.of(Y[:60]), X[60:], Y[60:] > 0)
+    part = prepare(Dataset(X, Y), Split("1", np.arange(60), np.arange(60, 90)))
     own, new = fitted_scores(Arm("one", estimator), part)
     assert own.shape == (60, 1) and new.shape == (30, 1)
     assert np.corrcoef(new[:, 0], Y[60:, 0])[0, 1] > 0.5
