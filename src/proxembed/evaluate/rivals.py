@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.base import Estimator
 from proxembed.classify.rows import known_labels
+from proxembed.methods.forest import averaged_rows
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params, param
 from proxembed.seen import SeenRows
+from proxembed.tables.indices import small_indices
 from proxembed.validation import checked_features, learning
 
 FOREST_ROWS, TSNE_FEATURES = 5000, 50
@@ -108,7 +110,7 @@ class ForestProximity(Rival):
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
             random = check_random_state(self.random_state)
-            X, T, _ = distinct_rows(X, labels.Y)
+            X, T, *_ = averaged_rows(X, labels.Y)
             if X.shape[0] < 2:
                 raise ValueError(f"ForestProximity needs at least 2 distinct rows; got {X.shape[0]} sample.")
             if X.shape[0] > self.max_rows:
@@ -120,7 +122,7 @@ class ForestProximity(Rival):
                 max_features="sqrt",
                 random_state=random.randint(2**31 - 1),
             )
-            self.forest_ = forest.fit(for_trees(X), T if T.shape[1] > 1 else T[:, 0])
+            self.forest_ = forest.fit(for_solvers(X), T if T.shape[1] > 1 else T[:, 0])
             self.n_rows_, self._seen = X.shape[0], SeenRows(X)
             self._offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_)])
             unseen = np.ones((X.shape[0], self.n_estimators), dtype=bool)
@@ -136,7 +138,7 @@ class ForestProximity(Rival):
     def _leaves(self, X, used=None) -> sp.csr_array:
         """One-hot leaves (m, nodes of all trees), each row over the trees ``used`` for it and summing to 1 (or to 0,
         where no tree may be used)."""
-        nodes = self.forest_.apply(for_trees(X)) + self._offsets[:-1]
+        nodes = self.forest_.apply(for_solvers(X)) + self._offsets[:-1]
         used = np.ones(nodes.shape, dtype=bool) if used is None else used
         number = used.sum(axis=1)
         values = np.repeat(1.0 / np.maximum(number, 1), number)
@@ -162,37 +164,17 @@ class ForestProximity(Rival):
         return Z
 
 
-def distinct_rows(X, Y):
-    """The distinct rows of X in order of appearance, the mean labels of equal rows, and the number of each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.rivals import distinct_rows
-    >>> rows, means, number = distinct_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[1], [1], [0]]))
-    >>> means.tolist(), number.tolist()
-    ([[0.5], [1.0]], [0, 1, 0])
-    """
-    first, row = np.unique(SeenRows(X).find(X), return_inverse=True)
-    member = sp.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(len(first), len(row)))
-    T = (member @ sp.csr_array(Y)).toarray() / np.bincount(row)[:, None]
-    return X[first], T, row
-
-
-def for_trees(X):
-    """X as scikit-learn's trees and solvers, and UMAP, take it: 32-bit indices where it is sparse.
+def for_solvers(X):
+    """X as scikit-learn's trees and solvers, and UMAP, take it: a matrix of 32-bit indices where it is sparse.
 
     Examples
     --------
     >>> import scipy.sparse as sp
-    >>> from proxembed.evaluate.rivals import for_trees
-    >>> for_trees(sp.csr_array(sp.eye_array(2))).indices.dtype.name
+    >>> from proxembed.evaluate.rivals import for_solvers
+    >>> for_solvers(sp.csr_array(sp.eye_array(2))).indices.dtype.name
     'int32'
     """
-    if not sp.issparse(X):
-        return X
-    X = sp.csr_matrix(X)
-    return sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    return small_indices(sp.csr_matrix(X)) if sp.issparse(X) else X
 
 
 def umap_installed() -> bool:
@@ -261,12 +243,12 @@ class UMAP(Rival):
             n_jobs=1,
             **options,
         )
-        return np.asarray(self.umap_.fit_transform(for_trees(X), target))
+        return np.asarray(self.umap_.fit_transform(for_solvers(X), target))
 
     def transform(self, X):
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
-        return np.asarray(self.umap_.transform(for_trees(X)))
+        return np.asarray(self.umap_.transform(for_solvers(X)))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

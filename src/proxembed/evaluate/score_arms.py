@@ -48,7 +48,8 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     own = getattr(model, "own_scores_", None)
     if own is None or part.groups is not None:  # rows of a group are near copies: own scores leave out single rows
         own = _cross_fitted(estimator, X, Y, part.inner)
-    return np.reshape(own, Y.shape), _scores(model, part.X_held_out, Y.shape[1])
+    own = own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
+    return own, _scores(model, part.X_held_out, Y.shape[1])
 
 
 def _chosen(arm: Arm, X: Any, Y: np.ndarray, inner: np.ndarray) -> Any:

@@ -10,10 +10,11 @@ from sklearn.utils import check_random_state
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.rows import known_labels
+from proxembed.methods.forest import averaged_rows
 from proxembed.params import SEED, check_params, param
 from proxembed.validation import checked_features, learning
 
-from .rivals import FOREST_ROWS, distinct_rows, for_trees
+from .rivals import FOREST_ROWS, for_solvers
 
 NEWTON_FEATURES = 500
 EARLY_STOPPING = 20  # rows of the rarer side below which boosting has none to spare for its stopping rule
@@ -97,7 +98,7 @@ class LogisticScores(ScoreRival):
         dense = not sp.issparse(X)
         newton = dense and X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
         model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
-        X = X if dense else for_trees(X)
+        X = X if dense else for_solvers(X)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
         for j, column in enumerate(Y.T):
             if column.any() and not column.all():
@@ -148,7 +149,7 @@ class ForestScores(ScoreRival):
         from sklearn.ensemble import RandomForestRegressor
 
         random = check_random_state(self.random_state)
-        X, T, row = distinct_rows(X, Y)
+        X, T, _, row = averaged_rows(X, Y)
         grown = np.sort(random.permutation(X.shape[0])[: self.max_rows])
         self.forest_ = RandomForestRegressor(
             self.n_estimators,
@@ -156,7 +157,7 @@ class ForestScores(ScoreRival):
             max_features="sqrt",
             random_state=random.randint(2**31 - 1),
         )
-        X = for_trees(X)
+        X = for_solvers(X)
         self.forest_.fit(X[grown], T[grown] if T.shape[1] > 1 else T[grown, 0])
         shares = self._shares(X)
         shares[grown] = self._unseen(X[grown], T[grown].mean(axis=0))
@@ -177,7 +178,7 @@ class ForestScores(ScoreRival):
         return np.where(number[:, None] > 0, total / np.maximum(number, 1)[:, None], mean)
 
     def _scores(self, X) -> np.ndarray:
-        return self._shares(for_trees(X)) - 0.5
+        return self._shares(for_solvers(X)) - 0.5
 
 
 class BoostedScores(ScoreRival):

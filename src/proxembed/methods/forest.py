@@ -158,7 +158,7 @@ class ForestLeaves(Wrapper):
     def prepare(self, rows):
         """With the forest, and the leaves of fit's rows."""
         settings = super().prepare(rows)
-        X, Y, counts, number = distinct_rows(rows.X, rows.labels.Y)
+        X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y)
         leaves, draws = grown(
             X,
             forest_targets(rows.labels, Y),
@@ -218,12 +218,25 @@ def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
     return float(np.sqrt(own / without)) if without > 0 else 1.0
 
 
-def distinct_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct rows of X in order of appearance.
+def averaged_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct rows of X in order of appearance, each with the mean of Y over the rows that are equal to it.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    Y : array or sparse array of shape (n, c)
 
     Returns
     -------
-    rows of X, mean of Y over equal rows (u, c), how many rows each stands for (u,), its number for each row (n,)
+    rows of X (u, d), means (u, c), how many rows each stands for (u,), its number for each row (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.methods.forest import averaged_rows
+    >>> rows, means, counts, number = averaged_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[1], [1], [0]]))
+    >>> means.tolist(), counts.tolist(), number.tolist()
+    ([[0.5], [1.0]], [2.0, 1.0], [0, 1, 0])
     """
     first, number = np.unique(SeenRows(X).find(X), return_inverse=True)
     counts = np.bincount(number)

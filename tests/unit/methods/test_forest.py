@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized
 from proxembed.features.leaves import column_unit, for_trees, grown
-from proxembed.methods.forest import distinct_rows
+from proxembed.methods.forest import averaged_rows
 
 X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=1)
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10
@@ -97,8 +97,8 @@ def test_equal_rows_are_one_row_to_the_forest():
     np.testing.assert_array_equal(Z[: len(X)], Z[len(X) :])
 
 
-def test_distinct_rows_carry_the_mean_of_their_labels():
-    rows, means, counts, number = distinct_rows(np.array([[1.0], [2.0], [1.0]]), sp.csc_array([[1.0], [0.0], [0.0]]))
+def test_averaged_rows_carry_the_mean_of_their_labels():
+    rows, means, counts, number = averaged_rows(np.array([[1.0], [2.0], [1.0]]), sp.csc_array([[1.0], [0.0], [0.0]]))
     assert rows.tolist() == [[1.0], [2.0]] and means.tolist() == [[0.5], [0.0]]
     assert counts.tolist() == [2.0, 1.0] and number.tolist() == [0, 1, 0]
 
