@@ -11,7 +11,8 @@ from sklearn.base import clone
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.classify.ridge import fit_readout
 from proxembed.execute.executor import Executor
-from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.features.scaling import scaling_apply
+from proxembed.features.table import features_fit
 from proxembed.model import embedding_part
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
@@ -226,7 +227,7 @@ def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
     """Training and held-out rows embedded by the method, or scaled where there is none."""
     train, held_out = X[split.train], X[split.held_out]
     if method is None:
-        state = scaling_fit(choose_scaling(train, LabelMatrix.of(take_labels(y, split.train))), train)
+        state = features_fit(choose_scaling(train, LabelMatrix.of(take_labels(y, split.train))), train)
         return scaling_apply(state, train), scaling_apply(state, held_out)
     model = clone(method).fit(train, take_labels(y, split.train))
     return np.asarray(model.transform(train)), np.asarray(model.transform(held_out))

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.features.scaling import scaling_apply
+from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 
@@ -108,7 +109,7 @@ def make_part(
     own, own_labels = X[train], labels.take(train)
     if kind is None:
         kind = choose_scaling(own, own_labels, facts.get("groups"), facts.get("seed", 0))
-    state = scaling_fit(kind, own)
+    state = features_fit(kind, own)
     truth = labels.take(held_out).Y.toarray() > 0
     scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
     return Part(scaled[0], own_labels, scaled[1], truth, scaling=kind, **facts)

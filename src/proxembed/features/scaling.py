@@ -278,15 +278,14 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     kind : str or callable
         "none", "unit", "center", "standard", "pca", "whiten" or "tfidf"; or a function of X that returns a
         ``ScalingState``.
-    X : array or sparse matrix of shape (n, d), or TableRows
-        Training rows, float32 or float64 (other real types become float64). Rows of a table have one way to become
-        features, see ``table_fit``.
+    X : array or sparse matrix of shape (n, d)
+        Training rows, float32 or float64 (other real types become float64).
     **params
         ``pca_var`` ("pca", "whiten") or ``max_dense_bytes`` ("center").
 
     Returns
     -------
-    ScalingState, or the TableState of a table
+    ScalingState
         To be given to ``scaling_apply``.
 
     Raises
@@ -301,10 +300,6 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     >>> scaling_apply(state, [[2.0, 3.0]])
     array([[0., 0.]])
     """
-    if isinstance(X, TableRows):
-        from .table import table_fit
-
-        return table_fit(X)
     X = float_matrix(X)
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")

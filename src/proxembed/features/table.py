@@ -111,6 +111,29 @@ class TableState:
         return small_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
 
 
+def features_fit(kind: str | Callable[..., ScalingState], X: Any) -> ScalingState | TableState:
+    """What makes features of rows: of a matrix its scaling, of the rows of a table their encoding.
+
+    Parameters
+    ----------
+    kind : str or callable
+        As for ``scaling_fit``; the rows of a table have one way to become features.
+    X : array or sparse matrix of shape (n, d), or TableRows
+
+    Returns
+    -------
+    ScalingState or TableState
+        For ``scaling_apply``.
+
+    Examples
+    --------
+    >>> from proxembed.features.table import features_fit
+    >>> features_fit("standard", [[1.0], [3.0]]).kind
+    'standard'
+    """
+    return table_fit(X) if isinstance(X, TableRows) else scaling_fit(kind, X)
+
+
 def table_fit(rows: TableRows) -> TableState:
     """Learn from the rows of a table how they become features.
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Embedder
-from ..features.scaling import scaling_apply, scaling_fit, scaling_kind
-from ..features.table import TableState
+from ..features.scaling import scaling_apply, scaling_kind
+from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
 from ..tables.rows import cells_of
 from ..validation import in_range
@@ -57,7 +57,7 @@ class TableEncoder(Embedder):
                 rows = self._rows(X, y).X
             else:
                 self.n_features_in_ = rows.shape[1]
-            self.state_ = scaling_fit(scaling_kind(rows), rows)
+            self.state_ = features_fit(scaling_kind(rows), rows)
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
         return self
 

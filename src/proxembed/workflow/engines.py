@@ -13,7 +13,8 @@ from proxembed.defc.search import DEFC
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.part import rows_known
 from proxembed.evaluate.preprocessing import choose_scaling
-from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.features.scaling import scaling_apply
+from proxembed.features.table import features_fit
 from proxembed.model import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
@@ -175,7 +176,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
         random_state=options.seed,
         progress=progress,
     )
-    interrupted = fitted_or_interrupted(study, scaling_apply(scaling_fit(kind, train.X), train.X), y)
+    interrupted = fitted_or_interrupted(study, scaling_apply(features_fit(kind, train.X), train.X), y)
     labels, rows = LabelMatrix.of(y), float(np.mean([len(fold.train) for fold in folds]))
     best = [
         {**entry, "params": carried_over(entry["params"], entry["switches"], labels, rows, labels)}
