@@ -62,7 +62,7 @@ def tiles(record: dict) -> list[dict]:
     best = next((entry for entry in summary["best"] if not entry["rival"]), None)
     if best:
         k = "all" if best["k"] is None else str(best["k"])
-        found.append({"what": "Best embedding", "value": best["arm"], "note": f"k = {k} components"})
+        found.append({"what": "Best embedding", "value": best["arm"], "note": f"k = {k} component{'s' * (k != '1')}"})
         test = best["scores"][primary]["test"]
         value, part = (score_text(best["scores"][primary]), "folds") if test is None else (number(test), "test rows")
         found.append(
