@@ -6,6 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
+from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
 
 from . import views
@@ -123,7 +124,10 @@ def _context(record: dict) -> dict[str, Any]:
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "labels": views.label_view(record.get("label_table")),
         "parts": views.component_view(record.get("components")),
-        "board": views.board_view(summary["best"], drawn[0]),
+        "board": views.board_view(summary["best"], drawn[0], ALL_FEATURES),
+        "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),
+        "base": ALL_FEATURES,
+        "fold_gain": views.fold_gain_text,
         "matrices": matrix_view(record.get("proximity")),
         "adaptive": adaptive_view(record.get("adaptive")),
         "trials": views.trials_view(record.get("search")),

@@ -46,6 +46,21 @@ def score_text(score: dict) -> str:
     return number(score["mean"]) + error
 
 
+def fold_gain_text(gain: dict | None, base: bool) -> str:
+    """A gain over the folds with its standard error; all features are what the gains are over.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import fold_gain_text
+    >>> fold_gain_text({"mean": 0.0312, "standard_error": 0.004}, False), fold_gain_text(None, True)
+    ('+0.031 ± 0.004', '–')
+    """
+    if base or gain is None:
+        return "–"
+    error = "" if gain["standard_error"] is None else f" ± {gain['standard_error']:.3f}"
+    return number(gain["mean"], sign=True) + error
+
+
 def gain_text(versus: dict) -> str:
     """A gain with its interval."""
     gain = number(versus.get("gain"), sign=True)
@@ -115,13 +130,57 @@ def null_view(diagnosis: dict | None) -> dict | None:
     return {**places, "null": [_place(value, low, high) for value in diagnosis["null"]], "low": low, "high": high}
 
 
-def board_view(entries: list[dict], primary: str) -> list[dict]:
-    """Entries of the leaderboard with their places on one line: mean, one standard error each way, test."""
+def with_gains(entries: list[dict], base: str) -> list[dict]:
+    """Entries with ``gains``: of each measure the mean difference to all features over the same folds, with its error.
+
+    Average precision depends on the share of positive rows, which differs between a fold and the test rows: only
+    differences may stand beside each other.
+
+    Parameters
+    ----------
+    entries : list of dict
+        Of the leaderboard.
+    base : str
+        The arm of all features.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import with_gains
+    >>> folds = {"a": [0.5, 0.75], "all features": [0.25, 0.5]}
+    >>> entries = [{"arm": arm, "scores": {"AP": {"by_fold": values}}} for arm, values in folds.items()]
+    >>> with_gains(entries, "all features")[0]["gains"]
+    {'AP': {'mean': 0.25, 'standard_error': 0.0}}
+    """
+    known = next((entry["scores"] for entry in entries if entry["arm"] == base), {})
+    found = []
+    for entry in entries:
+        gains = {}
+        for name, score in entry["scores"].items():
+            pairs = zip(score["by_fold"], known.get(name, {}).get("by_fold", ()), strict=False)
+            steps = [own - other for own, other in pairs if own is not None and other is not None]
+            steps = [step for step in steps if math.isfinite(step)]
+            if steps:
+                error = float(np.std(steps, ddof=1) / math.sqrt(len(steps))) if len(steps) > 1 else None
+                gains[name] = {"mean": float(np.mean(steps)), "standard_error": error}
+        found.append({**entry, "gains": gains})
+    return found
+
+
+def board_view(entries: list[dict], primary: str, base: str) -> list[dict]:
+    """Entries of the leaderboard with their gains and their places on one line.
+
+    Without test rows: mean over the folds and one standard error each way. With them: the gain over all features on the
+    folds likewise, and on the test rows.
+    """
+    entries = with_gains(entries, base)
+    at_base = next((e["scores"][primary]["test"] for e in entries if e["arm"] == base), None)
     spans = []
     for entry in entries:
-        score = entry["scores"][primary]
+        score, test = entry["scores"][primary], entry["scores"][primary]["test"]
+        if at_base is not None and primary in entry["gains"]:
+            score, test = entry["gains"][primary], None if test is None else test - at_base
         error = score.get("standard_error") or 0.0
-        spans.append([score["mean"] - error, score["mean"] + error, score["mean"], score["test"]])
+        spans.append([score["mean"] - error, score["mean"] + error, score["mean"], test])
     low, high = _scale([value for span in spans for value in span if value is not None])
     names = ("from", "to", "mean", "test")
     places = [dict(zip(names, (_place(value, low, high) for value in span), strict=True)) for span in spans]
