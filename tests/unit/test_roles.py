@@ -32,12 +32,12 @@ RIVALS = (
     "UMAP",
 )
 NAMED = """
-    BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP EmbeddingModel FDA HSL Isomap Kernelized LFDA LLE LPP LSI
-    LaplacianEigenmaps MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR OPLS PCA PLS SELF SFEHS
+    BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP EmbeddingModel FDA ForestLeaves HSL Isomap Kernelized LFDA LLE
+    LPP LSI LaplacianEigenmaps MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR OPLS PCA PLS SELF SFEHS
     SLVM SONPP SSDR SSDRMC SSFDA SSMMC SSMOPE
 """
 SEARCHED = """
-    CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP FDA HSL Isomap Kernelized(OPLS) LFDA LLE LPP
+    CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP FDA ForestLeaves(OPLS) HSL Isomap Kernelized(OPLS) LFDA LLE LPP
     LaplacianEigenmaps MDDM MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR OPLS PLS SFEHS SLVM SONPP
 """
 PARTLY = "BSML BSSML SELF SSDR SSDRMC SSFDA SSMMC SSMOPE"
@@ -65,8 +65,8 @@ def test_what_a_search_draws():
 
 
 def test_what_a_comparison_of_all_methods_draws():
-    names = {name for name in NAMED.split() if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized")}
-    extensions = {"MESD(FDA)", "Kernelized(OPLS)", "SSDR"}
+    names = {name for name in NAMED.split() if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves")}
+    extensions = {"MESD(FDA)", "Kernelized(OPLS)", "ForestLeaves(OPLS)", "SSDR"}
     assert {arm.name for arm in method_arms(["all"])} == wrapped(" ".join(names)) | extensions
 
 

@@ -190,9 +190,9 @@ def umap_installed() -> bool:
 
 
 class UMAP(Rival):
-    """UMAP of umap-learn: places of rows by a neighbour graph of their features alone; new rows by ``transform``.
+    """UMAP of umap-learn: places of rows by a neighbour graph of their features.  [mcinnes2018umap]
 
-    [mcinnes2018umap]
+    No label has a part in it; new rows are placed by its own ``transform``.
 
     Attributes
     ----------
