@@ -155,7 +155,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         """What each feature of X contributes to combinations of the features that are made of it.
 
         ``weights`` is (k, r), one row per combination; returns (k, d). Where X itself is what is combined, these are
-        the weights; a kernel or a relation to prototypes gives the effects of ``features.effects.relation_effects``.
+        the weights; a kernel or a relation to prototypes gives the effects of ``features.effects.relation_effects``,
+        a forest those of its splits.
         """
         return weights
 

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +31,7 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
     """
 
     role = "rival"
+    labels: ClassVar[str | None] = "multi"
 
     def _new_rows(self, X):
         check_is_fitted(self, "n_components_")
@@ -42,8 +44,8 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
+        tags.target_tags.required = self.labels is not None
+        tags.target_tags.multi_output = self.labels == "multi"
         return tags
 
 
@@ -250,11 +252,6 @@ class UMAP(Rival):
         X = self._new_rows(X)
         return np.asarray(self.umap_.transform(for_solvers(X)))
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
-
 
 class SupervisedUMAP(UMAP):
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
@@ -293,11 +290,6 @@ class SupervisedUMAP(UMAP):
             else:
                 Z = self._place(known, target, target_metric="jaccard")
             return Z if known.shape[0] == X.shape[0] else self.transform(X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def tsne_installed() -> bool:
@@ -374,11 +366,6 @@ class TSNE(Rival):
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
         return np.asarray(self.map_.transform(X if self.reduction_ is None else self.reduction_.transform(X)))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
 
 
 class NCA(Rival):

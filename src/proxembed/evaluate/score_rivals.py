@@ -67,7 +67,7 @@ def log_odds(column: np.ndarray) -> float:
 class LogisticScores(ScoreRival):
     """Logistic regression, one model a label: each row gets the log odds of its labels.  [cox1958regression]
 
-    The l2-penalised fit of scikit-learn. Dense features up to 500 take Newton steps, others L-BFGS. A label that all
+    The l2-penalised fit of scikit-learn. Up to 500 features take Newton steps on a dense copy, more L-BFGS. A label that all
     training rows carry, or none, gets the log odds of its smoothed share.
 
     Attributes
@@ -95,10 +95,9 @@ class LogisticScores(ScoreRival):
     def _fit(self, X: Any, Y: np.ndarray) -> None:
         from sklearn.linear_model import LogisticRegression
 
-        dense = not sp.issparse(X)
-        newton = dense and X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
+        newton = X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
         model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
-        X = X if dense else for_solvers(X)
+        X = X.toarray() if newton and sp.issparse(X) else for_solvers(X)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
         for j, column in enumerate(Y.T):
             if column.any() and not column.all():
@@ -224,7 +223,11 @@ class BoostedScores(ScoreRival):
                 continue
             early = min(count, len(column) - count) >= EARLY_STOPPING
             model = HistGradientBoostingClassifier(
-                max_iter=self.max_iter, max_leaf_nodes=15, early_stopping=early, random_state=self.random_state
+                max_iter=self.max_iter,
+                max_leaf_nodes=15,
+                max_bins=63,
+                early_stopping=early,
+                random_state=self.random_state,
             )
             self.models_.append(model.fit(X, column))
         self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)

@@ -116,6 +116,30 @@ class LeafMap:
         share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
         return leaf_rows(self.leaves(X), self.entries, unseen, share)
 
+    def effects(self, weights: np.ndarray) -> np.ndarray:
+        """What the splits of each feature do to combinations of the leaves, (k, leaves) to (k, d).
+
+        A combination is a sum over trees of the value of a leaf. A split parts the rows of its node: the difference of
+        the mean values on its two sides, weighted by the share of all rows that reach it, is what it does. Of each
+        feature these are summed in size; the sign is that of their sum (positive: larger where the feature is).
+        """
+        k, nodes = weights.shape[0], len(self.left)
+        root = np.repeat(self.ends[:-1], np.diff(self.ends))
+        leaf, inner = np.flatnonzero(self.left < 0), np.flatnonzero(self.left >= 0)
+        left, right = root[inner] + self.left[inner], root[inner] + self.right[inner]
+        mass, total = np.zeros(nodes), np.zeros((nodes, k))
+        mass[leaf] = 1.0 / (self.n_trees * self.entries**2)
+        total[leaf] = mass[leaf, None] * (weights * self.entries).T
+        for node, one, other in zip(inner[::-1], left[::-1], right[::-1], strict=True):  # children before parents
+            mass[node] = mass[one] + mass[other]
+            total[node] = total[one] + total[other]
+        mean = total / mass[:, None]
+        steps = (mean[right] - mean[left]) * (mass[inner] / mass[root[inner]])[:, None]
+        size, direction = np.zeros((len(self.unit), k)), np.zeros((len(self.unit), k))
+        np.add.at(size, self.feature[inner], np.abs(steps))
+        np.add.at(direction, self.feature[inner], steps)
+        return (size * np.where(direction < 0, -1.0, 1.0)).T
+
 
 def leaf_rows(leaves: np.ndarray, entries: np.ndarray, used=None, factor=None) -> sparse.csr_array:
     """The sparse rows with the entry of each leaf, times a factor per row; only those of the trees ``used``."""

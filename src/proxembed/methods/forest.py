@@ -185,6 +185,9 @@ class ForestLeaves(Wrapper):
         """The leaves of rows X, (m, n_leaves_)."""
         return self.prepared_.leaves.features(X)
 
+    def feature_effects(self, weights):
+        return self.prepared_.leaves.effects(weights)
+
     def learn(self, rows: Rows, found: Any) -> None:
         """The places of fit's rows, and the factor of new rows."""
         self._seen = SeenRows(rows.X)

@@ -76,7 +76,7 @@ def test_warnings_of_one_kind_are_one_line_with_their_number(capsys):
             warnings.warn(f"{rows} rows were left out", stacklevel=1)
         warnings.warn("something else", stacklevel=1)
     shown = capsys.readouterr().err.splitlines()
-    assert shown == ["proxembed: note: 3 rows were left out (3 times)", "proxembed: note: something else"]
+    assert shown == ["proxembed: note: 5 rows were left out (3 times)", "proxembed: note: something else"]
 
 
 def test_progress_that_is_piped_is_a_line_a_phase_without_control_characters(capsys):

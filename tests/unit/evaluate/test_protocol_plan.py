@@ -47,12 +47,6 @@ def test_decisions_of_some_arms_are_left_out_and_their_other_figures_stay(data, 
     assert kept[0] == kept[1]
 
 
-@pytest.mark.parametrize(("where", "folds"), [("all", {True, False}), ("test", {True}), ("none", set())])
-def test_logistic_regression_everywhere_on_the_test_rows_or_nowhere(data, protocol, where, folds):
-    found = run(replace(protocol, logistic=where), data)
-    assert {test for test, _, readout in measures(found, "all features") if readout == "logistic"} == folds
-
-
 def test_rows_that_do_not_take_part_are_on_no_side(data, protocol):
     train, test = np.arange(0, 140, 2), np.arange(140, 200, 3)
     found = run(replace(protocol, train_rows=train, test_rows=test), data)

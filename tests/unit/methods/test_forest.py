@@ -188,3 +188,33 @@ def test_damaged_trees_are_refused():
     leaves.__dict__.pop("trees", None)
     with pytest.raises(ValueError, match="damaged"):
         model.transform(NEW)
+
+
+def test_effects_are_those_of_the_splits():
+    """By hand on one tree: the mean value of the component on both sides of each split, weighted by the rows there."""
+    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 1})
+    weights = np.random.default_rng(2).normal(size=(2, len(leaves.entries)))
+    rows = np.repeat(np.arange(len(X)), draws[:, 0].astype(int))
+    values, scaled = leaves.features(X[rows]) @ weights.T, X[rows] * leaves.unit
+    expected, sign = np.zeros((2, X.shape[1])), np.zeros((2, X.shape[1]))
+
+    def split(node, here):
+        if leaves.left[node] < 0:
+            return
+        j = leaves.feature[node]
+        low = scaled[here, j].astype(np.float32) <= leaves.threshold[node]
+        step = (values[here[~low]].mean(axis=0) - values[here[low]].mean(axis=0)) * len(here) / len(rows)
+        expected[:, j] += np.abs(step)
+        sign[:, j] += step
+        split(leaves.left[node], here[low])
+        split(leaves.right[node], here[~low])
+
+    split(0, np.arange(len(rows)))
+    np.testing.assert_allclose(leaves.effects(weights), expected * np.where(sign < 0, -1, 1), rtol=1e-10, atol=1e-12)
+
+
+def test_explain_names_the_features_that_matter():
+    rng = np.random.default_rng(0)
+    noisy = np.hstack([X[:, :2], rng.normal(size=(90, 8))])
+    told = ForestLeaves(n_components=1).fit(noisy, (X[:, 0] + X[:, 1] > np.median(X[:, 0] + X[:, 1])).astype(int))
+    assert told.explain(0).effects and {name for name, _ in told.explain(0, n_features=2).features} == {"x0", "x1"}
