@@ -67,8 +67,8 @@ def log_odds(column: np.ndarray) -> float:
 class LogisticScores(ScoreRival):
     """Logistic regression, one model a label: each row gets the log odds of its labels.  [cox1958regression]
 
-    The l2-penalised fit of scikit-learn. Up to 500 features take Newton steps on a dense copy, more L-BFGS. A label that all
-    training rows carry, or none, gets the log odds of its smoothed share.
+    The l2-penalised fit of scikit-learn. Up to 500 features take Newton steps on a dense copy, more L-BFGS. A label
+    that all training rows carry, or none, gets the log odds of its smoothed share.
 
     Attributes
     ----------
