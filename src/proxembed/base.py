@@ -480,7 +480,7 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         Raises
         ------
         ValueError
-            A component that there is none of.
+            ``component`` is not the number of a component.
         """
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)

@@ -111,7 +111,7 @@ SLOPES: dict[Any, Callable[..., Any]] = {
 
 
 def _sample(p: int, products: int) -> np.ndarray:
-    """Numbers of the prototypes that serve as rows, where one row takes so many products."""
+    """Numbers of the prototypes that serve as rows; the more ``products`` one row takes, the fewer."""
     count = min(p, MOST_ROWS, max(LEAST_ROWS, MOST_PRODUCTS // max(1, products)))
     return np.linspace(0, p - 1, count).astype(np.intp)
 

@@ -99,7 +99,7 @@ class MethodStrategy(Strategy):
 
     def after(self, study: Study) -> Batches:
         """The batches after the first candidates."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define after(study).")
 
     def entered(self, study: Study, estimator: Any) -> MethodTrial | None:
         """A new trial of the study, or None where the same configuration was tried already."""

@@ -18,7 +18,7 @@ class Strategy:
 
     def batches(self, study: Any) -> Iterable[Sequence[Any]]:
         """Generate batches of ``Work``; each is made when the outcomes of the one before it are in the study."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define batches(study) or ask(study).")
 
     def ask(self, study: Any) -> Sequence[Any]:
         """The next batch of ``Work``; empty when the search has ended."""

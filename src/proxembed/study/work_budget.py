@@ -17,7 +17,7 @@ class WorkBudget:
     last_rows : int, optional
         Rows of the last fit; None: those of the search.
     last_work : float, default=inf
-        Largest work of a fit on so many rows: costlier configurations are not tried.
+        Largest work of the last fit: costlier configurations are not tried.
     prototypes : int, optional
         Most prototypes of a kernel; None: 1,000 above 3,000 rows.
 

@@ -203,7 +203,7 @@ def run_search(
         if place is not None:
             check_model_path(place.folder / MODEL)
         found = run_engine(options, dataset, split, progress, plan)
-        plan.known(found.leaders, found.work)
+        plan.settle(found.leaders, found.work)
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         job = Job(options, dataset, split, plan, found, head, place, progress)

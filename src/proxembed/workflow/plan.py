@@ -126,7 +126,7 @@ class Plan:
         """Seconds from now until these phases must begin."""
         return self.left - sum(self.seconds(phase) for phase in phases)
 
-    def known(self, leaders: Sequence[tuple[str, Any]], done: float) -> None:
+    def settle(self, leaders: Sequence[tuple[str, Any]], done: float) -> None:
         """Settle the phases after a search whose leaders and work are known."""
         self.phases["search"] = done
         if self.bounded:

@@ -94,7 +94,7 @@ def test_seconds_become_work_once_by_the_speed_of_the_machine(monkeypatch):
 def test_the_search_and_the_known_leaders_settle_the_rest():
     found = planned(2000.0)
     before = found.cuts
-    found.known([("OPLS", proxembed.OPLS())], found.phases["search"])
+    found.settle([("OPLS", proxembed.OPLS())], found.phases["search"])
     assert found.cuts.rows == before.rows and found.cuts.prototypes == before.prototypes
 
 
