@@ -6,7 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from proxembed.evaluate import arms
 from proxembed.report import convergence, figures
+from proxembed.workflow import plan
 
 EMPTY = cache(figures.svg_text)
 
@@ -20,6 +22,18 @@ def empty_figures(monkeypatch):
     """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
     for module in (figures, convergence):
         monkeypatch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
+
+
+@pytest.fixture
+def few_rivals(monkeypatch):
+    """Comparisons without the rivals whose fits take seconds: these have tests of their own."""
+    whole, dear = arms.entrants, {"logistic regression", "forest scores", "gradient boosting", "NCA"}
+
+    def entrants(*given, **named):
+        return tuple(entrant for entrant in whole(*given, **named) if entrant.arm.name not in dear)
+
+    for module in (arms, plan):
+        monkeypatch.setattr(module, "entrants", entrants)
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def test_precision_of_new_rows_is_that_of_the_specification_and_above_the_kernel
     assert precision(leaves, *rows) > precision(Kernelized().fit(*rows[:2]), *rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "plain", "matched"), [("all", 0.543, 0.622), ("oob", 0.458, 0.612)])
 def test_the_scale_of_new_rows_brings_their_neighbours_back(data_folder, rows, plain, matched):
     birds = drawn(data_folder, "birds")

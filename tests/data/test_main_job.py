@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 from proxembed.cli import app
 from proxembed.workflow import comparison
 
+pytestmark = pytest.mark.usefixtures("few_rivals")
+
 
 def compare(out, *words):
     done = CliRunner().invoke(app, ["compare", *map(str, words), "--jobs", "1", "-o", str(out)])
@@ -20,6 +22,7 @@ def best(result, arm):
     return next(entry["scores"][name] for entry in result["summary"]["best"] if entry["arm"] == arm)
 
 
+@pytest.mark.slow
 def test_emotions_from_arff_with_xml_equals_npz(data_folder, tmp_path):
     options = "--methods", "opls", "-k", "2,5", "--folds", "3"
     train, test = data_folder / "emotions-train.arff", data_folder / "emotions-test.arff"

@@ -13,6 +13,8 @@ from proxembed import load
 from proxembed.cli import app
 from proxembed.data import Columns, read, read_rows
 
+pytestmark = pytest.mark.usefixtures("few_rivals")
+
 ASKED = {"sensors": ["--missing=-999"]}
 SMALL = ["-m", "opls", "-k", "2", "--folds", "2"]
 # What the program says of each table, beside what it was not told.

@@ -43,6 +43,7 @@ def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tm
     assert set(stored["fold"]) == folds and i == len(folds) * (4 + 2 * 5) - 1, "four without a size, five at two sizes"
 
 
+@pytest.mark.usefixtures("few_rivals")
 def test_the_order_of_the_test_rows_changes_nothing(data_folder):
     data = read(data_folder / "yeast.npz").take(np.arange(450))
     figures = []

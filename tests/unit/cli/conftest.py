@@ -1,5 +1,12 @@
 """Fixtures of the verbs."""
 
-from runs import empty_figures, file, full_at, made, unsplit, usual_speed
+import pytest
 
-__all__ = ["empty_figures", "file", "full_at", "made", "unsplit", "usual_speed"]
+from runs import empty_figures, few_rivals, file, full_at, made, unsplit, usual_speed
+
+__all__ = ["empty_figures", "few_rivals", "file", "full_at", "made", "unsplit", "usual_speed"]
+
+
+@pytest.fixture(autouse=True)
+def quick(few_rivals):
+    """All tests of this folder."""

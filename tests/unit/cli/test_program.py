@@ -18,9 +18,6 @@ RIVALS = [
     "random projection",
     "label scores",
     "forest proximity",
-    "logistic regression",
-    "forest scores",
-    "gradient boosting",
 ]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
 

@@ -71,6 +71,7 @@ def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(unsplit, tmp
     assert np.mean(given == made[1]) > 0.75
 
 
+@pytest.mark.slow
 def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(unsplit, tmp_path):
     record = searched(unsplit, tmp_path / "a", "--strategy", "random", "--classifier", "flda")
     found = record["adaptive"]
@@ -81,6 +82,7 @@ def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(unsplit,
     assert max(model["k"] for model in record["adaptive"]["models"]) <= 2
 
 
+@pytest.mark.slow
 def test_it_repeats(unsplit, tmp_path):
     rows = [[{**row, "seconds": 0} for row in searched(unsplit, tmp_path / name)["rows"]] for name in "ab"]
     assert rows[0] == rows[1]
@@ -200,6 +202,7 @@ def test_the_genetic_algorithm_gets_thousands_of_evaluations_where_none_are_aske
     assert asked == [{"reduced8": 200, "ga": 4000}[strategy]]
 
 
+@pytest.mark.slow
 def test_two_features_have_models_of_more_components_which_are_compared_at_them(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 2))

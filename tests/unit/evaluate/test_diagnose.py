@@ -87,6 +87,7 @@ def test_permuted_labels_give_chance_on_held_out_rows(estimator):
         assert abs(np.mean(values) - chance.mean()) < 3 * error
 
 
+@pytest.mark.slow
 def test_p_is_uniform_enough_where_there_is_nothing():
     passed = [diagnose(OPLS(), *noise(seed, n=60), n_shuffles=9, n_resamples=1).p for seed in range(20)]
     assert np.mean(np.array(passed) <= 0.1) <= 0.35 and np.mean(np.array(passed) > 0.5) >= 0.2

@@ -143,6 +143,7 @@ def test_curves_and_surfaces_leave_out_what_failed():
     assert surface(parts, "yeast") is None and list(curve(parts, "yeast", PAPER, 0.3)) == [5.0, 35.0]
 
 
+@pytest.mark.slow
 def test_a_quick_run_leaves_its_folder_and_goes_on_from_it(data, tmp_path):
     request = Request(data, tmp_path, quick=True)
     found = ssdr_mc.run(request)
@@ -156,6 +157,7 @@ def test_a_quick_run_leaves_its_folder_and_goes_on_from_it(data, tmp_path):
     assert ssdr_mc.run(request)["parts"] == found["parts"] and (tmp_path / "progress.jsonl").read_text() == log
 
 
+@pytest.mark.slow
 def test_the_progress_ends_at_its_total(data, tmp_path):
     told = []
     ssdr_mc.run(Request(data, tmp_path, quick=True, progress=lambda done, total, text: told.append((done, total))))

@@ -257,6 +257,7 @@ def test_two_moons():
     assert micro_f1(fitted.transduction_[~known], true[~known]) > 0.97
 
 
+@pytest.mark.slow
 def test_scene(data_folder):
     with np.load(data_folder / "scene.npz") as file:
         rows, true = file["X"].astype(float), file["Y"].astype(float)

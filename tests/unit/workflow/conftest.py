@@ -1,5 +1,12 @@
 """Fixtures of the workflow."""
 
-from runs import empty_figures, full_at, usual_speed
+import pytest
 
-__all__ = ["empty_figures", "full_at", "usual_speed"]
+from runs import empty_figures, few_rivals, full_at, usual_speed
+
+__all__ = ["empty_figures", "few_rivals", "full_at", "usual_speed"]
+
+
+@pytest.fixture(autouse=True)
+def quick(few_rivals):
+    """All tests of this folder."""

@@ -1,0 +1,5 @@
+"""Fixtures of the tests on real data."""
+
+from runs import few_rivals
+
+__all__ = ["few_rivals"]
