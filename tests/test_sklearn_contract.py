@@ -45,7 +45,7 @@ def estimators() -> list[BaseEstimator]:
 
 
 def searches() -> list[BaseEstimator]:
-    """The searches in default construction, which need minutes of checks."""
+    """What has a smaller budget elsewhere, in default construction."""
     return [cls() for cls in public() if cls.__name__ in BUDGETS]
 
 
