@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.base import Estimator
 from proxembed.classify.rows import known_labels
-from proxembed.methods.forest import averaged_rows
+from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params, param
-from proxembed.seen import SeenRows
 from proxembed.tables.indices import small_indices
 from proxembed.validation import checked_features, learning
 
@@ -50,21 +49,16 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
 
 
 class ForestProximity(Rival):
-    """Forest leaf proximity: PCA of the one-hot leaves of a random forest, training rows by out-of-bag trees alone.
+    """Forest leaf proximity: principal components of out-of-bag leaves, ``ForestLeaves(PCA(), rows="oob")``.
 
     Two rows are near where many trees put them into one leaf. A training row is described only by the trees that were
-    grown without it, a new row by all trees, so that both look alike; a row identical to a training row counts as that
-    row, and equal rows are one row to the forest. The n x n proximity matrix is never made.
-    [breiman2001forests]
+    grown without it, a new row by all trees; a row identical to a training row counts as that row. The n x n proximity
+    matrix is never made of more than ``max_rows`` rows. [breiman2001forests]
 
     Attributes
     ----------
-    forest_ : RandomForestRegressor
-        Fitted to the label indicators; on 0/1 labels its criterion is the Gini index averaged over labels.
-    projection_ : PCA
-        Fitted to the leaves of the training rows.
-    n_rows_ : int
-        Distinct rows that the forest was grown on.
+    leaves_ : ForestLeaves
+        Fitted to the rows that the forest is grown on.
     n_components_ : int
 
     Raises
@@ -83,13 +77,14 @@ class ForestProximity(Rival):
 
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, doc="Trees.")
-    min_samples_leaf: int = param(default=5, low=1, integer=True, doc="Rows that a leaf holds at least.")
+    min_samples_leaf: int = param(
+        default=5, low=1, integer=True, doc="Rows that a leaf holds at least, or a fifth of all where these are fewer."
+    )
     max_rows: int = param(
         default=FOREST_ROWS,
         low=2,
         integer=True,
-        doc="Largest number of distinct rows that the forest is grown on, drawn at random; the others are new rows to "
-        "it.",
+        doc="Largest number of rows that the forest is grown on, drawn at random; the others are new rows to it.",
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
@@ -105,48 +100,25 @@ class ForestProximity(Rival):
         -------
         self
         """
-        from sklearn.ensemble import RandomForestRegressor
-
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
-            random = check_random_state(self.random_state)
-            X, T, *_ = averaged_rows(X, labels.Y)
             if X.shape[0] < 2:
-                raise ValueError(f"ForestProximity needs at least 2 distinct rows; got {X.shape[0]} sample.")
-            if X.shape[0] > self.max_rows:
-                chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-                X, T = X[chosen], T[chosen]
-            forest = RandomForestRegressor(
-                self.n_estimators,
-                min_samples_leaf=self.min_samples_leaf,
-                max_features="sqrt",
+                raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
+            random = check_random_state(self.random_state)
+            chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+            leaves = ForestLeaves(
+                PCA(),
+                rows="oob",
+                n_components=2 if self.n_components is None else self.n_components,
+                n_estimators=self.n_estimators,
+                min_samples_leaf=min(self.min_samples_leaf, max(1, len(chosen) // 5)),
                 random_state=random.randint(2**31 - 1),
             )
-            self.forest_ = forest.fit(for_solvers(X), T if T.shape[1] > 1 else T[:, 0])
-            self.n_rows_, self._seen = X.shape[0], SeenRows(X)
-            self._offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_)])
-            unseen = np.ones((X.shape[0], self.n_estimators), dtype=bool)
-            for tree, drawn in enumerate(forest.estimators_samples_):
-                unseen[drawn, tree] = False
-            leaves = self._leaves(X, unseen)
-            self.projection_ = PCA(n_components=2 if self.n_components is None else self.n_components)
-            self._own = self.projection_.fit_transform(leaves)
-            self._own[~unseen.any(axis=1)] = 0.0  # known to every tree: at the centre, where nothing is said
-            self.n_components_ = self.projection_.n_components_
+            self.leaves_ = leaves.fit(X[chosen], sp.csr_array(labels.take(chosen).Y))
+            self.n_components_ = leaves.n_components_
         return self
-
-    def _leaves(self, X, used=None) -> sp.csr_array:
-        """One-hot leaves (m, nodes of all trees), each row over the trees ``used`` for it and summing to 1 (or to 0,
-        where no tree may be used)."""
-        nodes = self.forest_.apply(for_solvers(X)) + self._offsets[:-1]
-        used = np.ones(nodes.shape, dtype=bool) if used is None else used
-        number = used.sum(axis=1)
-        values = np.repeat(1.0 / np.maximum(number, 1), number)
-        return sp.csr_array(
-            (values, nodes[used], np.concatenate([[0], np.cumsum(number)])), shape=(len(nodes), self._offsets[-1])
-        )
 
     def transform(self, X):
         """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others.
@@ -159,11 +131,7 @@ class ForestProximity(Rival):
         -------
         array of shape (m, n_components_)
         """
-        X = self._new_rows(X)
-        Z = self.projection_.transform(self._leaves(X))
-        seen = self._seen.find(X)
-        Z[seen >= 0] = self._own[seen[seen >= 0]]
-        return Z
+        return self.leaves_.transform(self._new_rows(X)).astype(np.float64)
 
 
 def for_solvers(X):

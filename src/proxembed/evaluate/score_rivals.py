@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.rows import known_labels
+from proxembed.features.leaves import grown
 from proxembed.methods.forest import averaged_rows
 from proxembed.params import SEED, check_params, param
 from proxembed.validation import checked_features, learning
@@ -113,12 +114,14 @@ class LogisticScores(ScoreRival):
 class ForestScores(ScoreRival):
     """Forest scores: each row gets the share of its leaves' rows that carry a label, less a half.
 
-    One forest for all labels; on 0/1 labels its criterion is the Gini index averaged over them. Equal rows are one row
-    to the forest.  [breiman2001forests]
+    One forest for all labels, as ``ForestLeaves`` grows it; on 0/1 labels its criterion is the Gini index summed over
+    them. Equal rows are one row to the forest.  [breiman2001forests]
 
     Attributes
     ----------
-    forest_ : RandomForestRegressor
+    leaves_ : LeafMap
+    votes_ : array of shape (leaves, c)
+        What the leaves say: the scores are linear in them.
     own_scores_ : array of shape (number of rows with known labels, c)
         Scores of the training rows by the trees grown without them.
     classes_ : array of shape (c,)
@@ -145,39 +148,30 @@ class ForestScores(ScoreRival):
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
     def _fit(self, X: Any, Y: np.ndarray) -> None:
-        from sklearn.ensemble import RandomForestRegressor
-
         random = check_random_state(self.random_state)
-        X, T, _, row = averaged_rows(X, Y)
-        grown = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-        self.forest_ = RandomForestRegressor(
-            self.n_estimators,
+        X, T, counts, row = averaged_rows(X, Y)
+        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+        self.leaves_, draws = grown(
+            X[chosen],
+            T[chosen],
+            counts[chosen],
+            n_estimators=self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
             max_features="sqrt",
             random_state=random.randint(2**31 - 1),
         )
-        X = for_solvers(X)
-        self.forest_.fit(X[grown], T[grown] if T.shape[1] > 1 else T[grown, 0])
+        self.votes_ = self.leaves_.votes(X[chosen], draws, T[chosen])
         shares = self._shares(X)
-        shares[grown] = self._unseen(X[grown], T[grown].mean(axis=0))
+        unseen = self.leaves_.unbiased(X[chosen], draws)
+        described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row
+        shares[chosen] = np.where(described, unseen @ self.votes_, T[chosen].mean(axis=0))
         self.own_scores_ = shares[row] - 0.5
 
     def _shares(self, X) -> np.ndarray:
-        shares = self.forest_.predict(X)
-        return shares[:, None] if shares.ndim == 1 else shares
-
-    def _unseen(self, X, mean: np.ndarray) -> np.ndarray:
-        """Shares of the grown rows by the trees that have not seen them; the mean where every tree has."""
-        total, number = np.zeros((X.shape[0], len(mean))), np.zeros(X.shape[0])
-        for tree, drawn in zip(self.forest_.estimators_, self.forest_.estimators_samples_, strict=True):
-            unseen = np.setdiff1d(np.arange(X.shape[0]), drawn)
-            if len(unseen):
-                total[unseen] += tree.predict(X[unseen]).reshape(len(unseen), -1)
-                number[unseen] += 1
-        return np.where(number[:, None] > 0, total / np.maximum(number, 1)[:, None], mean)
+        return self.leaves_.features(X) @ self.votes_
 
     def _scores(self, X) -> np.ndarray:
-        return self._shares(for_solvers(X)) - 0.5
+        return self._shares(X) - 0.5
 
 
 class BoostedScores(ScoreRival):

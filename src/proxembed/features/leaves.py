@@ -116,6 +116,12 @@ class LeafMap:
         share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
         return leaf_rows(self.leaves(X), self.entries, unseen, share)
 
+    def votes(self, X, draws: NDArray[np.float64], T: np.ndarray) -> NDArray[np.float64]:
+        """V'T (leaves, q) of the rows that the forest was grown on: q(x) V'T is the vote of the forest on T."""
+        V = self.features(X)
+        V.data *= draws.ravel()  # leaves are numbered tree by tree
+        return np.asarray(V.T @ T)
+
     def effects(self, weights: np.ndarray) -> np.ndarray:
         """What the splits of each feature do to combinations of the leaves, (k, leaves) to (k, d).
 
@@ -161,10 +167,12 @@ def grown(
     min_samples_leaf: int,
     max_features: Any,
     random_state: Any,
+    forest: str = "random",
 ) -> tuple[LeafMap, NDArray[np.float64]]:
     """Grow regression trees (squared error), each on rows drawn with replacement, and map their leaves.
 
-    Where all rows count once, these are the trees of scikit-learn's RandomForestRegressor.
+    Where all rows count once, these are the trees of scikit-learn's RandomForestRegressor, or those of its
+    ExtraTreesRegressor with ``bootstrap=True``.
 
     Parameters
     ----------
@@ -174,13 +182,16 @@ def grown(
     counts : array of shape (n,)
         How many rows each row stands for: the weight that it has each time it is drawn.
     n_estimators, min_samples_leaf, max_features, random_state : as in RandomForestRegressor
+    forest : {"random", "extra"}, default="random"
+        Whether a split takes the best threshold of a feature or one drawn at random.
 
     Returns
     -------
     LeafMap, draws (n, n_estimators)
     """
-    from sklearn.tree import DecisionTreeRegressor
+    from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
+    kind = {"random": DecisionTreeRegressor, "extra": ExtraTreeRegressor}[forest]
     n, unit = X.shape[0], column_unit(X)
     varying = varying_columns(X)  # constant features change nothing, not even what is drawn
     rows = for_trees(X, unit)[:, varying]
@@ -189,9 +200,7 @@ def grown(
 
     def tree(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
         draws = np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n) * counts
-        one = DecisionTreeRegressor(
-            min_samples_leaf=min(min_samples_leaf, n), max_features=max_features, random_state=seed
-        )
+        one = kind(min_samples_leaf=min(min_samples_leaf, n), max_features=max_features, random_state=seed)
         grown_tree = one.fit(rows, T, sample_weight=draws, check_input=False).tree_
         return {name: getattr(grown_tree, own) for name, own in ATTRIBUTES.items()}, draws
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.left_out import left_out
+from proxembed.algebra.pencil.linear import best_ridge, ridge_solve
 from proxembed.algebra.pencil.symmetric import range_basis
 from proxembed.algebra.template import Template
 
@@ -20,10 +21,14 @@ from ..features.leaves import LeafMap, forest_targets, grown
 from ..params import SEED, methods, param
 from ..rows import Rows
 from ..seen import SeenRows
+from ..splits.folds import stratified_folds
 from ..targets.labels import LabelMatrix
 from ..wrapper import Wrapper
 from .dependence import OPLS
 from .relation import Kernelized
+
+RIDGES = np.array([0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
+RIDGE_FOLDS, RIDGE_TREES = 3, 100  # the folds, and trees of each forest, on which ridge="folds" is chosen
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class ForestLeaves(Wrapper):
     The labels of a training row have shaped its leaves, so that it stands farther from the mean than a new row would:
     ``match_scale`` enlarges new rows by one factor, from the closed-form leave-one-out of the projection, and
     ``rows="oob"`` describes a training row by the trees that were grown without it. A training row keeps its place in
-    ``transform``, and so does a row equal to it.
+    ``transform``, and so does a row equal to it; one that every tree has drawn is left out of the projection under
+    "oob" and placed at the mean.
 
     The matrix of the training rows among themselves has n^2 entries (bounded by the size guard), the leaves 12 n T
     bytes. Trees are grown on the threads of
@@ -92,14 +98,23 @@ class ForestLeaves(Wrapper):
         search=methods("multi"),
         doc="Any projection method; None: OPLS().",
     )
-    ridge: float | None = param(
-        default=1.0, low=0, choices=(None,), doc="Ridge on the constraint; None: that of the wrapped method."
+    ridge: float | str | None = param(
+        default=1.0,
+        low=0,
+        choices=(None, "folds"),
+        doc="Ridge on the constraint; folds: the one from 0.01 to 30 of least squared error of regressing the labels "
+        "on the leaves, on three folds left out by forests of at most 100 trees; None: that of the wrapped method.",
     )
     rows: str = param(
         default="all",
         choices=("all", "oob"),
         search=("all", "oob"),
         doc='Trees that describe a training row: all, or ("oob", out of bag) those that were grown without it.',
+    )
+    forest: str = param(
+        default="random",
+        choices=("random", "extra"),
+        doc="Splits at the best threshold of a feature, or (extremely randomised trees) at one drawn at random.",
     )
     n_estimators: int = param(default=300, low=1, high=100_000, integer=True, doc="Trees T.")
     min_samples_leaf: int = param(default=2, low=1, integer=True, search=(1, 5), doc="Rows that a leaf holds at least.")
@@ -157,25 +172,56 @@ class ForestLeaves(Wrapper):
 
     def prepare(self, rows):
         """With the forest, and the leaves of fit's rows."""
-        settings = super().prepare(rows)
+        leaves, training = self._grown(rows, int(self.n_estimators))
+        index = np.flatnonzero(np.diff(training.indptr))  # no tree describes a row that all have drawn
+        part = rows if len(index) == rows.n else Rows(rows.X[index], rows.labels.take(index))
+        settings = super().prepare(part)
+        inner = self.method_.template(part)
+        changed = {"training": training, "width": training.shape[1]}
+        if settings.ridge == "folds":
+            changed["ridge"] = self._ridge_of_folds(rows)
+        inner = inner if part is rows else inner.spread(index, rows.n)
+        return OnLeaves(**vars(settings) | changed, leaves=leaves, inner=inner)
+
+    def _grown(self, rows: Rows, n_estimators: int) -> tuple[LeafMap, sparse.csr_array]:
+        """The leaves of a forest, and in them the rows that it is grown on."""
         X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y)
         leaves, draws = grown(
             X,
             forest_targets(rows.labels, Y),
             counts,
-            n_estimators=int(self.n_estimators),
+            n_estimators=n_estimators,
             min_samples_leaf=int(self.min_samples_leaf),
             max_features=self.max_features,
             random_state=self.random_state,
+            forest=self.forest,
         )
         if len(leaves.entries) == leaves.n_trees and X.shape[0] > 1:
             raise ValueError(
                 f"min_samples_leaf={self.min_samples_leaf} lets no tree split these {X.shape[0]} distinct rows; use a "
                 "smaller one, or pass features that differ between rows of different labels."
             )
-        training = (leaves.features(X) if self.rows == "all" else leaves.unbiased(X, draws))[number]
-        changed = {"training": training, "width": training.shape[1]}
-        return OnLeaves(**vars(settings) | changed, leaves=leaves, inner=self.method_.template(rows))
+        return leaves, (leaves.features(X) if self.rows == "all" else leaves.unbiased(X, draws))[number]
+
+    def _ridge_of_folds(self, rows: Rows) -> float:
+        """The ridge of least squared error on folds left out; equal rows are in one fold."""
+        Y, errors = forest_targets(rows.labels, rows.labels.Y), np.zeros(len(RIDGES))
+        Y = Y.toarray() if sparse.issparse(Y) else Y
+        first, _, _, number = averaged_rows(rows.X, rows.labels.Y)
+        each = np.unique(number, return_index=True)[1]
+        n_folds = min(RIDGE_FOLDS, first.shape[0])
+        for fold in stratified_folds(rows.labels.Y.tocsr()[each] > 0, n_folds) if n_folds > 1 else ():
+            out = np.isin(number, fold.held_out)
+            own, new = np.flatnonzero(~out), np.flatnonzero(out)
+            part = Rows(rows.X[own], rows.labels.take(own))
+            leaves, R = self._grown(part, min(RIDGE_TREES, int(self.n_estimators)))
+            R = CentredMatrix.centred(R, part.ones)
+            small = min(R.shape)
+            gram = R.gram() if small == R.shape[1] else R.outer_gram()
+            for i, ridge in enumerate(RIDGES * R.squared_norm() / small):
+                W, level = ridge_solve(R, Y[own], ridge, gram=gram)
+                errors[i] += np.sum((leaves.features(rows.X[new]) @ W + level - Y[new]) ** 2)
+        return float(RIDGES[best_ridge(RIDGES, errors)])
 
     def template(self, rows):
         """That of the wrapped method, which ``prepare`` has looked at."""
@@ -191,7 +237,9 @@ class ForestLeaves(Wrapper):
     def learn(self, rows: Rows, found: Any) -> None:
         """The places of fit's rows, and the factor of new rows."""
         self._seen = SeenRows(rows.X)
-        self._places = CentredMatrix(self.prepared_.training, self.mean_).dot(self.components_.T)
+        training = self.prepared_.training
+        self._places = CentredMatrix(training, self.mean_).dot(self.components_.T)
+        self._places[np.diff(training.indptr) == 0] = 0.0
         self.scale_ = scale_of_new_rows(found, rows.labels) if self.match_scale else 1.0
 
     def embed(self, X):

@@ -6,11 +6,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.decomposition import PCA as SklearnPCA
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from proxembed import PCA, ForestLeaves
 from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.rivals import NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP, umap_installed
+from proxembed.features.leaves import column_unit, for_trees
 
 
 @pytest.fixture
@@ -40,48 +44,39 @@ def test_it_finds_what_a_line_cannot(data):
 def test_training_rows_do_not_know_their_own_labels():
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(300, 10)), rng.integers(0, 2, size=(300, 2))
-    forest = ForestProximity(2, min_samples_leaf=1).fit(X, Y)
-    Z = forest.transform(X)
-    all_trees = forest.projection_.transform(forest._leaves(X))
+    Z = ForestProximity(2, min_samples_leaf=1).fit(X, Y).transform(X)
+    all_trees = ForestLeaves(PCA(), n_components=2, n_estimators=100, min_samples_leaf=1).fit_transform(X, Y)
     chance = [value(draw, Y, draw, Y) for draw in rng.normal(size=(200, 300, 2))]
     mean, sd = np.mean(chance), np.std(chance)
     assert value(all_trees, Y, all_trees, Y) > mean + 5 * sd  # what leaves that hold a row's own label would give
     assert abs(value(Z, Y, Z, Y) - mean) < 3 * sd
 
 
-def test_a_training_row_is_described_by_the_trees_grown_without_it(data):
+def test_it_is_scikit_learns_pca_of_the_leaves_by_trees_grown_without_the_row(data):
     X, Y = data
-    forest = ForestProximity(2, n_estimators=12, random_state=3).fit(X, Y)
-    nodes, row = forest.forest_.apply(X), 17
-    drawn = [row in samples for samples in forest.forest_.estimators_samples_]
-    assert 0 < sum(drawn) < 12
-    described = np.zeros((1, forest._offsets[-1]))
-    for tree in range(12):
-        if not drawn[tree]:
-            described[0, forest._offsets[tree] + nodes[row, tree]] = 1 / (12 - sum(drawn))
-    np.testing.assert_allclose(forest.transform(X)[row], forest.projection_.transform(described)[0], atol=1e-12)
-
-
-def test_rows_known_to_every_tree_are_at_the_centre(data):
-    X, Y = data
-    forest = ForestProximity(2, n_estimators=1).fit(X, Y)
-    drawn = np.unique(forest.forest_.estimators_samples_[0])
-    assert np.all(forest.transform(X)[drawn] == 0) and np.any(forest.transform(X) != 0)
-
-
-def test_equal_rows_are_one_row(data):
-    X, Y = data
-    twice = ForestProximity(2, n_estimators=10).fit(np.vstack([X, X[:50]]), np.vstack([Y, Y[:50]]))
-    once = ForestProximity(2, n_estimators=10).fit(X, Y)
-    assert twice.n_rows_ == once.n_rows_ == 240
-    np.testing.assert_allclose(twice.transform(X), once.transform(X), atol=1e-12)
+    model = ForestProximity(2, n_estimators=40, min_samples_leaf=5, random_state=3).fit(X, Y)
+    seed, unit = model.leaves_.random_state, column_unit(X)
+    forest = RandomForestRegressor(40, min_samples_leaf=5, max_features="sqrt", random_state=seed)
+    forest.fit(for_trees(X, unit), Y)
+    nodes, columns = forest.apply(for_trees(X, unit)), []
+    unseen_by = [np.isin(np.arange(len(X)), rows, invert=True) for rows in forest.estimators_samples_]
+    for tree, (rows, unseen) in enumerate(zip(forest.estimators_samples_, unseen_by, strict=True)):
+        for leaf in np.unique(nodes[:, tree]):
+            inside = nodes[:, tree] == leaf
+            columns.append(inside * unseen / np.sqrt(inside[rows].sum()))
+    R = np.column_stack(columns) / np.sqrt(40) / np.mean(unseen_by, axis=0)[:, None]
+    expected = SklearnPCA(2, svd_solver="full").fit_transform(R)
+    Z = model.transform(X)
+    np.testing.assert_allclose(np.abs((Z * expected).sum(axis=0)), (expected**2).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose((Z**2).sum(axis=0), (expected**2).sum(axis=0), rtol=1e-9)
 
 
 def test_a_bounded_forest_embeds_every_row(data):
     X, Y = data
     forest = ForestProximity(3, n_estimators=10, max_rows=60)
     assert forest.fit_transform(X, Y).shape == (240, 3)
-    assert forest.n_rows_ == 60 and max(map(max, forest.forest_.estimators_samples_)) < 60
+    sizes = 1 / (10 * forest.leaves_.prepared_.leaves.entries**2)
+    assert sizes.sum() == pytest.approx(10 * 60)  # of each tree as many draws as rows
 
 
 def test_sparse_equals_dense_and_unknown_rows_are_left_out(data):

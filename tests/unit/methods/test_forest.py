@@ -5,11 +5,13 @@ import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn.datasets import load_iris, make_multilabel_classification
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.linear_model import Ridge
 
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized
 from proxembed.features.leaves import column_unit, for_trees, grown
-from proxembed.methods.forest import averaged_rows
+from proxembed.methods.forest import RIDGES, averaged_rows
+from proxembed.splits.folds import stratified_folds
 
 X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=1)
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10
@@ -33,6 +35,56 @@ def test_the_forest_is_that_of_scikit_learn_and_its_vote_is_linear_in_the_leaves
     same = RandomForestRegressor(**SETTINGS).fit(for_trees(X, column_unit(X)), Y)
     expected = same.predict(for_trees(NEW, column_unit(X)))
     np.testing.assert_allclose(leaves.features(NEW) @ (V.T @ Y), expected, rtol=0, atol=1e-14)
+
+
+def test_extra_trees_are_those_of_scikit_learn():
+    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS, forest="extra")
+    same = ExtraTreesRegressor(**SETTINGS, bootstrap=True, oob_score=True).fit(for_trees(X, column_unit(X)), Y)
+    votes = leaves.votes(X, draws, Y)
+    new = same.predict(for_trees(NEW, column_unit(X)))
+    np.testing.assert_allclose(leaves.features(NEW) @ votes, new, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(leaves.unbiased(X, draws) @ votes, same.oob_prediction_, rtol=0, atol=1e-14)
+    model = ForestLeaves(forest="extra", n_estimators=40, random_state=3).fit(X, Y)
+    np.testing.assert_array_equal(model.prepared_.leaves.threshold, leaves.threshold)
+
+
+def test_the_ridge_of_folds_is_that_of_forests_grown_again():
+    """By scikit-learn's ridge regression on the leaves of a forest per fold, every copy of a row in one fold."""
+    twice = np.r_[np.arange(90), np.arange(30)]
+    model = ForestLeaves(ridge="folds", n_estimators=30, random_state=3).fit(X[twice], Y[twice])
+    errors = np.zeros(len(RIDGES))
+    for fold in stratified_folds(Y, 3):
+        own, out = twice[np.isin(twice, fold.train)], twice[np.isin(twice, fold.held_out)]
+        once = ForestLeaves(n_estimators=30, n_components=1, random_state=3).fit(X[own], Y[own])
+        R, R_new = once.lift(X[own]).toarray(), once.lift(X[out]).toarray()
+        unit = ((R - R.mean(axis=0)) ** 2).sum() / min(R.shape)
+        for i, ridge in enumerate(RIDGES):
+            found = Ridge(alpha=ridge * unit, solver="cholesky").fit(R, Y[own])
+            errors[i] += ((found.predict(R_new) - Y[out]) ** 2).sum()
+    best = RIDGES[errors.argmin()]
+    assert np.sort(errors)[1] > errors.min() * (1 + 1e-6)
+    assert model.ridge_ == pytest.approx(
+        ForestLeaves(ridge=best, n_estimators=30, random_state=3).fit(X[twice], Y[twice]).ridge_
+    )
+
+
+def test_the_ridge_of_folds_is_large_where_labels_are_noise():
+    rng = np.random.default_rng(0)
+    noise, told = rng.integers(0, 2, size=(90, 2)), (X[:, :2] > np.median(X[:, :2], axis=0)).astype(int)
+    ridges = [ForestLeaves(ridge="folds", n_estimators=50).fit(X, y).prepared_.ridge for y in (noise, told)]
+    assert ridges[0] == RIDGES[-1] and ridges[1] < 3
+
+
+def test_a_row_that_every_tree_has_drawn_is_left_out_and_placed_at_the_mean():
+    model = ForestLeaves(rows="oob", n_estimators=2, n_components=2, random_state=3).fit(X, Y)
+    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 2})
+    drawn = (draws > 0).all(axis=1)
+    assert 10 < drawn.sum() < 60
+    assert np.all(model.transform(X)[drawn] == 0)
+    Q = leaves.unbiased(X, draws).toarray()[~drawn]
+    np.testing.assert_allclose(model.mean_, Q.mean(axis=0), rtol=0, atol=1e-14)
+    alone = OPLS(n_components=2, ridge=1.0).fit(Q, Y[~drawn])
+    np.testing.assert_allclose(model.transform(X)[~drawn], alone.transform(Q), rtol=0, atol=1e-10)
 
 
 def test_out_of_bag_leaves_give_out_of_bag_votes_and_the_rf_gap_weights():

@@ -20,7 +20,6 @@ from contracts.estimators import EVERY, build, output, y_for
 from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures
 from proxembed.base import registry
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
-from proxembed.evaluate.rivals import ForestProximity
 from proxembed.model import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
 from proxembed.persist.model_file import FACTS
@@ -49,10 +48,6 @@ WRAPPED = [
     OPLS(n_components=np.int64(2), ridge=np.float64(0.1)),
 ]
 CLASSIFIERS = [Thresholded(), FLDAClassifier(), LabelKNN(), MLKNN(n_neighbors=3), MultiOutputRidge()]
-
-
-# Rivals that hold scikit-learn's trees, whose node numbers no reader can check: refused, see FOREIGN.
-REFUSED = {"ForestProximity"}
 
 
 def bits(Z):
@@ -86,7 +81,7 @@ def with_facts(path, **facts):
     repack(path, lambda name, content: json.dumps({**json.loads(content), **facts}) if name == FACTS else content)
 
 
-@pytest.mark.parametrize("cls", [c for c in EVERY if c.__name__ not in REFUSED], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", EVERY, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_estimator_comes_back_with_the_same_output(cls, kind, path):
     rows, new = KINDS[kind]
@@ -206,7 +201,6 @@ def kernel_of_mine(A, B):
 FOREIGN = {
     "function": (lambda: Kernelized(kernel=kernel_of_mine).fit(X, Y), "kernel_of_mine"),
     "tree": (lambda: RandomForestClassifier(2, random_state=0).fit(X, Y[:, 0]), "sklearn.tree._tree.Tree"),
-    "forest": (lambda: ForestProximity(2, n_estimators=3, random_state=0).fit(X, Y), "sklearn.tree._tree.Tree"),
     "os": (lambda: FunctionTransformer(os.system).fit(X), "posix.system"),
     "nested": (lambda: RelationFeatures(os.getenv).set_params(kind=kernel_of_mine).fit(X), "kernel_of_mine"),
 }
