@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow test-kernels test-lowest test-python fuzz bench results search-results reproduce docs figure types clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python fuzz bench results search-results reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -13,6 +13,7 @@ help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
 	@echo "make test    ruff, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
 	@echo "make test-slow  the tests that make test leaves out: minutes each, of searches with their default budgets"
+	@echo "make kill-test  a search killed with -9 at KILLS=20 moments, resumed each time, beside one that was not"
 	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
@@ -41,6 +42,10 @@ suite: $(VENV)/.ready-dev
 
 test-slow: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q -m slow
+
+KILLS ?= 20
+kill-test: $(VENV)/.ready-dev
+	KILLS=$(KILLS) OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/unit/workflow/test_resume.py
 
 SECONDS ?= 300
 fuzz: $(VENV)/.ready-dev

@@ -59,6 +59,7 @@ def search(
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
+    resume: bool = typer.Option(False, "--resume", help="Go on with the ended run of this command in its folder."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
@@ -66,7 +67,8 @@ def search(
     with refusals():
         options = search_options(locals())
         dataset = training_data(file, **table_options(locals()), test=test)
-        search_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-search"), json_output, started)
+        folder = out or Path(f"{dataset.name}-search")
+        search_and_show(dataset, options, Path(file), folder, json_output, started, resume)
 
 
 def search_options(given: dict[str, Any]) -> SearchOptions:
@@ -83,14 +85,20 @@ def search_options(given: dict[str, Any]) -> SearchOptions:
 
 
 def search_and_show(
-    dataset: Any, options: SearchOptions, file: Path, folder: Path, json_output: bool, started: float
+    dataset: Any,
+    options: SearchOptions,
+    file: Path,
+    folder: Path,
+    json_output: bool,
+    started: float,
+    resume: bool,
 ) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, started)
+        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, started, resume)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")

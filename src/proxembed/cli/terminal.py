@@ -17,8 +17,8 @@ FORECAST = "forecast"
 
 
 def command() -> str:
-    """The command that repeats the run."""
-    return shlex.join(["proxembed", *sys.argv[1:]])
+    """The command that repeats the run from its beginning."""
+    return shlex.join(["proxembed", *(word for word in sys.argv[1:] if word != "--resume")])
 
 
 def head(kind: str, seed: int, file: Path | None = None) -> dict:

@@ -18,6 +18,7 @@ from proxembed.adaptive import Embedded, Limits, PairOptions, Part, Stages, Swit
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import Matrix
 from proxembed.evaluate.measures import Measure
+from proxembed.study.storage import as_json
 from proxembed.study.study import Evaluator
 from proxembed.targets.labels import LabelMatrix
 
@@ -44,6 +45,23 @@ class Evaluation:
     seconds: float = field(compare=False)
     repairs: tuple[str, ...] = ()
     failed: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data."""
+        numbers = {"score": as_json(self.score), "by_fold": [as_json(score) for score in self.by_fold]}
+        return self.entry() | {"switches": list(self.switches)} | numbers
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Evaluation:
+        """The evaluation of its plain data.
+
+        >>> failed = Evaluation((3, 5), {"lam": 0.1}, -np.inf, None, (), 0.1, failed="no pairs")
+        >>> Evaluation.of(failed.plain()) == failed
+        True
+        """
+        lists = {name: tuple(plain[name]) for name in ("switches", "repairs")}
+        by_fold = tuple(float(score) for score in plain["by_fold"])
+        return cls(**plain | lists | {"score": float(plain["score"]), "by_fold": by_fold})
 
     def entry(self) -> dict[str, Any]:
         """The same as an entry of a leaderboard, with lists and a dict of its own."""
@@ -188,6 +206,18 @@ class Objective(Evaluator):
         values = {name: params[name] for name in switches.numeric()}
         seconds = perf_counter() - start
         return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
+
+    def key(self, switches: Any, params: Mapping[str, float]) -> list[Any]:
+        """Switches and parameters."""
+        return [list(Switches.of(switches).canonical().as_tuple()), dict(params)]
+
+    def plain(self, evaluation: Evaluation) -> dict[str, Any]:
+        """An evaluation as plain data."""
+        return evaluation.plain()
+
+    def restored(self, plain: dict[str, Any]) -> Evaluation:
+        """The evaluation of its plain data."""
+        return Evaluation.of(plain)
 
     def order(self, steps: Sequence[Mapping[str, float]]) -> list[int]:
         """Parameters of like stages one after another."""

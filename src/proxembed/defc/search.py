@@ -16,7 +16,7 @@ from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import float_matrix
 from proxembed.classify.rows import known_labels
 from proxembed.params import SEED, declared, param
-from proxembed.study.search_estimator import COUNT, JOBS, PROGRESS, SECONDS, SearchEstimator
+from proxembed.study.search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from proxembed.study.study import Study
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, learning
@@ -160,6 +160,7 @@ class DEFC(SearchEstimator):
     )
     n_jobs: int | None = param(default=1, like=JOBS, doc="Worker processes; the result does not depend on them.")
     random_state: Any = param(default=0, like=SEED, doc="Seed of folds, models and parameters.")
+    storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)``.")
 
     def fit(self, X, y, X_val=None, y_val=None):
@@ -231,11 +232,13 @@ class DEFC(SearchEstimator):
         return X_val, labels_val
 
     def _searched(self, X, labels: LabelMatrix, further) -> Study:
-        seed = self._seed()
+        seed, folds = self._seed(), None
+        if further is None:
+            folds = self._folds(X, labels, seed)
         objective = Objective(
             X,
             labels,
-            self._folds(X, labels, seed) if further is None else further,
+            folds if further is None else further,
             classifier=self.classifier,
             measure=self.measure,
             k_cap=K_CAP if self.n_components is None else int(self.n_components),
@@ -243,9 +246,15 @@ class DEFC(SearchEstimator):
             cache_bytes=self.cache_bytes,
             **PairOptions.taken_from(self),
         )
-        study = self._study(objective, seed, max_evals=self.max_evals, patience=self.patience)
+        strategy, data = (
+            self._strategy(ModelStrategy, "search")(),
+            {"features": X, "labels": labels, "inner folds": folds},
+        )
+        if further is not None:
+            data |= {"validation features": further[0], "validation labels": further[1]}
+        bounds = {"max_evals": self.max_evals, "patience": self.patience}
         with threadpool_limits(1, "blas"):
-            study.run(self._strategy(ModelStrategy, "search")())
+            study = self._study(objective, seed, strategy, data, **bounds)
         if study.interrupted and all(evaluation.failed for evaluation in study.outcomes):
             raise KeyboardInterrupt
         return study

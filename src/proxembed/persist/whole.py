@@ -100,6 +100,45 @@ def claimed(folder: Path, prefix: str = WRITING, file: Path | None = None) -> It
             _settle(place)
 
 
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """The folder for one run alone until the end of the block, or of its process.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be written.
+    ValueError
+        Another run that has not ended writes there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.persist.whole import alone_in
+    >>> with tempfile.TemporaryDirectory() as folder, alone_in(Path(folder)):
+    ...     len(list(Path(folder).iterdir()))
+    1
+    """
+    with claimed(folder, RUNNING) as own:
+        for other in claims(folder, RUNNING):
+            if other != own:
+                raise ValueError(
+                    f"{folder} is being written by another run{_process_of(other)}; wait for its end, or name another "
+                    "folder."
+                )
+        yield
+
+
+def _process_of(place: Path) -> str:
+    """The number of the process that holds a folder, in words."""
+    try:
+        number = (place / LOCK).read_text()
+    except OSError:
+        return ""
+    return f" (process {number})" if number else ""
+
+
 def claims(folder: Path, prefix: str) -> list[Path]:
     """The folders of this prefix that living processes hold.
 
@@ -233,6 +272,8 @@ def _locked_place(folder: Path, prefix: str) -> tuple[Path, BinaryIO]:
             raise
         _lock(lock, wait=True)
         if (place / LOCK).exists():
+            lock.write(str(os.getpid()).encode())
+            lock.flush()
             return place, lock
         lock.close()
 

@@ -16,13 +16,14 @@ from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.model import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, param, shown
+from proxembed.splits.folds import Split
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .candidates import FIRST, candidates, component_sizes
 from .method_strategies import MethodStrategy
-from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, SearchEstimator
+from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from .study import Study
 from .trials import FoldScores, MethodTrial, best_trial
 from .work_budget import WorkBudget
@@ -142,6 +143,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         "and choice are then the same in every run, and the seconds are a brake. None: seconds decide.",
     )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
+    storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
     def fit(self, X, y, groups=None):
@@ -216,17 +218,18 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
         seed, strategy = self._seed(), self._strategy(MethodStrategy, "strategy")(*self._candidates(labels))
-        parts = self._parts(X, labels, groups, seed)
+        splits = self._splits(X, labels, seed, groups)
+        parts = self._parts(X, labels, groups, splits, seed)
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
         scores = FoldScores(parts, X.shape[0], sizes, measure_of(self.measure), budget)
         work = None if budget is None else budget.work
-        return self._study(scores, seed, max_trials=self.max_trials, max_work=work).run(strategy)
+        data = {"features": X, "labels": labels, "inner folds": splits, "scaling": self.scaling_}
+        return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
 
-    def _parts(self, X, labels: LabelMatrix, groups, seed: int) -> tuple[Part, ...]:
+    def _parts(self, X, labels: LabelMatrix, groups, splits: list[Split], seed: int) -> tuple[Part, ...]:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
         rng, kind = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
         self.scaling_ = kind
-        splits = self._splits(X, labels, seed, groups)
         return tuple(make_part(X, labels, rng.permutation(split.train), split.held_out, kind) for split in splits)
 
     def _keep(self, study: Study, best: MethodTrial, X, y, groups) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from proxembed.evaluate.arms import settings
 
 from .candidates import Candidate
@@ -110,11 +108,15 @@ class MethodStrategy(Strategy):
         study.entered[key] = fresh
         return fresh
 
-    def drawn(self, study: Study, rng: np.random.Generator, favourites: tuple[Candidate, ...]) -> list[MethodTrial]:
-        """Up to nine new configurations, as the budget of trials allows: half of them of the favourites, if any."""
+    def drawn(self, study: Study, favourites: tuple[Candidate, ...]) -> list[MethodTrial]:
+        """Up to nine new configurations, as the budget of trials allows: half of them of the favourites, if any.
+
+        Each is drawn from a generator of its own, made of the seed and its number.
+        """
         number = min(study.trials_left, WIDTH)
         found: list[MethodTrial] = []
-        for _ in range(TRIES * int(number)):
+        for attempt in range(TRIES * int(number)):
+            rng = study.generator(len(study.entered), attempt)
             among = favourites if favourites and rng.random() < 0.5 else self.pool
             fresh = self.entered(study, among[rng.integers(len(among))].sample(rng))
             if fresh is not None:
@@ -163,11 +165,11 @@ class Halving(MethodStrategy):
 
     def after(self, study: Study) -> Batches:
         """The races."""
-        rng, pool = np.random.default_rng(study.seed), self.pool
-        order = rng.permutation(len(pool))[: int(min(study.trials_left, len(pool)))]
+        pool = self.pool
+        order = study.generator().permutation(len(pool))[: int(min(study.trials_left, len(pool)))]
         defaults = [self.entered(study, pool[i].default()) for i in order]
         yield from self.race(study, [t for t in defaults if t is not None])
-        while not study.perfect and (trials := self.drawn(study, rng, self.favourites(study))):
+        while not study.perfect and (trials := self.drawn(study, self.favourites(study))):
             before = len(study.outcomes)
             yield from self.race(study, trials)
             if len(study.outcomes) == before:
@@ -197,8 +199,7 @@ class RandomMethods(MethodStrategy):
 
     def after(self, study: Study) -> Batches:
         """The draws, nine at a time."""
-        rng = study.generator()
-        while not study.perfect and (trials := self.drawn(study, rng, ())):
+        while not study.perfect and (trials := self.drawn(study, ())):
             before = len(study.outcomes)
             yield from self.rung(study, trials, study.evaluator.rungs[-1])
             if len(study.outcomes) == before:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from inspect import signature
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -16,8 +18,9 @@ from proxembed.splits.folds import Split
 from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
 
+from .storage import StudyFile, digest, opened
 from .strategies import STRATEGIES, Strategy
-from .study import Evaluator, Study
+from .study import Study
 
 
 def _takes_progress(function: Any) -> bool:
@@ -35,6 +38,15 @@ def _takes_progress(function: Any) -> bool:
 COUNT = Param(low=1, high=10_000_000, integer=True, choices=(None,))
 SECONDS = Param(above=0, choices=(None, math.inf))
 JOBS = Param(low=-1024, high=1024, integer=True, choices=(None,))
+STORAGE = Param(
+    choices=(None,), words="the name of a folder", test=lambda value: isinstance(value, str | PathLike | StudyFile)
+)
+STORED = (
+    "Folder in which every finished fit is kept as a line of ``study.jsonl``; a search of the same data, options and "
+    "seed goes on with what is there, and one of others is refused. None keeps nothing."
+)
+FREE = {"max_seconds", "max_trials", "max_evals", "max_work", "n_jobs", "progress", "storage", "refit", "cache_bytes"}
+ELSEWHERE = {"cv", "random_state"}  # among the facts as folds and as the seed
 PROGRESS = Param(choices=(None,), words="a function of (done, total, text)", test=_takes_progress)
 
 
@@ -85,10 +97,17 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
             cv = (StratifiedFolds if groups is None else GroupFolds)(int(cv), random_state=seed)
         return as_splits(cv, X, labels, groups)
 
-    def _study(self, evaluator: Evaluator, seed: int, **bounds: Any) -> Study:
+    def _study(self, evaluator: Any, seed: int, strategy: Strategy, data: Mapping[str, Any], **bounds: Any) -> Study:
+        """The study, carried out; with ``storage`` it goes on where an earlier one of the same ``data`` has ended."""
         seconds = None if self.max_seconds == math.inf else self.max_seconds
         bounds |= {"max_seconds": seconds, "n_jobs": self.n_jobs, "progress": self.progress}
-        return Study(evaluator, seed=seed, **bounds)
+        with opened(self.storage) as file:
+            if file is not None:
+                options = self.get_params(deep=False).items()
+                facts = {name: value for name, value in options if name not in FREE | ELSEWHERE}
+                hashes = {name: digest(values) for name, values in data.items()}
+                file.begin({**facts, "measure": evaluator.measure.name, "seed": seed, **hashes})
+            return Study(evaluator, seed=seed, storage=file, **bounds).run(strategy)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

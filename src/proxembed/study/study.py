@@ -19,6 +19,7 @@ import numpy as np
 
 from proxembed.execute.executor import Executor, Progress, ended_quietly, silent
 
+from .storage import StudyFile
 from .strategies import Strategy
 
 
@@ -74,18 +75,51 @@ class Evaluator:
         """Whether nothing is to be gained by further steps of this trial."""
         return False
 
+    def key(self, config: Any, step: Any) -> Any:
+        """What tells a step from all others, as plain data."""
+        raise TypeError(f"{type(self).__name__} must define key(config, step) to be stored.")
 
-def _take(evaluator: Evaluator, call: tuple) -> tuple[list[tuple[int, Any, float]], int, Mapping[str, int]]:
+    def plain(self, outcome: Any) -> Any:
+        """An outcome as plain data; None where another run may have another one."""
+        raise TypeError(f"{type(self).__name__} must define plain(outcome) to be stored.")
+
+    def restored(self, plain: Any) -> Any:
+        """The outcome of its plain data."""
+        raise TypeError(f"{type(self).__name__} must define restored(plain) to be stored.")
+
+
+class _Call(NamedTuple):
+    """Steps that a worker takes, ``least`` of them however late it is; ``known`` holds outcomes by place."""
+
+    config: Any
+    steps: Sequence[Any]
+    options: Mapping[str, Any]
+    least: int
+    until: float
+    file: StudyFile | None
+    known: Mapping[int, Any]
+
+
+def _take(evaluator: Evaluator, call: _Call) -> tuple[list[tuple[int, Any, float]], int, Mapping[str, int]]:
     """Take steps until the time is spent: place, outcome and end of each; the process and the counts of its cache."""
-    config, steps, options, least, until = call
     done: list[tuple[int, Any, float]] = []
-    for place in evaluator.order(steps):
-        if len(done) >= least and time.time() >= until:
+    for place in evaluator.order(call.steps):
+        if len(done) >= call.least and time.time() >= call.until and place not in call.known:
             break
-        done.append((place, evaluator.evaluate(config, steps[place], **options), time.time()))
+        done.append((place, _outcome(evaluator, call, place), time.time()))
         if evaluator.enough(done[-1][1]):
             break
     return sorted(done, key=lambda one: one[0]), os.getpid(), evaluator.cache_stats
+
+
+def _outcome(evaluator: Evaluator, call: _Call, place: int) -> Any:
+    """The outcome of a step: the one that is known, or a new one, which is stored before anything else."""
+    if place in call.known:
+        return call.known[place]
+    outcome = evaluator.evaluate(call.config, call.steps[place], **call.options)
+    if call.file is not None and (plain := evaluator.plain(outcome)) is not None:
+        call.file.append(evaluator.key(call.config, call.steps[place]), plain)
+    return outcome
 
 
 class Study:
@@ -101,6 +135,7 @@ class Study:
     patience : outcomes in a row without a better score that end the search, counted after each batch.
     n_jobs : workers, as joblib counts.
     progress : called as progress(done, total, text) before each batch and after each piece of work.
+    storage : StudyFile, begun, from which finished steps are taken, and to which others are added; None for none.
 
     Attributes
     ----------
@@ -136,8 +171,10 @@ class Study:
         patience: int | None = None,
         n_jobs: int | None = 1,
         progress: Progress | None = None,
+        storage: StudyFile | None = None,
     ):
         self.evaluator, self.seed, self.max_trials, self.max_evals = evaluator, seed, max_trials, max_evals
+        self.storage = storage
         bounds = (max_seconds, max_work, patience)
         self.seconds, self.work, self.patience = (math.inf if bound is None else bound for bound in bounds)
         self.work_done = 0.0
@@ -230,16 +267,18 @@ class Study:
     def _carried_out(self, batch: Sequence[Work]) -> list[tuple[Any, Any, Any]]:
         """Run a batch, as much of it as the evaluations suffice for; a single piece of work in this process."""
         room = self.evaluations_left
-        calls: list[tuple] = []
+        calls: list[_Call] = []
         results: list[tuple[Any, Any, Any]] = []
         for work in batch:
             steps = work.steps[: int(min(room, len(work.steps)))]
             room -= len(steps)
             least = len(steps) if work.owed else int(not self.outcomes and not calls)
-            calls.append((work.trial.config, steps, work.options, least, self._started + self.seconds))
+            known, until = self._known(work.trial.config, steps), self._started + self.seconds
+            calls.append(_Call(work.trial.config, steps, work.options, least, until, self.storage, known))
         self._show(batch[0].trial)
+        here = len(calls) == 1 or all(len(call.known) == len(call.steps) for call in calls)
         alone = map(partial(_take, self.evaluator), calls)
-        with ended_quietly(alone if len(calls) == 1 else self.executor.map(_take, calls)) as returned:
+        with ended_quietly(alone if here else self.executor.map(_take, calls)) as returned:
             for work, (done, process, stats) in zip(batch, returned, strict=True):
                 self._caches[process] = stats
                 for place, outcome, ended in done:
@@ -247,6 +286,13 @@ class Study:
                     results.append((work.trial, work.steps[place], outcome))
                 self._show(work.trial)
         return results
+
+    def _known(self, config: Any, steps: Sequence[Any]) -> dict[int, Any]:
+        """The outcomes of steps that an earlier run has stored, by place."""
+        if self.storage is None:
+            return {}
+        stored = [self.storage.outcome(self.evaluator.key(config, step)) for step in steps]
+        return {place: self.evaluator.restored(plain) for place, plain in enumerate(stored) if plain is not None}
 
     def _record(self, trial: Trial, step: Any, outcome: Any, ended: float) -> None:
         trial.record(step, outcome)

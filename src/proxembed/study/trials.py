@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.model import embedded
 
 from .candidates import suited
+from .storage import as_json
 from .study import Evaluator, Trial
 from .work_budget import WorkBudget
 
@@ -31,13 +32,33 @@ STEPS_BELOW = 2
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one fit gave: the score at each size (k -> score), seconds, the reason of a failure, warnings."""
+    """What one fit gave: the score at each size (k -> score), seconds, the reason of a failure, warnings.
+
+    ``stopped``: the clock ended it, so that another run may have another outcome.
+    """
 
     curve: dict[int, float]
     seconds: float
     bounded: bool = False
     failure: str | None = None
     notes: tuple[str, ...] = ()
+    stopped: bool = False
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data, which has no place for what the clock ended."""
+        values = {name: value for name, value in asdict(self).items() if name != "stopped"}
+        return values | {"curve": [[k, as_json(score)] for k, score in self.curve.items()]}
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Outcome:
+        """The outcome of its plain data.
+
+        >>> found = Outcome({2: 0.5, 3: math.nan}, 0.1, notes=("a",))
+        >>> str(Outcome.of(found.plain())) == str(found)
+        True
+        """
+        curve = {k: float(score) for k, score in plain["curve"]}
+        return cls(**plain | {"curve": curve, "notes": tuple(plain["notes"])})
 
 
 @dataclass(eq=False)
@@ -195,6 +216,18 @@ class FoldScores(Evaluator):
         last = shape_of(part.X, part.labels.c).rows(self.budget.last_rows or self.full)
         return self.budget.permits(fit_work(config, last))
 
+    def key(self, config: Any, step: tuple[int, int]) -> list[Any]:
+        """Method, parameters, number of training rows and fold."""
+        return [title_of(config), settings(config), *step]
+
+    def plain(self, outcome: Outcome) -> dict[str, Any] | None:
+        """An outcome as plain data; None where the clock ended it."""
+        return None if outcome.stopped else outcome.plain()
+
+    def restored(self, plain: dict[str, Any]) -> Outcome:
+        """The outcome of its plain data."""
+        return Outcome.of(plain)
+
     def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
         """The outcome of one fit; ``options`` are those of ``run_trial``."""
         rows, fold = step
@@ -252,7 +285,7 @@ def run_trial(
     >>> sorted(run_trial(OPLS(), part, (1, 2, 5), MEASURES["macro average precision"]).curve)
     [1, 2]
     """
-    started = time.perf_counter()
+    started, stopped = time.perf_counter(), False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -262,11 +295,11 @@ def run_trial(
                 curve = {k: measured(measure, Z[:, :k], Z_held_out[:, :k], part) for k in widths}
             failure = None
         except OutOfBudget:
-            curve, failure = {}, f"stopped after {limit:.3g} s: the time of the search was spent"
+            curve, failure, stopped = {}, f"stopped after {limit:.3g} s: the time of the search was spent", True
         except Exception as error:
             curve, failure = {}, reason_of(error)
     notes = tuple(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
-    return Outcome(curve, time.perf_counter() - started, bounded, failure, notes)
+    return Outcome(curve, time.perf_counter() - started, bounded, failure, notes, stopped)
 
 
 def _embedded(estimator, part: Part, largest: int, bounded: bool):

@@ -79,8 +79,12 @@ class Found:
         return {method.n_components for _, method in self.leaders}
 
 
-def run_engine(options: SearchOptions, dataset: Any, split: Any, progress: Any, plan: Any = None) -> Found:
+def run_engine(
+    options: SearchOptions, dataset: Any, split: Any, progress: Any, plan: Any = None, storage: Any = None
+) -> Found:
     """The search on the training rows, within its part of the plan; groups and time are respected by its folds.
+
+    ``storage`` is a StudyFile that keeps what is finished, or None.
 
     Examples
     --------
@@ -93,10 +97,13 @@ def run_engine(options: SearchOptions, dataset: Any, split: Any, progress: Any, 
     (('OPLS', OPLS(n_components=2)),)
     """
     train = dataset.take(split.train)
-    return (adaptive_models if options.engine == "defc" else registered_methods)(options, train, progress, plan)
+    engine = adaptive_models if options.engine == "defc" else registered_methods
+    return engine(options, train, progress, plan, storage)
 
 
-def registered_methods(options: SearchOptions, train: Any, progress: Any, plan: Any = None) -> Found:
+def registered_methods(
+    options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None
+) -> Found:
     """The best of all registered methods, or of those named."""
     study = EmbeddingSearch(
         None if options.methods is None else list(options.methods),
@@ -110,6 +117,7 @@ def registered_methods(options: SearchOptions, train: Any, progress: Any, plan: 
         strategy=options.strategy or "halving",
         max_work=_work(options, plan),
         refit=False,
+        storage=storage,
         progress=progress,
     )
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
@@ -158,7 +166,7 @@ def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
         return True
 
 
-def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any = None) -> Found:
+def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None) -> Found:
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
     train = known_rows(train)
     strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
@@ -174,6 +182,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
         n_components=None if options.n_components is None else max(component_range(options.n_components, train)),
         n_jobs=options.n_jobs,
         random_state=options.seed,
+        storage=storage,
         progress=progress,
     )
     interrupted = fitted_or_interrupted(study, scaling_apply(features_fit(kind, train.X), train.X), y)

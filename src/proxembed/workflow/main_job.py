@@ -27,6 +27,7 @@ from proxembed.model import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, make_splits
+from proxembed.study.storage import STUDY
 
 from .comparison import data_and_head
 from .engines import Found, run_engine
@@ -36,6 +37,7 @@ from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
 from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
+from .stored_study import folder_of, stored_study, stored_work
 
 
 def search(
@@ -61,6 +63,7 @@ def search(
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
+    resume: str | Path | None = None,
     progress: Progress | None = None,
     **columns: Any,
 ) -> SearchResult:
@@ -116,6 +119,9 @@ def search(
         Test rows.
     folder : str or Path, optional
         Where the results are written as they are finished; ``SearchResult.save`` writes them later.
+    resume : str or Path, optional
+        Folder of a run that was ended: it goes on there with the same data and options, from the fits that
+        ``study.jsonl`` holds. The budget may be another one, the same one begins anew.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
@@ -160,9 +166,9 @@ def search(
         refit_all,
         max_work,
     )
-    started = time.time()
+    started, folder = time.time(), folder_of(folder, resume)
     dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
-    return run_search(dataset, options, head, folder, progress or silent, started)
+    return run_search(dataset, options, head, folder, progress or silent, started, resume is not None)
 
 
 def run_search(
@@ -172,6 +178,7 @@ def run_search(
     folder: str | Path | None,
     progress: Progress = silent,
     started: float | None = None,
+    resume: bool = False,
 ) -> SearchResult:
     """Do the whole job, phase by phase: what ``search`` and the program both do.
 
@@ -185,6 +192,8 @@ def run_search(
     progress : callable
     started : float, optional
         ``time.time()`` when the command began; None: now.
+    resume : bool, default=False
+        Whether the run goes on with the study that the folder holds.
 
     Returns
     -------
@@ -194,15 +203,17 @@ def run_search(
         options = replace(options, refit_all=True)
     started = time.time() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
-    plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started)
+    work = stored_work(Path(folder), options) if resume and folder is not None else None
+    plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work)
     if plan.bounded:
         progress(0, 0, f"forecast: {plan.forecast_line}")
     split = plan.taking_part()
     make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
-    with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE)) as place:
+    with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE, STUDY)) as place:
         if place is not None:
             check_model_path(place.folder / MODEL)
-        found = run_engine(options, dataset, split, progress, plan)
+        with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
+            found = run_engine(options, dataset, split, progress, plan, storage)
         plan.settle(found.leaders, found.work)
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")

@@ -266,7 +266,14 @@ class Plan:
         }
 
 
-def make_plan(options: SearchOptions, dataset: Any, split: Split, sizes: tuple[int, ...], started: float) -> Plan:
+def make_plan(
+    options: SearchOptions,
+    dataset: Any,
+    split: Split,
+    sizes: tuple[int, ...],
+    started: float,
+    work: float | None = None,
+) -> Plan:
     """The plan of a search of these data.
 
     Parameters
@@ -279,6 +286,8 @@ def make_plan(options: SearchOptions, dataset: Any, split: Split, sizes: tuple[i
         Numbers of components to compare.
     started : float
         ``time.time()`` when the command began.
+    work : float, optional
+        That of an ended run which these options continue; None: as they ask for.
 
     Returns
     -------
@@ -294,7 +303,9 @@ def make_plan(options: SearchOptions, dataset: Any, split: Split, sizes: tuple[i
     >>> plan.lines, plan.cuts.folds
     ([], 5)
     """
-    if options.max_work is not None:
+    if work is not None:
+        pass
+    elif options.max_work is not None:
         work = float(options.max_work)
     elif options.max_seconds is None:
         work = inf

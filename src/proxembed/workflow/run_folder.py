@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.persist import write_whole
-from proxembed.persist.whole import RUNNING, check_place, claimed, claims
+from proxembed.persist.whole import alone_in, check_place
 
 LEADERBOARD, PREDICTIONS, RECORD, PAGE = "leaderboard.csv", "predictions.npz", "results.json", "index.html"
 UNFINISHED = "unfinished.json"  # of a run that has no summary yet
@@ -55,6 +55,10 @@ class RunFolder:
         older = [self.folder / name for name in self.names if name not in written]
         write_whole({self.folder / name: content for name, content in files.items()}, remove=older)
         self.written = written
+
+    def note(self, name: str) -> None:
+        """Count a file that was written elsewhere among those of this run."""
+        self.written = [each for each in self.names if each == name or each in self.written]
 
     @property
     def paths(self) -> list[Path]:
@@ -123,9 +127,7 @@ def run_folder(folder: Path, names: Sequence[str] = ()) -> Iterator[RunFolder]:
         folder.mkdir(parents=True, exist_ok=True)
         for name in names:
             check_place(folder / name)
-        with claimed(folder, RUNNING) as place:
-            if set(claims(folder, RUNNING)) - {place}:
-                raise ValueError(f"{folder} is being written by another run; wait for its end, or name another folder.")
+        with alone_in(folder):
             run = RunFolder(folder, names)
             with note_written(run):
                 yield run

@@ -25,6 +25,7 @@ UNFINISHED = {"unfinished.json"}
 VALUES = UNFINISHED | {"predictions.npz"}
 COMPARED = {"leaderboard.csv", "predictions.npz", "results.json"}
 PAGE = COMPARED | {"index.html"}
+STUDY = {"study.jsonl"}
 MODEL = {"model.skops", "model.md", "embedding.npz"}
 # Where a phase of the search begins, what is in the folder then, what at the end, and the sections that are missing.
 SEARCH = {
@@ -59,7 +60,7 @@ def out(tmp_path):
     """A folder with the files of an earlier run, and one of the user's."""
     folder = tmp_path / "out"
     folder.mkdir()
-    for name in PAGE | MODEL | UNFINISHED | {"mine.txt"}:
+    for name in PAGE | MODEL | UNFINISHED | STUDY | {"mine.txt"}:
         (folder / name).write_text("<!-- proxembed model card --> of an earlier run")
     return folder
 
@@ -109,8 +110,9 @@ def test_an_interruption_of_the_search_keeps_what_was_finished(unsplit, out, mon
     room, name, before, after, missing = SEARCH[phase]
     found = interrupted(monkeypatch, room, name, seen=lambda: of_this_run(out))
     done = program("search", unsplit, *QUICK, "-o", out)
-    assert found and found[0] == before, done.output
+    assert found and found[0] == before | STUDY, done.output
     line = last_line(done)
+    after = after | STUDY
     assert of_this_run(out) == after and names(out) == after | {"mine.txt"}, "nothing of the earlier run"
     assert line.startswith("proxembed: interrupted; ") and f"{out}: " in line and all(name in line for name in after)
     if "results.json" in after:
@@ -129,7 +131,8 @@ def test_an_interruption_of_the_comparison_keeps_what_was_finished(file, out, mo
     done = program("compare", file, *FAST, "-o", out)
     assert found and found[0] == before, done.output
     line = last_line(done)
-    assert of_this_run(out) == after and names(out) == after | MODEL | {"mine.txt"}, "models are not a comparison's"
+    left = after | MODEL | STUDY | {"mine.txt"}
+    assert of_this_run(out) == after and names(out) == left, "models are not a comparison's"
     assert "kept 2 complete folds of 2" in line and all(name in line for name in after)
     check_record(out, missing)
 
@@ -140,6 +143,7 @@ def test_a_second_interruption_leaves_what_is_on_disk(unsplit, file, out, monkey
     room, name, before, *_ = (SEARCH if verb == "search" else COMPARE)[phase]
     interrupted(monkeypatch, room, name, times=2)
     done = program(verb, *((unsplit, *QUICK) if verb == "search" else (file, *FAST)), "-o", out)
+    before = before | STUDY if verb == "search" else before
     assert of_this_run(out) == before and not names(out) & {"index.html", ".running"}
     line = last_line(done)
     assert line.startswith(f"proxembed: interrupted; kept in {out}: ") and all(name in line for name in before)
@@ -154,8 +158,8 @@ def test_an_error_after_a_phase_tells_what_was_kept(unsplit, out, monkeypatch):
     line = done.stderr.strip().splitlines()[-1]
     assert done.exit_code == 2 and "Traceback" not in done.stderr and done.stdout == ""
     assert line.startswith("proxembed: the memory does not suffice (Unable to allocate 8.00 GiB); give fewer rows")
-    assert line.endswith(f"Before that: kept in {out}: leaderboard.csv, predictions.npz, results.json.")
-    assert of_this_run(out) == COMPARED and not names(out) & MODEL
+    assert line.endswith(f"Before that: kept in {out}: leaderboard.csv, predictions.npz, results.json, study.jsonl.")
+    assert of_this_run(out) == COMPARED | STUDY and not names(out) & MODEL
 
 
 def test_before_anything_is_finished_the_earlier_run_stays(unsplit, file, out, monkeypatch):
@@ -227,7 +231,7 @@ def signalled(unsplit, out, number, word, count, *options):
 def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
     out, number = tmp_path / "out", signal.SIGTERM
     code, told = signalled(unsplit, out, number, "trial", 9, "--max-trials", "100000", "--max-seconds", "600")
-    assert code == 143 and names(out) == MODEL | UNFINISHED
+    assert code == 143 and names(out) == MODEL | UNFINISHED | STUDY
     last = told.strip().splitlines()[-1]
     assert last.startswith("proxembed: interrupted; the best so far (") and "Traceback" not in told, told
 
@@ -237,7 +241,7 @@ def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
 def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(unsplit, tmp_path, name):
     out, number = tmp_path / "out", getattr(signal, name)
     code, told = signalled(unsplit, out, number, "diagnosis", 1)
-    assert code == 128 + number and names(out) == PAGE | MODEL and str(out) in told
+    assert code == 128 + number and names(out) == PAGE | MODEL | STUDY and str(out) in told
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
@@ -246,8 +250,9 @@ def test_a_killed_run_leaves_what_was_finished_and_the_next_one_clears_the_rest(
     code, told = signalled(unsplit, out, signal.SIGKILL, "diagnosis", 1)
     assert code == -signal.SIGKILL and "Traceback" not in told
     left = names(out)
-    assert len(left - COMPARED) == 1 and left > COMPARED and (left - COMPARED).pop().startswith(".running-")
-    assert program("report", out).exit_code == 0 and names(out) == PAGE
+    assert len(left - COMPARED - STUDY) == 1 and left > COMPARED | STUDY
+    assert (left - COMPARED - STUDY).pop().startswith(".running-")
+    assert program("report", out).exit_code == 0 and names(out) == PAGE | STUDY
     record = json.loads((out / "results.json").read_text())
     assert record["map"] is not None and record["diagnosis"] is None
 
@@ -261,10 +266,10 @@ def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsp
         next(line for line in run.stdout if line.strip() == "diagnosis")
         before = names(out)
         done = program("compare", file, *FAST, "-o", out)
-        assert done.exit_code == 2 and f"{out} is being written by another run" in done.stderr
+        assert done.exit_code == 2 and f"{out} is being written by another run (process {run.pid})" in done.stderr
         assert names(out) == before
         run.kill()
-    assert program("compare", file, *FAST, "-o", out).exit_code == 0 and names(out) == PAGE
+    assert program("compare", file, *FAST, "-o", out).exit_code == 0 and names(out) == PAGE | STUDY
 
 
 def test_what_is_ignored_or_handled_stays_so():

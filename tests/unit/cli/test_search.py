@@ -26,6 +26,7 @@ FILES = [
     "model.skops",
     "predictions.npz",
     "results.json",
+    "study.jsonl",
 ]
 
 
@@ -110,7 +111,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
     monkeypatch.setattr(trials, "run_trial", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far" in done.stderr
-    assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops", "unfinished.json"]
+    assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops", "study.jsonl", "unfinished.json"]
     assert load(tmp_path / "out" / "model.skops").predict(np.zeros((1, 6))).shape == (1, 3)
 
 
@@ -169,7 +170,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_the_earlier_folder_whole(unsp
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     full_at(None)
     done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
-    assert done.exit_code == 2 and "unfinished.json: No space left on device; free some space" in done.stderr
+    assert done.exit_code == 2 and "study.jsonl: No space left on device; free some space" in done.stderr
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 

@@ -136,7 +136,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
     monkeypatch.setattr(Objective, "evaluate", stopped)
     done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far (DEFC [3," in done.stderr, done.output
-    kept = ["embedding.npz", "model.md", "model.skops", "unfinished.json"]
+    kept = ["embedding.npz", "model.md", "model.skops", "study.jsonl", "unfinished.json"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == kept
 
 

@@ -1,0 +1,186 @@
+"""The study on disk: what is stored comes back, what is torn or foreign does not, and a search goes on where it was."""
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from proxembed import DEFC, EmbeddingSearch
+from proxembed.persist.whole import alone_in
+from proxembed.study import trials
+from proxembed.study.storage import StudyFile, digest
+from proxembed.tables import Column, TableRows
+from proxembed.targets.labels import LabelMatrix
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 5))
+Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
+METHODS = {"methods": ["opls", "mmc", "mvmd"], "n_components": 2, "max_trials": 12, "max_seconds": None}
+SEARCHES = {
+    "halving": EmbeddingSearch(**METHODS),
+    "random": EmbeddingSearch(**METHODS, strategy="random"),
+    "two workers": EmbeddingSearch(**METHODS, n_jobs=2),
+    "reduced8": DEFC(max_evals=24, cv=2),
+    "ga": DEFC("ga", max_evals=100, cv=2),
+}
+
+
+def trials_of(search):
+    found = search.trials_ if isinstance(search, EmbeddingSearch) else search.leaderboard_
+    return [{key: value for key, value in trial.items() if key != "seconds"} for trial in found]
+
+
+def search(name, folder, **options):
+    known = SEARCHES[name]
+    return type(known)(**{**known.get_params(), "storage": folder, **options}).fit(X, Y)
+
+
+def steps_of(lines):
+    return [json.dumps(json.loads(line)["step"]) for line in lines[1:]]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_goes_on_from_any_line_and_ends_as_the_whole_one(name, tmp_path):
+    whole, path = search(name, None), tmp_path / "study.jsonl"
+    assert trials_of(search(name, tmp_path)) == trials_of(whole)
+    lines = path.read_text().splitlines(keepends=True)
+    for number in (5,) if name in ("two workers", "ga") else (1, 2, 9, len(lines) - 1, len(lines)):
+        path.write_text("".join(lines[:number]) + '{"id": "torn')
+        again = search(name, tmp_path)
+        assert trials_of(again) == trials_of(whole) and again.best_score_ == whole.best_score_
+        assert np.array_equal(again.transform(X), whole.transform(X))
+        told = path.read_text().splitlines()
+        assert len(told) == len(lines) == 1 + len(set(steps_of(told))), "every fit once, and the torn line is gone"
+        assert told[:number] == [line.strip() for line in lines[:number]]
+
+
+def test_what_is_stored_is_not_fitted_again(tmp_path, monkeypatch):
+    search("halving", tmp_path)
+
+    def fitted(*args, **options):
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr(trials, "run_trial", fitted)
+    assert len(search("halving", tmp_path).trials_) == 12
+
+
+def test_a_larger_budget_goes_on_as_if_it_had_been_asked_for(tmp_path):
+    search("halving", tmp_path, max_trials=8)
+    assert trials_of(search("halving", tmp_path, max_trials=14)) == trials_of(search("halving", None, max_trials=14))
+
+
+def test_a_trial_draws_from_its_number_alone():
+    """Fewer draws before it, as another strategy takes them, do not change a drawn configuration."""
+    few, many = (search("random", None, max_trials=number).trials_ for number in (5, 12))
+    assert [t["params"] for t in few] == [t["params"] for t in many[:5]]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"random_state": 1}, "seed (0 then, 1 now)"),
+        ({"n_components": 3}, "n_components (2 then, 3 now)"),
+        ({"measure": "Jaccard@10"}, "measure ('macro average precision' then, 'Jaccard@10' now)"),
+        ({"methods": ["opls"]}, "methods (['opls', 'mmc', 'mvmd'] then, ['opls'] now)"),
+        ({"strategy": "random"}, "strategy ('halving' then, 'random' now)"),
+        ({"cv": 4}, "inner folds"),
+    ],
+)
+def test_other_options_are_refused_by_name(options, words, tmp_path):
+    search("halving", tmp_path, max_trials=1)
+    before = (tmp_path / "study.jsonl").read_text()
+    with pytest.raises(ValueError, match="is the study of another search, which differs in") as refused:
+        search("halving", tmp_path, **options)
+    assert words in str(refused.value) and (tmp_path / "study.jsonl").read_text() == before
+
+
+def test_other_data_are_refused_by_name(tmp_path):
+    known = EmbeddingSearch(["opls"], 2, max_trials=1, storage=tmp_path).fit(X, Y)
+    moved = X.copy()
+    moved[3, 2] += 1e-9
+    with pytest.raises(ValueError, match="differs in features; resume with the same data"):
+        known.fit(moved, Y)
+    flipped = Y.copy()
+    flipped[3, 2] = 1 - flipped[3, 2]
+    with pytest.raises(ValueError, match="differs in inner folds, labels"):
+        known.fit(X, flipped)
+
+
+def test_another_file_of_this_name_is_let_alone(tmp_path):
+    (tmp_path / "study.jsonl").write_text('{"mine": 1}\n')
+    with pytest.raises(ValueError, match="study.jsonl is no study of proxembed; move it away"):
+        EmbeddingSearch(["opls"], 2, max_trials=1, storage=tmp_path).fit(X, Y)
+    assert (tmp_path / "study.jsonl").read_text() == '{"mine": 1}\n'
+
+
+def test_a_folder_is_searched_by_one_process_at_a_time(tmp_path):
+    with alone_in(tmp_path), pytest.raises(ValueError, match=rf"by another run \(process {os.getpid()}\)"):
+        EmbeddingSearch(["opls"], 2, max_trials=1, storage=tmp_path).fit(X, Y)
+    EmbeddingSearch(["opls"], 2, max_trials=1, storage=tmp_path).fit(X, Y)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.jsonl"]
+
+
+def test_a_folder_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="storage=3 is not allowed; storage must be None or the name of a folder"):
+        EmbeddingSearch(storage=3).fit(X, Y)
+
+
+def test_lines_of_another_study_and_torn_ones_are_skipped(tmp_path):
+    path = tmp_path / "study.jsonl"
+    own = StudyFile(path).begin({"seed": 0})
+    worker = pickle.loads(pickle.dumps(own))
+    worker.append(["a", 0], 0.5)
+    StudyFile(path).append(["b", 0], 0.7)  # a worker of a killed run, whose file has been replaced
+    with open(path, "a") as file:
+        file.write("\x00\x00torn in the middle\n")
+    own.append(["c", np.int64(1)], 0.9)
+    again = StudyFile(path).begin({"seed": 0})
+    assert [again.outcome([name, number]) for name, number in (("a", 0), ("b", 0), ("c", 1))] == [0.5, None, 0.9]
+
+
+def test_a_study_without_a_step_leaves_the_one_that_it_was_to_replace(tmp_path):
+    path = tmp_path / "study.jsonl"
+    first = StudyFile(path).begin({})
+    first.append("a", 1)
+    first.close()
+    before = path.read_bytes()
+    StudyFile(path, resume=False).begin({}).close()
+    assert path.read_bytes() == before
+    path.unlink()
+    StudyFile(path, resume=False).begin({}).close()
+    assert not path.exists()
+
+
+def test_what_the_clock_has_ended_is_not_stored(tmp_path, monkeypatch):
+    outcome = trials.Outcome({}, 0.1, failure="stopped", stopped=True)
+    monkeypatch.setattr(trials, "run_trial", lambda *args, **options: outcome)
+    with pytest.raises(ValueError, match="no configuration could be fitted"):
+        search("halving", tmp_path)
+    assert not (tmp_path / "study.jsonl").exists()
+
+
+def test_a_disk_that_is_full_is_told_with_the_name_of_the_file(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device.*study.jsonl"):
+        search("halving", tmp_path)
+
+
+def test_a_digest_follows_from_values_not_from_how_they_are_stored():
+    S = sparse.csr_array(np.round(X))
+    unsorted = sparse.csr_array((S.data[::-1], S.indices[::-1], np.r_[0, np.cumsum(np.diff(S.indptr)[::-1])]))[::-1]
+    assert digest(S) == digest(unsorted.tocsr()) == digest(S.tocsc()) != digest(S[::-1])
+    assert digest(np.asfortranarray(X)) == digest(X) != digest(X.T)
+    y = np.where(Y == 1, 1.0, 0.0)
+    y[0, 0] = np.nan
+    assert digest(LabelMatrix.of(y)) != digest(LabelMatrix.of(Y)) == digest(LabelMatrix.of(Y.copy()))
+    rows = [TableRows.of({"kind": kinds}, [Column("kind", "category")]) for kinds in (["a", "b"], ["a", "c"])]
+    assert digest(rows[0]) != digest(rows[1]) and digest(rows[0]) == digest(rows[0][[0, 1]])
+    assert digest(np.array(["a", ""])) != digest(np.array(["", "a"])) and digest(np.zeros(0)) != digest(
+        np.zeros((0, 2))
+    )

@@ -1,0 +1,208 @@
+"""A search that was killed with -9 at any moment goes on and ends as the one that was not.
+
+``make kill-test`` kills 20 times (KILLS=20); the usual tests three times, at moments drawn anew each day.
+"""
+
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from datetime import date
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import proxembed
+from proxembed.cli import app
+from proxembed.study import trials
+from proxembed.workflow import main_job
+
+KILLS = int(os.environ.get("KILLS", "3"))
+SEED = os.environ.get("KILL_SEED", str(date.today()))
+COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
+COMMAND += ["--max-work", "300"]
+RUNS = """
+import json, os, signal, sys, time
+import matplotlib.figure
+from proxembed.cli import main
+from proxembed.evaluate import arms
+from proxembed.report import convergence, figures
+from proxembed.workflow import main_job
+empty = figures.svg_text((1, 1), lambda figure: None, "")
+figures.svg_text = convergence.svg_text = lambda size, draw, salt: empty
+main_job.rival_arms = lambda *args, **options: arms.rival_arms(*args, **options)[:2]
+for line in sys.stdin:
+    words, kill_after = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        sys.argv = ["proxembed", *words]
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        main()
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(child, signal.SIGKILL)  # a child that has ended keeps its number until it is waited for
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Program:
+    """The program in processes of their own, which start at once: they are forked from one that has imported it."""
+
+    def __init__(self):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.parent = subprocess.Popen([sys.executable, "-c", RUNS], **pipes)
+
+    def run(self, *words, kill_after=None):
+        """Exit code and seconds of a run, killed after so many seconds."""
+        started = time.monotonic()
+        self.parent.stdin.write(json.dumps([[str(word) for word in words], kill_after]) + "\n")
+        self.parent.stdin.flush()
+        return int(self.parent.stdout.readline()), time.monotonic() - started
+
+
+@pytest.fixture(scope="module")
+def program():
+    program = Program()
+    yield program
+    with program.parent:
+        program.parent.stdin.close()
+    assert program.parent.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    rng, path = np.random.default_rng(0), tmp_path_factory.mktemp("data") / "made.npz"
+    X = rng.normal(size=(120, 6))
+    np.savez(path, X=X, Y=(X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8))
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(program, data, tmp_path_factory):
+    """What the run that nobody kills leaves, and its seconds."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    code, seconds = program.run("search", data, *COMMAND, "-o", out)
+    assert code == 0
+    return left(out), seconds
+
+
+def without_times(value):
+    """Plain data without what two runs measure by their clocks."""
+    if isinstance(value, dict):
+        timed = {"seconds", "queries", "created", "command", "repeat", "time", "query_seconds"}
+        return {key: without_times(each) for key, each in value.items() if key not in timed}
+    return [without_times(each) for each in value] if isinstance(value, list) else value
+
+
+def left(out):
+    """What a run leaves, but for its times: names, record, leaderboard, scores, embedding."""
+    record = without_times(json.loads((out / "results.json").read_text()))
+    with open(out / "leaderboard.csv", newline="") as lines:
+        board = [{key: value for key, value in row.items() if "second" not in key} for row in csv.DictReader(lines)]
+    arrays = {}
+    for name in ("predictions.npz", "embedding.npz"):
+        with np.load(out / name) as file:
+            arrays[name] = {key: file[key].tolist() for key in file.files if "seconds" not in key}
+    return sorted(path.name for path in out.iterdir()), record, board, arrays
+
+
+def check_same(found, expected):
+    assert found[0] == expected[0], "the same files, and nothing of the killed run"
+    for part in expected[1]:
+        assert found[1][part] == expected[1][part], part
+    assert found[2] == expected[2]
+    assert found[3] == expected[3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and kill are a POSIX matter")
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_killed_search_resumes_and_ends_as_the_whole_one(number, program, data, whole, tmp_path):
+    expected, seconds = whole
+    moment = random.Random(f"{SEED} {number}").uniform(0, seconds)
+    out = tmp_path / "out"
+    program.run("search", data, *COMMAND, "-o", out, kill_after=moment)
+    study = out / "study.jsonl"
+    stored = study.read_bytes().splitlines() if study.exists() else []
+    assert program.run("search", data, *COMMAND, "-o", out, "--resume")[0] == 0, f"killed after {moment:.3f} s"
+    check_same(left(out), expected)
+    complete = [line for line in stored if line.endswith(b"}")]
+    assert study.read_bytes().splitlines()[: len(complete)] == complete, "what was finished is not done again"
+
+
+@pytest.fixture
+def two_rivals(monkeypatch):
+    whole = main_job.rival_arms
+    monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
+
+
+def stop_after(monkeypatch, number):
+    """Ctrl-C in the fit of this number; the list of fits."""
+    whole, calls = trials.run_trial, []
+
+    def run_trial(*args, **options):
+        calls.append(args)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        return whole(*args, **options)
+
+    monkeypatch.setattr(trials, "run_trial", run_trial)
+    return calls
+
+
+QUICK = {"methods": ["opls", "mvmd"], "n_components": (1, 2), "folds": 2, "shuffles": 0, "max_trials": 6}
+
+
+def test_an_interrupted_search_resumes_from_python_with_its_budget(two_rivals, tmp_path, monkeypatch):
+    data = proxembed.data.digits().take(range(200))
+    with monkeypatch.context() as patch:
+        every = stop_after(patch, None)
+        whole = proxembed.search(data, **QUICK, max_seconds=300)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 6)
+        ended = proxembed.search(data, **QUICK, max_seconds=300, folder=tmp_path / "out")
+    assert ended.interrupted and len(ended.record["search"]["trials"]) < 6
+    calls = stop_after(monkeypatch, None)
+    monkeypatch.setattr("proxembed.workflow.plan.machine_speed", lambda: 0.5)  # the machine is busy now
+    resumed = proxembed.search(data, **QUICK, max_seconds=300, resume=tmp_path / "out")
+    budgets = [found.record["search"]["budget"] for found in (ended, resumed)]
+    assert budgets[0]["work"] == budgets[1]["work"] and budgets[0]["repeat"] == budgets[1]["repeat"]
+    records = [without_times(found.record["search"]["trials"]) for found in (whole, resumed)]
+    assert records[0] == records[1] and resumed.name == whole.name
+    assert len(calls) == len(every) - 5, "five were there"
+    with pytest.raises(ValueError, match="^resume='b' is not the folder 'a'; name one of the two"):
+        proxembed.search(data, **QUICK, folder="a", resume="b")
+
+
+def test_other_options_or_data_are_refused_in_one_line(two_rivals, data, tmp_path):
+    out = tmp_path / "out"
+    command = ["search", str(data), *COMMAND, "--max-trials", "1", "-o", str(out)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def refused(*more):
+        done = CliRunner().invoke(app, [*command, "--resume", *more])
+        assert done.exit_code == 2 and "Traceback" not in done.output
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+        return done.stderr.strip().splitlines()[-1]
+
+    told = refused("--seed", "1")
+    assert (
+        "out/study.jsonl is the study of another search, which differs in " in told and "seed (0 then, 1 now)" in told
+    )
+    assert "measure ('macro average precision' then, 'Jaccard@10' now)" in refused("--goal", "neighbours")
+    assert "folds (2 then, 3 now)" in refused("--folds", "3")
+    with np.load(data) as file:
+        np.savez(data.parent / "other.npz", X=file["X"] + 1e-9, Y=file["Y"])
+    command[1] = str(data.parent / "other.npz")
+    assert "differs in data" in refused() and "features" in refused()
+
+
+def test_with_nothing_to_resume_the_search_begins(two_rivals, data, tmp_path):
+    done = CliRunner().invoke(app, ["search", str(data), *COMMAND, "-o", str(tmp_path / "out"), "--resume"])
+    assert done.exit_code == 0 and f"nothing to resume in {tmp_path / 'out'}" in done.stderr
+    record = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert len(record["search"]["trials"]) == 9 and "--resume" not in record["command"]
