@@ -35,8 +35,8 @@ ONE_ROOM = {
     "click": "cli",
     "pandas": "workflow",
     "pyarrow": "data",
-    "umap": "evaluate",
-    "openTSNE": "evaluate",
+    "umap": "proximity",
+    "openTSNE": "proximity",
 }
 RIVALS = {
     "BoostedScores", "ForestProximity", "ForestScores", "LogisticScores", "NCA", "SupervisedUMAP", "TSNE", "UMAP",

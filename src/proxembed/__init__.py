@@ -52,6 +52,7 @@ _NAMES = {
     "MOPE": "methods.mope",
     "Kernelized": "methods.relation",
     "ForestLeaves": "methods.forest",
+    "Layout": "methods.layout",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
     "TableEncoder": "methods.table_encoder",

@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 from proxembed.base import Embedder
 from proxembed.catalogue import estimators
 from proxembed.params import declared
+from proxembed.proximity.layouts import tsne_installed, umap_installed
 
 from .label_scores import LabelScores
-from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP, tsne_installed, umap_installed
+from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP
 from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores
 
 ALL_FEATURES = "all features"

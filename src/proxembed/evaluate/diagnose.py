@@ -14,11 +14,12 @@ from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.model import embedding_part
+from proxembed.splits.crossfit import take_labels
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
 
-from .crossfit import checked_rows, crossfit_embedding, take_labels
+from .crossfit import checked_rows, crossfit_embedding
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
 from .preprocessing import choose_scaling

@@ -1,7 +1,5 @@
 """Rivals with a model of their own: forest leaf proximity, NCA, and UMAP and t-SNE where these are installed."""
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +14,7 @@ from proxembed.classify.rows import known_labels
 from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params, param
+from proxembed.proximity.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
 from proxembed.tables.indices import small_indices
 from proxembed.validation import checked_features, learning
 
@@ -147,18 +146,6 @@ def for_solvers(X):
     return small_indices(sp.csr_matrix(X)) if sp.issparse(X) else X
 
 
-def umap_installed() -> bool:
-    """Whether umap-learn can be imported; nothing is imported to find out.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.rivals import umap_installed
-    >>> umap_installed() in (True, False)
-    True
-    """
-    return find_spec("umap") is not None
-
-
 class UMAP(Rival):
     """UMAP of umap-learn: places of rows by a neighbour graph of their features.  [mcinnes2018umap]
 
@@ -183,7 +170,9 @@ class UMAP(Rival):
 
     labels = None
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
-    n_neighbors: int = param(default=15, low=2, integer=True, doc="Neighbours; all other rows when there are fewer.")
+    n_neighbors: int = param(
+        default=UMAP_NEIGHBORS, low=2, integer=True, doc="Neighbours; all other rows when there are fewer."
+    )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
 
     def fit(self, X, y=None):
@@ -200,19 +189,12 @@ class UMAP(Rival):
 
     def _check_installed(self) -> None:
         check_params(self)
-        if not umap_installed():
-            raise ImportError(f"{type(self).__name__} needs umap-learn; install it (pip install 'proxembed[maps]').")
+        check_installed(type(self).__name__, "umap")
 
     def _place(self, X, target, **options):
         """Fit umap-learn to rows, beside a target where there is one."""
         self.n_components_ = 2 if self.n_components is None else self.n_components
-        self.umap_ = import_module("umap").UMAP(
-            n_components=self.n_components_,
-            n_neighbors=min(self.n_neighbors, X.shape[0] - 1),
-            random_state=self.random_state,
-            n_jobs=1,
-            **options,
-        )
+        self.umap_ = umap_model(X.shape[0], self.n_components_, self.n_neighbors, self.random_state, **options)
         return np.asarray(self.umap_.fit_transform(for_solvers(X), target))
 
     def transform(self, X):
@@ -260,18 +242,6 @@ class SupervisedUMAP(UMAP):
             return Z if known.shape[0] == X.shape[0] else self.transform(X)
 
 
-def tsne_installed() -> bool:
-    """Whether openTSNE can be imported; nothing is imported to find out.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.rivals import tsne_installed
-    >>> tsne_installed() in (True, False)
-    True
-    """
-    return find_spec("openTSNE") is not None
-
-
 class TSNE(Rival):
     """t-SNE of openTSNE: a map of the rows, into which new rows are placed one by one.
 
@@ -299,7 +269,7 @@ class TSNE(Rival):
     n_components: int | None = param(
         default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
     )
-    perplexity: float = param(default=30, above=1, doc="Perplexity, bounded by a third of the rows.")
+    perplexity: float = param(default=PERPLEXITY, above=1, doc="Perplexity, bounded by a third of the rows.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
 
     def fit(self, X, y=None):
@@ -310,24 +280,14 @@ class TSNE(Rival):
     def fit_transform(self, X, y=None):
         """Place the rows and return their places, (n, n_components_)."""
         check_params(self)
-        if not tsne_installed():
-            raise ImportError("TSNE needs openTSNE; install it (pip install 'proxembed[maps]').")
+        check_installed("TSNE", "opentsne")
         with learning(self):
             X = checked_features(self, X, reset=True)
             self.n_components_ = 2 if self.n_components is None else self.n_components
             dense = not sp.issparse(X) and X.shape[1] <= TSNE_FEATURES
             self.reduction_ = None if dense else PCA(n_components=min(TSNE_FEATURES, X.shape[0] - 1, X.shape[1]))
             rows = X if dense else self.reduction_.fit_transform(X)
-            self.map_ = (
-                import_module("openTSNE")
-                .TSNE(
-                    n_components=self.n_components_,
-                    perplexity=max(1.0, min(self.perplexity, (X.shape[0] - 1) / 3)),
-                    random_state=self.random_state,
-                    n_jobs=1,
-                )
-                .fit(rows)
-            )
+            self.map_ = opentsne_map(rows, self.n_components_, self.perplexity, self.random_state)
         return np.asarray(self.map_)
 
     def transform(self, X):

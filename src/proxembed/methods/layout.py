@@ -1,0 +1,189 @@
+"""Layout: a map of all components of a method by their neighbours, into which new rows are placed one by one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import Embedder
+from ..direct import lead_signs
+from ..params import SEED, param
+from ..proximity.layouts import LAYOUTS, check_installed, lay_out, layout_named, place_new, spacing
+from ..rows import Rows
+from ..seen import SeenRows
+from ..splits.crossfit import crossfit
+from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
+from ..validation import in_range
+from .relation import Kernelized
+
+FOLDS = 5
+
+
+class Layout(Embedder):
+    """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
+    [vandermaaten2008tsne] [mcinnes2018umap]
+
+    Rows near each other in all components of the method are near on the map. A new row is placed by its nearest
+    training rows alone, whatever rows come with it; a training row keeps its place. Equal rows have one place, and rows
+    with unknown labels are on the map too.
+
+    A training row stands where its own labels have helped to put it, so that even meaningless labels form clusters
+    among the training rows. ``honest=True`` lays out training rows by models of five folds that have not seen them,
+    carried onto the model of all rows by orthogonal Procrustes: training rows then look as new ones do.
+    t-SNE and UMAP amplify rounding: maps made with other processors or libraries show the same neighbours elsewhere.
+
+    Attributes
+    ----------
+    method_ : the fitted method.
+    layout_ : str, the layout used: "opentsne", "umap" or "sklearn".
+    places_ : (u, n_components) array, the places of the distinct training rows in their order of appearance.
+    n_components_ : int
+
+    Raises
+    ------
+    ValueError
+        For a method that cannot embed new rows, a Layout as the method, bad X or y; ``honest=True`` with fewer than two
+        rows of known labels.
+    ImportError
+        The library of ``layout`` is not installed.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, Layout
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> layout = Layout(OPLS(), layout="sklearn").fit(data.X[:300], data.Y[:300])
+    >>> layout.transform(data.X[300:]).shape
+    (1497, 2)
+    """
+
+    role = "model"
+    labels = "multi"
+    keeps_unknown: ClassVar[bool] = True
+    members: ClassVar[tuple[str, ...]] = ("method",)
+
+    method: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=Embedder,
+        doc="Any method that embeds new rows; None: Kernelized(OPLS()).",
+    )
+    n_components: int = param(default=2, low=1, high=2, integer=True, doc="Dimensions of the map.")
+    layout: str = param(
+        default="auto",
+        choices=("auto", *LAYOUTS),
+        doc="Library of the layout; auto: openTSNE, else umap-learn, else scikit-learn's t-SNE.",
+    )
+    honest: bool = param(
+        default=False, kind=bool, doc="Lay out training rows by models of folds that have not seen them."
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds and of the places.")
+    n_jobs: int | None = param(
+        default=None, low=-1, integer=True, choices=(None,), doc="Threads of the layout; the map does not depend on it."
+    )
+
+    def default_method(self) -> Embedder:
+        """The method that None stands for."""
+        return Kernelized()
+
+    def member(self) -> Any:
+        """An unfitted copy of the method."""
+        return self.default_method() if self.method is None else clone(self.method)
+
+    @property
+    def label_kind(self) -> str | None:
+        """As the method has it."""
+        return (self.default_method() if self.method is None else self.method).label_kind
+
+    def check_labels(self, labels) -> None:
+        """Left to the method, whose errors name what it takes."""
+
+    def fit(self, X, y=None):
+        """Fit the method and lay out its embedding.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, d)
+        y : labels in any form that the method takes
+
+        Returns
+        -------
+        self
+        """
+        with self._learning():
+            rows = self._rows(X, y)
+            if isinstance(self.method, Layout):
+                raise ValueError("Layout cannot wrap Layout; pass the method that is to be laid out.")
+            self.layout_ = layout_named(self.layout)
+            check_installed(f"layout={self.layout!r}", self.layout_)
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            self.method_ = self.member().fit(rows.X, rows.labels)
+            self._check_transform()
+            self._seen = SeenRows(rows.X)
+            self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
+            Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
+            if self.honest and rows.labels is not None:
+                Z = self._crossfitted(rows, Z, number, seed)
+            self._lay_out(Z[self._first], seed)
+        return self
+
+    def _check_transform(self) -> None:
+        if not hasattr(self.method_, "transform"):
+            name = type(self.method_).__name__
+            raise ValueError(f"Layout needs a method that embeds new rows, and {name} as it is set does not.")
+
+    def _crossfitted(self, rows: Rows, Z: np.ndarray, number: np.ndarray, seed: int) -> np.ndarray:
+        """Each row by a model that has not seen it nor a row equal to it; those without labels as they are."""
+        known = rows.labels.rows_known
+        n_folds = min(FOLDS, len(np.unique(number[known])))
+        if n_folds < 2:
+            raise ValueError(
+                "honest=True needs at least two different rows whose labels are all known; pass more of them, or "
+                "honest=False."
+            )
+        equal = len(self._first) < rows.n
+        folds = GroupFolds(n_folds, random_state=seed) if equal else StratifiedFolds(n_folds, random_state=seed)
+        splits = as_splits(folds, rows.X, rows.labels, number if equal else None)
+        return crossfit(self.member(), rows.X, rows.labels, Z, splits, known)
+
+    def _lay_out(self, Z: np.ndarray, seed: int) -> None:
+        """The places of distinct rows; Z in single precision, with signs and an order of the rows of its own, so that
+        neither rounding nor the order of the rows given to fit changes the map."""
+        self._mean = Z.mean(axis=0)
+        size = float(np.sqrt(np.mean((Z - self._mean) ** 2))) or 1.0
+        self._factors = lead_signs(Z - self._mean) / size
+        self._Z = self._scaled(Z).astype(np.float32).astype(np.float64)
+        order = np.lexsort(self._Z.T[::-1])
+        self.places_ = np.empty((len(Z), int(self.n_components)))
+        self.places_[order] = lay_out(self._Z[order], self.layout_, int(self.n_components), seed, self.n_jobs)
+        self._unit = spacing(self.places_)
+        self.n_components_ = int(self.n_components)
+
+    def _scaled(self, Z: np.ndarray) -> np.ndarray:
+        return (Z - self._mean) * self._factors
+
+    def transform(self, X):
+        """The places of rows X, (m, d) to (m, n_components), in X's float type: stored ones of training rows."""
+        check_is_fitted(self, "places_")
+        X = self._input(X, reset=False)
+        return in_range(self.embed(X), X)
+
+    def embed(self, X) -> np.ndarray:
+        """The places (m, n_components) of checked rows, in double precision."""
+        seen = self._seen.find(X)
+        new = np.flatnonzero(seen < 0)
+        places = np.empty((X.shape[0], self.n_components_))
+        places[seen >= 0] = self.places_[np.searchsorted(self._first, seen[seen >= 0])]
+        if len(new):
+            Z = np.asarray(self.method_.transform(X[new].astype(np.float64)), dtype=np.float64)
+            places[new] = place_new(self._scaled(Z), self._Z, self.places_, self._unit)
+        return places
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_

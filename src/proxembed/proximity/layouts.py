@@ -1,0 +1,242 @@
+"""Layouts: places of rows in one or two dimensions by their neighbours, and the place of a new row among them.
+
+openTSNE and umap-learn are imported here, when they are needed; scikit-learn's t-SNE serves without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from proxembed.algebra.pencil.symmetric import descending
+
+from .neighbors import nearest
+
+LAYOUTS = ("opentsne", "umap", "sklearn")
+PERPLEXITY, UMAP_NEIGHBORS = 30, 15
+FEW = 10  # rows below which a layout has no neighbourhoods to show
+PLACED_BY = 15  # neighbours that place a new row
+WIDTH, SPACING = 3.0, 5  # the unit of distances on the map: so many times the median distance of the 5th neighbour
+STEPS, BLOCK = 25, 4096
+
+
+def tsne_installed() -> bool:
+    """Whether openTSNE can be imported; nothing is imported to find out.
+
+    Examples
+    --------
+    >>> from proxembed.proximity.layouts import tsne_installed
+    >>> tsne_installed() in (True, False)
+    True
+    """
+    return find_spec("openTSNE") is not None
+
+
+def umap_installed() -> bool:
+    """Whether umap-learn can be imported; nothing is imported to find out.
+
+    Examples
+    --------
+    >>> from proxembed.proximity.layouts import umap_installed
+    >>> umap_installed() in (True, False)
+    True
+    """
+    return find_spec("umap") is not None
+
+
+def check_installed(name: str, layout: str) -> None:
+    """Raise an ImportError where the library of a layout, which ``name`` needs, is not installed.
+
+    Examples
+    --------
+    >>> from proxembed.proximity.layouts import check_installed
+    >>> check_installed("Layout", "sklearn")
+    """
+    library, installed = {
+        "opentsne": ("openTSNE", tsne_installed),
+        "umap": ("umap-learn", umap_installed),
+        "sklearn": ("scikit-learn", lambda: True),
+    }[layout]
+    if not installed():
+        raise ImportError(f"{name} needs {library}; install it (pip install 'proxembed[maps]').")
+
+
+def layout_named(layout: str) -> str:
+    """The layout that "auto" stands for: openTSNE, else umap-learn, else scikit-learn's t-SNE; any other name itself.
+
+    Examples
+    --------
+    >>> from proxembed.proximity.layouts import layout_named
+    >>> layout_named("sklearn")
+    'sklearn'
+    """
+    if layout != "auto":
+        return layout
+    return "opentsne" if tsne_installed() else "umap" if umap_installed() else "sklearn"
+
+
+def perplexity_of(n: int, wanted: float = PERPLEXITY) -> float:
+    """The perplexity of t-SNE on n rows: ``wanted``, at most a third of the other rows, at least 1.
+
+    Examples
+    --------
+    >>> from proxembed.proximity.layouts import perplexity_of
+    >>> perplexity_of(1000), perplexity_of(31)
+    (30, 10.0)
+    """
+    return max(1.0, min(wanted, (n - 1) / 3))
+
+
+def opentsne_map(rows: Any, n_components: int, perplexity: float, seed: Any, n_jobs: int | None = 1) -> Any:
+    """The fitted ``openTSNE.TSNEEmbedding`` of rows.  [vandermaaten2008tsne]"""
+    tsne = import_module("openTSNE").TSNE(
+        n_components=n_components,
+        perplexity=perplexity_of(rows.shape[0], perplexity),
+        random_state=seed,
+        n_jobs=1 if n_jobs is None else n_jobs,
+    )
+    return tsne.fit(rows)
+
+
+def umap_model(n: int, n_components: int, n_neighbors: int, seed: Any, **options: Any) -> Any:
+    """An unfitted ``umap.UMAP`` for n rows; on one thread, as a seed asks for.  [mcinnes2018umap]"""
+    return import_module("umap").UMAP(
+        n_components=n_components, n_neighbors=min(n_neighbors, n - 1), random_state=seed, n_jobs=1, **options
+    )
+
+
+def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> np.ndarray:
+    """Places of the rows of an embedding by their neighbours in it.
+
+    Parameters
+    ----------
+    Z : array of shape (n, k)
+        The embedding; distances are Euclidean.
+    layout : {"opentsne", "umap", "sklearn"}
+        The library, with its own defaults. Fewer than 10 rows get their principal scores.
+    n_components : int
+        1 or 2.
+    seed : int
+        Seed of the places.
+    n_jobs : int, optional
+        Threads of the neighbour search and of openTSNE's gradients.
+
+    Returns
+    -------
+    array of shape (n, n_components)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.proximity.layouts import lay_out
+    >>> lay_out(np.random.default_rng(0).normal(size=(20, 3)), "sklearn", 2, 0).shape
+    (20, 2)
+    """
+    n = len(Z)
+    if n < FEW:
+        return principal_scores(Z, n_components)
+    if layout == "opentsne":
+        return np.asarray(opentsne_map(Z, n_components, PERPLEXITY, seed, n_jobs), dtype=np.float64)
+    if layout == "umap":
+        model = umap_model(n, n_components, UMAP_NEIGHBORS, seed, init="spectral" if n > 10 * n_components else "pca")
+        return np.asarray(model.fit_transform(Z), dtype=np.float64)
+    from sklearn.manifold import TSNE
+
+    start = principal_scores(Z, n_components)
+    start *= 1e-4 / (start[:, 0].std() or 1.0)
+    tsne = TSNE(n_components, perplexity=perplexity_of(n), init=start, random_state=seed, n_jobs=n_jobs)
+    return tsne.fit_transform(Z).astype(np.float64)
+
+
+def principal_scores(Z: np.ndarray, k: int) -> np.ndarray:
+    """The first k principal scores of the rows of Z, the largest entry of each positive; zeros beyond the rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.proximity.layouts import principal_scores
+    >>> principal_scores(np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 5.0]]), 2).tolist()
+    [[-2.0, 0.0], [-1.0, 0.0], [3.0, 0.0]]
+    """
+    centred = Z - Z.mean(axis=0)
+    V = descending(centred.T @ centred)[1][:, :k]
+    scores = np.zeros((len(Z), k))
+    scores[:, : V.shape[1]] = centred @ V
+    lead = scores[np.abs(scores).argmax(axis=0), np.arange(k)]
+    return scores * np.where(lead < 0, -1.0, 1.0)
+
+
+def spacing(places: np.ndarray) -> float:
+    """The unit of distances on a map: three times the median distance of a place to its 5th neighbour; 1 for 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.proximity.layouts import spacing
+    >>> spacing(np.array([[0.0], [1.0], [2.0]]))
+    6.0
+    """
+    if len(places) < 2:
+        return 1.0
+    return WIDTH * float(np.median(nearest(places, min(SPACING, len(places) - 1)).distance[:, -1])) or 1.0
+
+
+def place_new(Z_new: np.ndarray, Z: np.ndarray, places: np.ndarray, unit: float) -> np.ndarray:
+    """The places of new rows on the map of rows Z: each by its own nearest rows, whatever comes with it.
+
+    A new row is placed where sum_j p_j log(1 + |y - y_j|^2 / unit^2) is least, y_j the places of its 15 nearest rows
+    and p_j = (1 - d_j^2 / d^2)^2 the weight of one at distance d_j, d the distance of the next row. Weights fall to 0
+    where a row leaves the neighbours, so that the place changes continuously, and the logarithm follows the majority
+    of the neighbours: a row is not put into the void between two clusters. The search starts at the best of the
+    neighbours' places and takes 25 steps of reweighted means.
+
+    Parameters
+    ----------
+    Z_new : array of shape (m, k)
+    Z : array of shape (n, k)
+    places : array of shape (n, q)
+    unit : float
+        As ``spacing(places)`` gives it.
+
+    Returns
+    -------
+    array of shape (m, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.proximity.layouts import place_new
+    >>> Z, places = np.array([[0.0], [1.0], [5.0]]), np.array([[10.0], [10.0], [90.0]])
+    >>> place_new(np.array([[0.4]]), Z, places, 1.0).round(6).tolist()
+    [[10.0]]
+    """
+    out = np.empty((len(Z_new), places.shape[1]))
+    for start in range(0, len(Z_new), BLOCK):
+        part = slice(start, min(start + BLOCK, len(Z_new)))
+        index, p = _weighted_neighbors(Z_new[part], Z)
+        out[part] = _robust_centre(places[index], p, unit**2)
+    return out
+
+
+def _weighted_neighbors(Z_new: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest rows, (m, K), and their weights, which fall to 0 at the distance of the next row."""
+    found = nearest(Z, min(PLACED_BY + 1, len(Z)), queries=Z_new)
+    if found.K == 1:
+        return found.index, np.ones(found.index.shape)
+    square = (found.distance / np.maximum(found.distance[:, -1:], np.finfo(float).tiny)) ** 2
+    p = np.maximum(1.0 - square[:, :-1], 0.0) ** 2
+    p[p.sum(axis=1) == 0] = 1.0  # all at one distance
+    return found.index[:, :-1], p / p.sum(axis=1, keepdims=True)
+
+
+def _robust_centre(Y: np.ndarray, p: np.ndarray, square: float) -> np.ndarray:
+    """The best of the places Y (m, K, q) by the weighted sum of log(1 + distance^2 / square), then steps down."""
+    gaps = np.log1p(((Y[:, :, None] - Y[:, None]) ** 2).sum(axis=3) / square)
+    y = Y[np.arange(len(Y)), np.einsum("mj,mij->mi", p, gaps).argmin(axis=1)]
+    for _ in range(STEPS):
+        w = p / (1.0 + ((Y - y[:, None]) ** 2).sum(axis=2) / square)
+        y = np.einsum("mj,mjq->mq", w, Y) / w.sum(axis=1, keepdims=True)
+    return y

@@ -1,0 +1,122 @@
+"""Cross-fitting: each row placed by a model that has not seen it, all rows in one frame."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
+from proxembed.targets.labels import LabelMatrix
+
+from .folds import Split
+
+
+class Frame(NamedTuple):
+    """A similarity that carries one embedding onto another: z -> scale (z - source) Q + target."""
+
+    Q: np.ndarray
+    scale: float
+    source: np.ndarray
+    target: np.ndarray
+
+    def carry(self, Z) -> np.ndarray:
+        """Rows (m, k) of the first embedding in the frame of the second, (m, l)."""
+        return self.scale * ((np.asarray(Z, dtype=np.float64) - self.source) @ self.Q) + self.target
+
+
+def procrustes_frame(Z, target) -> Frame:
+    """Orthogonal Procrustes: the rotation or reflection, scale and shift that carry Z nearest to ``target``.
+
+    Q = UV' of the singular vectors of Z'T, both centred; scale = tr(Q'Z'T) / ||Z||^2.  [schonemann1966procrustes]
+
+    Parameters
+    ----------
+    Z, target : arrays of shape (n, k) and (n, l)
+        Two embeddings of the same rows, finite.
+
+    Returns
+    -------
+    Frame
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.splits.crossfit import procrustes_frame
+    >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> turned = 3 * Z @ np.array([[0.0, 1.0], [-1.0, 0.0]]) + 5
+    >>> bool(np.allclose(procrustes_frame(Z, turned).carry(Z), turned))
+    True
+    """
+    Z, target = np.asarray(Z, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    source, goal = Z.mean(axis=0), target.mean(axis=0)
+    M = (Z - source).T @ (target - goal)
+    V = descending(M.T @ M)[1][:, : min(M.shape)]
+    U = orthonormal_columns(M @ V)
+    Q = U @ V.T
+    size = float(np.sum((Z - source) ** 2))
+    scale = float(np.sum(Q * M)) / size if size > 0 else 1.0
+    return Frame(Q, scale if scale > 0 else 1.0, source, goal)
+
+
+def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], known: Any) -> np.ndarray:
+    """Out-of-fold embedding of training rows: each row embedded by a model fitted without it.
+
+    Models of different folds differ by a rotation, by signs and by scale where eigenvalues are near each other or the
+    constraint counts rows. So each fold's embedding is carried onto that of the model fitted on all rows (the one that
+    new rows get) by orthogonal Procrustes on the rows that the two models share. The k x k rotation is all that a row's
+    own label has a part in.
+
+    Parameters
+    ----------
+    method : transformer
+        Unfitted; cloned for each fit.
+    X : array or CSR of shape (n, d), or TableRows
+    y : labels in any form
+    whole : array of shape (n, k)
+        The embedding of all rows by the model fitted on all of them.
+    splits : list of Split
+        Rows held out several times get the mean.
+    known : bool array of shape (n,)
+        The rows that must be held out at least once.
+
+    Returns
+    -------
+    array of shape (n, k)
+        Other rows that are never held out keep their place in ``whole``.
+
+    Raises
+    ------
+    ValueError
+        The splits leave out a row that must be held out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from proxembed.splits.crossfit import crossfit
+    >>> from proxembed.splits.folds import Split
+    >>> X, split = np.array([[0.0], [1.0], [3.0]]), Split("1", np.array([0, 1]), np.array([2]))
+    >>> crossfit(StandardScaler(), X, [0, 1, 1], X, [split], [False, False, True]).tolist()
+    [[0.0], [1.0], [3.0]]
+    """
+    whole, known = np.asarray(whole, dtype=np.float64), np.asarray(known)
+    total, times = np.zeros_like(whole), np.zeros(len(whole))
+    for split in splits:
+        model = clone(method).fit(X[split.train], take_labels(y, split.train))
+        frame = procrustes_frame(model.transform(X[split.train]), whole[split.train])
+        total[split.held_out] += frame.carry(model.transform(X[split.held_out]))
+        times[split.held_out] += 1
+    missing = times == 0
+    if (missing & known).any():
+        raise ValueError(
+            f"cv never holds out {int((missing & known).sum())} of {len(whole)} rows, which so have no out-of-fold "
+            "embedding; use folds that hold out every row (the order of time does not)."
+        )
+    return np.where(missing[:, None], whole, total / np.maximum(times, 1)[:, None])
+
+
+def take_labels(y: Any, rows: Any) -> Any:
+    """Labels of some rows, in the form in which y came."""
+    return y.take(rows) if isinstance(y, LabelMatrix) else _safe_indexing(y, rows)
