@@ -33,8 +33,8 @@ RIVALS = (
 )
 NAMED = """
     BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP EmbeddingModel FDA ForestLeaves HSL Isomap Kernelized LFDA
-    LLE LPP LSI LaplacianEigenmaps Layout MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR OPLS PCA
-    PLS SELF SFEHS SLVM SONPP SSDR SSDRMC SSFDA SSMMC SSMOPE
+    LLE LPP LSI LaplacianEigenmaps Layout MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR
+    OPLS PCA PLS SELF SFEHS SLVM SONPP SSDR SSDRMC SSFDA SSMMC SSMOPE
 """
 SEARCHED = """
     CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP FDA ForestLeaves(OPLS) HSL Isomap Kernelized(OPLS) LFDA LLE LPP
@@ -65,7 +65,11 @@ def test_what_a_search_draws():
 
 
 def test_what_a_comparison_of_all_methods_draws():
-    names = {name for name in NAMED.split() if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves", "Layout")}
+    names = {
+        name
+        for name in NAMED.split()
+        if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves", "Layout")
+    }
     extensions = {"MESD(FDA)", "Kernelized(OPLS)", "ForestLeaves(OPLS)", "Layout(Kernelized(OPLS))", "SSDR"}
     assert {arm.name for arm in method_arms(["all"])} == wrapped(" ".join(names)) | extensions
 

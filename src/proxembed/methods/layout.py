@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -149,7 +150,9 @@ class Layout(Embedder):
         equal = len(self._first) < rows.n
         folds = GroupFolds(n_folds, random_state=seed) if equal else StratifiedFolds(n_folds, random_state=seed)
         splits = as_splits(folds, rows.X, rows.labels, number if equal else None)
-        return crossfit(self.member(), rows.X, rows.labels, Z, splits, known)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the fit of all rows has warned of the same
+            return crossfit(self.member(), rows.X, rows.labels, Z, splits, known)
 
     def _lay_out(self, Z: np.ndarray, seed: int) -> None:
         """The places of distinct rows; Z in single precision, with signs and an order of the rows of its own, so that

@@ -116,6 +116,8 @@ class LabelMatrix:
         if len(keep) == self.c:
             return self
         unknown = None if self.unknown is None else self.unknown[:, keep]
+        if unknown is not None and unknown.nnz == 0:
+            unknown = None
         return replace(self, Y=self.Y[:, keep], unknown=unknown, kept=keep if self.kept is None else self.kept[keep])
 
     def expand(self, columns: np.ndarray) -> np.ndarray:

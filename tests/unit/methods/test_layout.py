@@ -1,0 +1,210 @@
+"""Layout: neighbours of all components on the map, one place a row whatever its batch, and no clusters from noise."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits, make_multilabel_classification
+
+from proxembed import FDA, OPLS, PCA, LaplacianEigenmaps, Layout, load, save
+from proxembed.data import read
+from proxembed.evaluate.metrics import jaccard_at_k
+from proxembed.evaluate.neighbors import neighbor_weights
+from proxembed.proximity.neighbors import nearest
+
+X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
+X = X + np.random.default_rng(0).normal(size=X.shape) / 10
+NEW = X[:40] + np.random.default_rng(1).normal(size=(40, 8))
+LAYOUT = Layout(OPLS(), layout="sklearn")
+
+
+def among(Z, Y) -> float:
+    """Mean Jaccard similarity of the ten nearest other rows."""
+    near = nearest(Z, 10).index
+    weights = sp.csr_array((np.full(near.size, 0.1), near.ravel(), 10 * np.arange(len(Z) + 1)), shape=2 * (len(Z),))
+    return jaccard_at_k(Y, Y, weights)
+
+
+def chance(Y, Y_train) -> float:
+    return jaccard_at_k(Y, Y_train, sp.csr_array(np.full((len(Y), len(Y_train)), 1 / len(Y_train))))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return LAYOUT.fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def emotions(data_folder):
+    """The first 400 rows, standardised with the others by them, and all labels."""
+    data = read(data_folder / "emotions.npz")
+    return (data.X - data.X[:400].mean(axis=0)) / data.X[:400].std(axis=0), data.Y.toarray()
+
+
+@pytest.mark.parametrize("rows", [NEW, sp.csr_array(NEW), NEW.astype(np.float32)], ids=["dense", "sparse", "float32"])
+def test_the_place_of_a_new_row_does_not_depend_on_its_batch(fitted, rows):
+    whole = fitted.transform(rows)
+    assert whole.dtype == rows.dtype
+    alone = np.vstack([fitted.transform(rows[[i]]) for i in range(40)])
+    halves = np.vstack([fitted.transform(rows[:7]), fitted.transform(rows[7:])])
+    tolerance = 1e-12 if rows.dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(alone, whole, rtol=0, atol=tolerance * np.abs(whole).max())
+    np.testing.assert_allclose(halves, whole, rtol=0, atol=tolerance * np.abs(whole).max())
+    assert np.ptp(whole, axis=0).min() > 1
+
+
+def test_training_rows_keep_their_place_and_equal_rows_share_one():
+    again = np.vstack([X, X[:30]])
+    layout = Layout(OPLS(), layout="sklearn")
+    Z = layout.fit_transform(again, np.vstack([Y, Y[:30]]))
+    np.testing.assert_array_equal(Z[120:], Z[:30])
+    np.testing.assert_array_equal(Z[:120], layout.places_)
+    mixed = layout.transform(np.vstack([NEW[:5], X[::-1]]))
+    np.testing.assert_array_equal(mixed[5:], layout.places_[::-1])
+    np.testing.assert_array_equal(layout.transform(sp.csr_array(X)), layout.places_)
+
+
+def test_order_of_rows_and_signs_of_components_change_nothing(fitted):
+    order = np.random.default_rng(3).permutation(120)
+    other = Layout(OPLS(), layout="sklearn").fit(X[order], Y[order])
+    scale = np.abs(fitted.places_).max()
+    np.testing.assert_allclose(other.places_, fitted.places_[order], rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(other.transform(NEW), fitted.transform(NEW), rtol=0, atol=1e-9 * scale)
+
+
+def test_rows_near_each_other_in_all_components_are_near_on_the_map(fitted):
+    Z = fitted.method_.transform(X)
+    assert Z.shape[1] == 4
+    near, mapped = nearest(Z, 10).index, nearest(fitted.places_, 10).index
+    shared = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, mapped, strict=True)])
+    flat = nearest(Z[:, :2], 10).index
+    assert shared > 0.5 > np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, flat, strict=True)])
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_a_loaded_map_places_rows_as_before_without_any_library_of_layouts(honest, tmp_path, monkeypatch):
+    layout = Layout(OPLS(), layout="sklearn", honest=honest).fit(X, Y)
+    saved = load(save(layout, tmp_path / "map.skops"))
+    for name in ("openTSNE", "umap", "sklearn.manifold"):
+        monkeypatch.setitem(sys.modules, name, None)
+    np.testing.assert_array_equal(saved.transform(NEW), layout.transform(NEW))
+    np.testing.assert_array_equal(saved.transform(X), layout.places_)
+
+
+def test_rows_of_unknown_labels_are_on_the_map():
+    holes = Y.astype(float)
+    holes[:20], holes[20:25, 1] = np.nan, np.nan
+    for honest in (False, True):
+        with pytest.warns(UserWarning, match="OPLS has no rule for unknown labels: 25 of 120 rows"):
+            layout = Layout(OPLS(), layout="sklearn", honest=honest).fit(X, holes)
+        assert layout.places_.shape == (120, 2) and np.isfinite(layout.places_).all()
+        near = nearest(layout.places_[20:], 1, queries=layout.places_[:20])
+        assert np.median(near.distance) < 2 * np.median(nearest(layout.places_[20:], 1).distance)
+
+
+def test_a_method_without_labels_has_no_folds():
+    plain, honest = (Layout(PCA(n_components=4), layout="sklearn", honest=flag).fit(X) for flag in (False, True))
+    np.testing.assert_array_equal(plain.places_, honest.places_)
+
+
+def test_equal_rows_are_held_out_together():
+    """Else the label of a row is read from its copy in another fold."""
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.normal(size=(60, 30)), 2, axis=0)
+    y = np.repeat(rng.integers(0, 2, size=60), 2)
+    places = Layout(OPLS(ridge=1e-3), layout="sklearn", honest=True).fit(rows, y).places_
+    Y_distinct = np.eye(2)[y[::2]]
+    assert among(places, Y_distinct) < chance(Y_distinct, Y_distinct) + 0.1
+
+
+def test_noise_draws_clusters_on_a_plain_map_and_none_on_an_honest_one(emotions):
+    rows, labels = emotions
+    rows, shuffled = rows[:400], labels[np.random.default_rng(0).permutation(400)]
+    expected = chance(shuffled, shuffled)
+    plain, honest = (Layout(layout="sklearn", honest=flag).fit(rows, shuffled).places_ for flag in (False, True))
+    assert among(plain, shuffled) > expected + 0.2
+    assert abs(among(honest, shuffled) - expected) < 0.03
+
+
+@pytest.mark.slow
+def test_true_labels_stay_on_an_honest_map_which_tells_of_new_rows(emotions):
+    rows, labels = emotions
+    train, new = slice(400), slice(400, None)
+    inside, outside = {}, {}
+    for honest in (False, True):
+        layout = Layout(layout="sklearn", honest=honest).fit(rows[train], labels[train])
+        Z = layout.transform(rows[new])
+        inside[honest] = among(layout.places_, labels[train])
+        outside[honest] = jaccard_at_k(labels[new], labels[train], neighbor_weights(Z, layout.places_, 10))
+    assert inside[False] > outside[False] + 0.05
+    assert abs(inside[True] - outside[True]) < 0.05
+    assert outside[False] > 0.5 and outside[True] > chance(labels[new], labels[train]) + 0.2
+
+
+def test_digits_in_two_dimensions_keep_their_classes():
+    rows, y = load_digits(return_X_y=True)
+    rows, y = rows[:700], y[:700]
+    layout = Layout(layout="sklearn").fit(rows[:500], y[:500])
+    near = nearest(layout.places_, 10, queries=layout.transform(rows[500:])).index
+    assert (y[:500][near] == y[500:, None]).mean() > 0.93
+    two = layout.method_.transform(rows)[:, :2]
+    near = nearest(two[:500], 10, queries=two[500:]).index
+    assert (y[:500][near] == y[500:, None]).mean() < 0.7
+
+
+@pytest.mark.parametrize("dimensions", [1, 2])
+@pytest.mark.parametrize("n", [2, 3, 9, 11, 14])
+def test_few_rows_have_a_map(dimensions, n):
+    layout = Layout(PCA(), n_components=dimensions, layout="sklearn").fit(X[:n])
+    assert layout.places_.shape == (n, dimensions) and np.isfinite(layout.transform(NEW)).all()
+    assert np.ptp(layout.places_[:, 0]) > 0
+
+
+@pytest.mark.parametrize(
+    ("layout", "y", "message"),
+    [
+        (Layout(Layout()), Y, "Layout cannot wrap Layout; pass the method"),
+        (Layout(layout="mds"), Y, "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or"),
+        (Layout(n_components=3), Y, "n_components=3 is not allowed"),
+        (Layout(FDA()), Y, "FDA takes one class per row"),
+        (Layout(LaplacianEigenmaps(weights="precomputed")), Y, "is not allowed"),
+    ],
+)
+def test_what_cannot_be_laid_out_is_refused(layout, y, message):
+    with pytest.raises(ValueError, match=message):
+        layout.fit(X, y)
+
+
+def test_a_method_that_cannot_place_new_rows_is_refused(monkeypatch):
+    monkeypatch.setattr(LaplacianEigenmaps, "no_rule", lambda self: "no rule")
+    with pytest.raises(ValueError, match="Layout needs a method that embeds new rows, and LaplacianEigenmaps"):
+        Layout(LaplacianEigenmaps(), layout="sklearn").fit(X)
+
+
+@pytest.mark.parametrize(("layout", "library"), [("opentsne", "openTSNE"), ("umap", "umap-learn")])
+def test_a_layout_that_is_not_installed_names_the_remedy(layout, library, monkeypatch):
+    monkeypatch.setattr("proxembed.proximity.layouts.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=rf"layout='{layout}' needs {library}; install it \(pip install 'prox"):
+        Layout(OPLS(), layout=layout).fit(X, Y)
+    assert Layout(OPLS()).fit(X, Y).layout_ == "sklearn"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("layout", "module"), [("opentsne", "openTSNE"), ("umap", "umap")])
+@pytest.mark.parametrize("honest", [False, True])
+def test_layouts_of_the_real_packages(layout, module, honest, emotions, tmp_path, monkeypatch):
+    pytest.importorskip(module)
+    rows, labels = emotions
+    fitted = Layout(layout=layout, honest=honest).fit(rows[:400], labels[:400])
+    Z = fitted.transform(rows[400:])
+    assert jaccard_at_k(labels[400:], labels[:400], neighbor_weights(Z, fitted.places_, 10)) > (0.43 if honest else 0.5)
+    alone = np.vstack([fitted.transform(rows[[i]]) for i in range(400, 420)])
+    np.testing.assert_allclose(alone, Z[:20], rtol=0, atol=1e-12 * np.abs(Z).max())
+    saved = load(save(fitted, tmp_path / "map.skops"))
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, module, None)
+        np.testing.assert_array_equal(saved.transform(rows), fitted.transform(rows))
+    other = Layout(layout=layout, n_components=1).fit(X[:12], Y[:12])
+    assert other.places_.shape == (12, 1) and np.isfinite(other.transform(NEW)).all()
