@@ -411,7 +411,9 @@ def rival_arms(
     return tuple(entrant.arm for entrant in found if not entrant.reason(seconds))
 
 
-def left_out_rivals(X, Y=None, *, splits: int = 1, seconds: float = RIVAL_SECONDS) -> tuple[str, ...]:
+def left_out_rivals(
+    X, Y=None, seed: int = 0, n_rows: int | None = None, *, splits: int = 1, seconds: float = RIVAL_SECONDS
+) -> tuple[str, ...]:
     """A sentence on each rival that takes no part, as ``rival_arms`` decides.
 
     Examples
@@ -421,7 +423,7 @@ def left_out_rivals(X, Y=None, *, splits: int = 1, seconds: float = RIVAL_SECOND
     >>> left_out_rivals(np.eye(3))[0]
     'NCA takes no part: rows carry several labels or none.'
     """
-    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(X, Y, splits=splits)]
+    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(X, Y, seed, n_rows, splits)]
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
 
 

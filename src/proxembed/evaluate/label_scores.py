@@ -83,6 +83,10 @@ class LabelScores(Rival):
             labels = labels.drop_empty()
             if labels.c == 0:
                 raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
+            if self.n_components is not None and self.n_components > labels.c:
+                raise ValueError(
+                    f"n_components={self.n_components!r} must be from 1 to the number of labels ({labels.c})."
+                )
             T = labels.Y.toarray().astype(np.float64)
             seen = SeenRows(X)
             first, group = np.unique(seen.find(X), return_inverse=True)
@@ -109,8 +113,6 @@ class LabelScores(Rival):
         if self.n_components is None:
             self.n_components_, self.reduction_ = c, None
             return
-        if self.n_components > c:
-            raise ValueError(f"n_components={self.n_components!r} must be from 1 to the number of labels ({c}).")
         self.reduction_ = PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
         self.n_components_ = self.reduction_.n_components_
 

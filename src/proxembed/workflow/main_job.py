@@ -251,7 +251,8 @@ def compared(job: Job) -> Results | None:
     if job.found.interrupted:
         return None
     options, found, plan = job.options, job.found, job.plan
-    rivals = rival_arms(job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest, **plan.rival_limits)
+    data = job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest
+    rivals = rival_arms(*data, **plan.rival_limits)
     rivals = tuple(arm for arm in rivals if arm.name not in plan.cuts.left_out)
     taken = {arm.name for arm in rivals}
     leaders = [Arm(name, method) for name, method in found.leaders if name not in taken]
@@ -264,7 +265,7 @@ def compared(job: Job) -> Results | None:
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,
-        notes=left_out_rivals(job.dataset.X, job.dataset.Y, **plan.rival_limits),
+        notes=left_out_rivals(*data, **plan.rival_limits),
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
         decided=(ALL_FEATURES, *(arm.name for arm in leaders[:1])) if plan.cuts.leading else None,

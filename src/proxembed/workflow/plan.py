@@ -17,7 +17,9 @@ from joblib import effective_n_jobs
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
 from proxembed.evaluate.costs import Shape, decision_work, fit_work, machine_speed, readout_work, shape_of, step_work
+from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
+from proxembed.features.scaling import scaling_kinds
 from proxembed.splits.splits import Split
 
 from .options import SearchOptions
@@ -28,11 +30,13 @@ EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
+STARTING = 2.0  # work of a process that starts, which imports the libraries
 BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
 RESERVE = 0.1  # of the work, for what is forecast too low
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
 SHARES = 0.3, 0.15
 TEST_ROWS = 4000
+FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
 FOREST = 1000  # rows of the forest that the table of costs was measured with
 
 
@@ -66,6 +70,8 @@ class Plan:
         Forecast work: "search", "comparison", "diagnosis", "last fit and page".
     rivals : tuple of Entrant
         The rivals that suit the data, but all features.
+    scalings : int
+        Kinds of scaling that each training part is tried with.
     by_clock : list of str
         What the emergency clock decided.
     """
@@ -77,6 +83,7 @@ class Plan:
     sizes: tuple[int, ...]
     started: float
     rivals: tuple[Entrant, ...]
+    scalings: int = 1
     cuts: Cuts = field(init=False)
     phases: dict[str, float] = field(init=False)
     by_clock: list[str] = field(default_factory=list)
@@ -185,7 +192,7 @@ class Plan:
             for size in cuts.sizes:
                 work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
         for entrant in self.rivals:
-            if entrant.arm.name not in cuts.left_out:
+            if entrant.arm.name not in cuts.left_out and self._enters(entrant, cuts):
                 work += self._rival(entrant, shape, cuts)
                 for size in (c,) if entrant.arm.predicts else cuts.sizes:
                     work += readout_work(n, m, size, c) + (not cuts.leading) * decision_work(n, c, size)
@@ -195,14 +202,25 @@ class Plan:
         """Work of the fits of a rival on one split; a forest grows on some rows and places all."""
         if not entrant.seconds:
             return _fit(entrant.arm.estimator, shape, cuts)
-        on_some = hasattr(entrant.arm.estimator, "max_rows")
-        grown = min(cuts.forest, shape.n) / min(FOREST_ROWS, shape.n) if on_some else 1.0
-        return entrant.seconds / self.rival_limits["splits"] * grown * shape.n / self.shape.n
+        seconds = entrant.seconds * _grown(entrant, cuts, self.shape.n)
+        return seconds / self.rival_limits["splits"] * shape.n / self.shape.n
+
+    def _enters(self, entrant: Entrant, cuts: Cuts) -> bool:
+        """Whether a rival takes part with a forest as the cuts leave it, as ``rival_arms`` decides."""
+        seconds = entrant.seconds * _grown(entrant, cuts, self.shape.n)
+        return not replace(entrant, seconds=seconds).reason(self.rival_limits["seconds"])
 
     def _features(self, n: int, m: int) -> float:
         """Work of reading all features: ridge, neighbours, average precision."""
         near = {"1": 1.0, "nn": float(m * n), "nnw": float(m * n * self.shape.w)}
-        return step_work("step:all features", self.shape.rows(n)) + step_work("step:near features", near)
+        own = step_work("step:all features", self.shape.rows(n)) + step_work("step:near features", near)
+        return own + self._scaling(n)
+
+    def _scaling(self, n: int) -> float:
+        """Work of the choice of a scaling on these rows."""
+        some = self.shape.rows(min(n, CHOICE_ROWS) * (CHOICE_FOLDS - 1) // CHOICE_FOLDS)
+        fit = step_work("step:all features", some._replace(c=min(self.shape.c, CHOICE_LABELS)))
+        return fit * CHOICE_FOLDS * self.scalings * (self.scalings > 1)
 
     def taking_part(self) -> Split:
         """The split with the rows that search, comparison and test work on."""
@@ -310,11 +328,16 @@ def make_plan(
     elif options.max_seconds is None:
         work = inf
     else:
-        left = max(options.max_seconds - (time.time() - started), 0.5 * options.max_seconds)
+        starting = STARTING / machine_speed() * (effective_n_jobs(options.n_jobs) > 1)  # all at a time
+        left = max(options.max_seconds - (time.time() - started) - starting, 0.5 * options.max_seconds)
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
-    known = entrants(dataset.X, dataset.Y, options.seed, splits=options.folds + 1)
-    rivals = tuple(each for each in known[1:] if not each.reason(rival_seconds(work)))
-    return Plan(work, options, shape_of(dataset.X, dataset.Y.shape[1]), split, sizes, started, rivals)
+    known, least = (
+        entrants(dataset.X, dataset.Y, options.seed, rows, splits=options.folds + 1) for rows in (None, FORESTS[-1])
+    )
+    pairs = zip(known[1:], least[1:], strict=True)
+    rivals = tuple(each for each, smallest in pairs if not smallest.reason(rival_seconds(work)))
+    shape = shape_of(dataset.X, dataset.Y.shape[1])
+    return Plan(work, options, shape, split, sizes, started, rivals, len(scaling_kinds(dataset.X)))
 
 
 def rival_seconds(work: float) -> float:
@@ -345,6 +368,12 @@ def _capped(estimator: Any, cuts: Cuts) -> Any:
     return type(estimator)(n_prototypes=cuts.prototypes)
 
 
+def _grown(entrant: Entrant, cuts: Cuts, n: int) -> float:
+    """The part of the rows of its forest that the cuts leave a rival; 1 without a forest."""
+    own = hasattr(entrant.arm.estimator, "max_rows")
+    return min(cuts.forest, n) / min(FOREST_ROWS, n) if own else 1.0
+
+
 def _fit(estimator: Any, shape: Shape, cuts: Cuts) -> float:
     """Work of a fit on these rows; a forest grows on some and places all."""
     if not isinstance(estimator, ForestProximity):
@@ -360,7 +389,7 @@ def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searche
     yield {"diagnosis": 1000}
     yield {"shuffles": 0}
     yield {"leading": True}
-    for forest in (2000, 1000, 500, 250):
+    for forest in FORESTS:
         yield {"forest": forest}
     dear = [name for name in rivals if name not in BASIC_RIVALS]
     for number in range(len(dear)):
