@@ -167,6 +167,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     def _without_unknown(self, X, labels: LabelMatrix):
         keep = np.flatnonzero(labels.rows_known)
         dropped = labels.n - len(keep)
+        if self.takes_shares and len(keep) == 0:
+            keep = np.flatnonzero(labels.rows_any)
+            warnings.warn(
+                f"{type(self).__name__}: every row holds an unknown label; an unknown cell counts as the mean of its "
+                "label.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return X[keep], labels.take(keep).with_means()
         if len(keep) < 2:
             raise ValueError(
                 f"{type(self).__name__} cannot use rows with unknown labels, and only {len(keep)} of {labels.n} rows "
@@ -533,11 +542,11 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
 
 
 def _labelled(rows: CentredMatrix, labels: LabelMatrix) -> tuple[CentredMatrix, LabelMatrix]:
-    """The rows whose labels are all known, with their labels."""
+    """The rows whose labels are all known, with their labels; where none is, unknown cells at their label's mean."""
     if labels.unknown is None:
         return rows, labels
-    index = np.flatnonzero(labels.rows_known)
-    return rows.take(index), labels.take(index)
+    index = np.flatnonzero(labels.rows_scored)
+    return rows.take(index), labels.take(index).with_means()
 
 
 def natural_components(rows: Rows) -> int:

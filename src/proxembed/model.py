@@ -275,14 +275,15 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     """
     from .classify.ridge import fit_readout
 
-    known = np.flatnonzero(labels.rows_known)
-    Y = labels.take(known).Y.toarray() > 0
+    known = np.flatnonzero(labels.rows_scored)
+    own = labels.take(known)
+    Y, targets = own.Y.toarray() > 0, own.with_means().Y.toarray()
     S = np.empty(Y.shape)
     for train, held_out in _cut_folds(Y, None if groups is None else np.asarray(groups)[known]):
         rows = rows_without(known[held_out], labels.n, groups)
         model, Z = fitted_within_bound(method, X[rows], labels.take(rows))
         Z = Z[np.searchsorted(rows, known[train])]
-        S[held_out] = fit_readout(Z, Y[train]).scores(model.transform(X[known[held_out]]))
+        S[held_out] = fit_readout(Z, targets[train]).scores(model.transform(X[known[held_out]]))
     return S
 
 

@@ -27,6 +27,11 @@ class Wrapper(SpectralEmbedder, abstract=True):
         """As the wrapped method has it."""
         return self.member("method").keeps_unknown
 
+    @property
+    def takes_shares(self) -> bool:  # type: ignore[override]
+        """As the wrapped method has it."""
+        return self.member("method").takes_shares
+
     def prepare(self, rows):
         inner = self.method_.make_ready(rows)
         return Prepared(

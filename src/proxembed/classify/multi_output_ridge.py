@@ -14,7 +14,8 @@ class MultiOutputRidge(LabelClassifier):
     """Multi-output ridge: min ||XW + 1b' - T||^2 + penalty ||W||^2 with T of +1 and -1.  [xu2016mvmd]
 
     One linear score per label, all from one factorisation, cut at 0; with one class per row, the class of the largest
-    score. Rows with unknown labels are left out, with a warning.
+    score. Rows with unknown labels are left out, with a
+    warning; where every row has one, an unknown cell counts as the mean of its label.
 
     Attributes
     ----------
@@ -66,8 +67,8 @@ class MultiOutputRidge(LabelClassifier):
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
-            T = 2.0 * labels.Y.toarray() - 1.0
+            X, labels = known_labels(self, X, y, cells=True)
+            T = 2.0 * labels.with_means().Y.toarray() - 1.0
             penalty = chosen_penalty(self.penalty, X, T)
             self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
             self.penalty_ = penalty

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_consistent_length
 from proxembed.targets.labels import LabelMatrix
 
 
-def known_labels(estimator, X, y):
-    """Read y and keep the rows whose labels are all known.
+def known_labels(estimator, X, y, cells: bool = False):
+    """Read y and keep the rows whose labels are all known; where no row is, those with a known cell.
 
     Parameters
     ----------
@@ -17,10 +17,13 @@ def known_labels(estimator, X, y):
         Named in errors and warnings.
     X : array or sparse array of shape (n, d)
     y : labels in any form
+    cells : bool, default=False
+        Whether the estimator takes rows of which some cells are known, where no row is known in full.
 
     Returns
     -------
     X, LabelMatrix
+        With unknown cells where no row is known in full.
 
     Raises
     ------
@@ -45,9 +48,12 @@ def known_labels(estimator, X, y):
     known = labels.rows_known
     if known.all():
         return X, labels
+    if cells and not known.any() and labels.rows_any.any():
+        known = labels.rows_any
     left_out = int((~known).sum())
     if left_out == len(known):
         raise ValueError(f"{name}: every row of y holds an unknown label; at least some rows must be fully known.")
-    warnings.warn(f"{name} leaves out {left_out} rows with unknown labels.", UserWarning, stacklevel=3)
+    if left_out:
+        warnings.warn(f"{name} leaves out {left_out} rows with unknown labels.", UserWarning, stacklevel=3)
     rows = np.flatnonzero(known)
     return X[rows], labels.take(rows)

@@ -43,7 +43,7 @@ def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.where(lower > 0, middle, below), f1
 
 
-def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
+def tune_thresholds(S, Y, *, shrink: float = SHRINK, known: np.ndarray | None = None) -> Thresholds:
     """Cut scores where F1 is largest: a cut for each label, shrunk to the global cut where the label is rare.
 
     The rule, written down: (1) the global cut g maximises the micro F1 of all labels cut alike; (2) t_j maximises the
@@ -60,6 +60,8 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
         True labels, 0 or 1.
     shrink : float, default=10
         Weight of the global cut, in positive rows; 0 trusts every label's own cut.
+    known : bool array of shape (n, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -93,14 +95,18 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK) -> Thresholds:
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)
-    global_cut = float(S.max())
-    if Y.any() and S.min() < global_cut:
-        cuts, f1 = _candidates(S.ravel(), Y.ravel())
+    used = np.ones(Y.shape, dtype=bool) if known is None else known
+    global_cut = float(S[used].max())
+    if Y.any() and S[used].min() < global_cut:
+        cuts, f1 = _candidates(S[used], Y[used])
         global_cut = float(cuts[np.argmax(f1)])
     own = np.full(Y.shape[1], global_cut)
     positives = Y.sum(axis=0)
-    for j in np.flatnonzero((positives > 0) & (np.ptp(S, axis=0) > 0)):
-        cuts, f1 = _candidates(S[:, j], Y[:, j])
+    for j in np.flatnonzero(positives > 0):
+        scores = S[used[:, j], j]
+        if np.ptp(scores) == 0:
+            continue
+        cuts, f1 = _candidates(scores, Y[used[:, j], j])
         best = cuts[f1 >= f1.max() * (1 - 1e-12)]
         own[j] = best[np.argmin(np.abs(best - global_cut))]
     weight = np.where(positives > 0, positives / np.maximum(positives + shrink, 1), 0.0)
@@ -194,7 +200,7 @@ def _folds(cv, X, Y: np.ndarray):
     return index_pairs(cv, cv, len(Y))
 
 
-def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
+def cross_fitted_scores(classifier, X, Y, cv=5, known: np.ndarray | None = None) -> np.ndarray:
     """Scores of every row by a classifier that has not seen it, fitted on the other folds.
 
     Parameters
@@ -206,6 +212,8 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
         Labels, 0 or 1.
     cv : int, splitter or iterable of (train, test), default=5
         Number of multi-label stratified folds, or scikit-learn's way to say which; the test parts must cover all rows.
+    known : bool array of shape (n, c), optional
+        The cells that are known; the classifier gets NaN for the others. None: all.
 
     Returns
     -------
@@ -227,8 +235,9 @@ def cross_fitted_scores(classifier, X, Y, cv=5) -> np.ndarray:
     """
     Y = dense_labels(Y)
     S = np.full(Y.shape, np.nan)
+    targets = Y.astype(np.int64) if known is None else np.where(known, Y, np.nan)
     for train, held_out in _folds(cv, X, Y):
-        fitted = clone(classifier).fit(X[train], Y[train].astype(np.int64))
+        fitted = clone(classifier).fit(X[train], targets[train])
         S[held_out] = _label_scores(fitted, X[held_out], Y.shape[1])
     missing = int(np.isnan(S).any(axis=1).sum())
     if missing:
@@ -246,7 +255,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     The classifier is fitted on all rows; the cuts come from inner folds (``tune_thresholds``). It may be a whole
     pipeline: then scaling and embedding are fitted inside the folds too, and the cuts stay honest where the embedding
     has seen the labels. With one class per row nothing is cut: the class is that of the classifier. Rows with unknown
-    labels are left out, with a warning.
+    labels are left out, with a warning; where every row has one, the classifier gets NaN in the unknown cells.
 
     Attributes
     ----------
@@ -306,7 +315,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
+            X, labels = known_labels(self, X, y, cells=True)
             classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
             if labels.form == "classes":
                 cuts, global_cut = None, None
@@ -314,9 +323,10 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                     raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
                 classifier.fit(X, labels.decode(labels.Y))
             else:
-                scores = cross_fitted_scores(classifier, X, labels.Y, self.cv) if scores is None else scores
-                cuts, global_cut = tune_thresholds(scores, labels.Y, shrink=self.shrink)
-                classifier.fit(X, labels.Y.toarray().astype(np.int64))
+                known, Y = labels.known, labels.Y
+                scores = cross_fitted_scores(classifier, X, Y, self.cv, known) if scores is None else scores
+                cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known)
+                classifier.fit(X, Y.toarray().astype(np.int64) if known is None else labels.indicator)
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
         return self

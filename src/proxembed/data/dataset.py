@@ -223,11 +223,11 @@ class Dataset:
         dict
             `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `cardinality` (labels per row), `density`
             (cardinality / labels), `label_sets` (distinct), `rows_without_label` (no label and no unknown cell),
-            `unknown_cells`, `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an
-            earlier row's), `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`,
-            `groups` (distinct ones, or None), `time_order` (whether the rows have times), `negative` (what a row
-            without the one label is called, or None), `notes` (what was told of
-            the reading). Of the columns of a table, an empty cell counts as zero.
+            `unknown_cells`, `rows_known` (without an unknown cell), `labels_without_row`, `zero_rows`,
+            `duplicate_rows` (rows whose features equal an earlier row's), `constant_features`, `nonzero_share`,
+            `train`, `test` (sizes or None), `licence`, `groups` (distinct ones, or None), `time_order` (whether the
+            rows have times), `negative` (what a row without the one label is called, or None), `notes` (what was told
+            of the reading). Of the columns of a table, an empty cell counts as zero.
 
         Examples
         --------
@@ -240,9 +240,9 @@ class Dataset:
         X = _as_numbers(self.X) if isinstance(self.X, TableRows) else self.X
         X = _without_stored_zeros(X) if sparse.issparse(X) else X + 0.0  # -0.0 becomes 0.0
         nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
-        empty = Y.sum(axis=1, dtype=np.int64) == 0
+        empty, known = Y.sum(axis=1, dtype=np.int64) == 0, np.ones(n, dtype=bool)
         if self.unknown is not None:
-            empty &= self.unknown.sum(axis=1, dtype=np.int64) == 0
+            known = self.unknown.sum(axis=1, dtype=np.int64) == 0
         return {
             "name": self.name,
             "n": n,
@@ -253,8 +253,9 @@ class Dataset:
             "cardinality": Y.nnz / n,
             "density": Y.nnz / (n * c),
             "label_sets": len(set(_row_keys(Y))),
-            "rows_without_label": int(empty.sum()),
+            "rows_without_label": int((empty & known).sum()),
             "unknown_cells": 0 if self.unknown is None else int(self.unknown.nnz),
+            "rows_known": int(known.sum()),
             "labels_without_row": int((self.Y.sum(axis=0, dtype=np.int64) == 0).sum()),
             "zero_rows": int((nonzero == 0).sum()),
             "duplicate_rows": n - len(set(_row_keys(X))),

@@ -70,6 +70,7 @@ def redrawn_gain(
     weights: np.ndarray,
     gain: float,
     least: int = 1,
+    known: np.ndarray | None = None,
 ) -> list[float] | None:
     """The 95 % interval of a gain in any measure of scores, by measuring rows drawn again.
 
@@ -85,6 +86,8 @@ def redrawn_gain(
         The gain on the rows as they are, in the middle of the interval.
     least : int, default=1
         Positive rows that a label needs.
+    known : bool array of shape (m, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -104,14 +107,20 @@ def redrawn_gain(
     moved = []
     for weight in weights:
         index = np.repeat(np.arange(len(truth)), weight)
-        drawn = [measure.score(measure.value(truth[index], S[index], least)[0]) for S in (ours, theirs)]
+        cells = None if known is None else known[index]
+        drawn = [measure.score(measure.value(truth[index], S[index], least, cells)[0]) for S in (ours, theirs)]
         moved.append(drawn[0] - drawn[1])
     error = float(np.nanstd(moved, ddof=1))
     return [gain - TWO_SIDED * error, gain + TWO_SIDED * error]
 
 
 def precision_gain(
-    truth: np.ndarray, ours: np.ndarray | None, theirs: np.ndarray | None, weights: np.ndarray, least: int = 1
+    truth: np.ndarray,
+    ours: np.ndarray | None,
+    theirs: np.ndarray | None,
+    weights: np.ndarray,
+    least: int = 1,
+    known: np.ndarray | None = None,
 ) -> dict | None:
     """The gain in macro average precision with its 95 % interval, all draws at once.
 
@@ -127,6 +136,8 @@ def precision_gain(
         From ``drawn_weights``.
     least : int, default=1
         Positive rows that a label needs.
+    known : bool array of shape (m, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -143,7 +154,9 @@ def precision_gain(
     truth = np.where(truth.sum(axis=0) >= least, truth, False)
     if not truth.any():
         return None
-    (ours_once, ours_drawn), (theirs_once, theirs_drawn) = (_precisions(S, truth, weights) for S in (ours, theirs))
+    (ours_once, ours_drawn), (theirs_once, theirs_drawn) = (
+        _precisions(S, truth, weights, known) for S in (ours, theirs)
+    )
     moved = ours_drawn - theirs_drawn
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
     error = float(np.nanmean(moved, axis=1).std(ddof=1)) if len(moved) > 1 else np.inf
@@ -151,10 +164,16 @@ def precision_gain(
     return {"gain": gain, "interval": [gain - TWO_SIDED * error, gain + TWO_SIDED * error]}
 
 
-def _precisions(S: np.ndarray | None, truth: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _precisions(
+    S: np.ndarray | None, truth: np.ndarray, weights: np.ndarray, known: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Average precision of each label with a positive row: once (c,) and for each draw (b, c)."""
     present = np.flatnonzero(truth.any(axis=0))
     if S is None:
         return np.zeros(len(present)), np.zeros((len(weights), len(present)))
-    drawn = [weighted_average_precision(truth[:, j], S[:, j], weights) for j in present]
-    return average_precision(truth[:, present], S[:, present]), np.stack(drawn, axis=1)
+    drawn = []
+    for j in present:
+        rows = slice(None) if known is None else known[:, j]
+        drawn.append(weighted_average_precision(truth[rows, j], S[rows, j], weights[:, rows]))
+    cells = None if known is None else known[:, present]
+    return average_precision(truth[:, present], S[:, present], cells), np.stack(drawn, axis=1)

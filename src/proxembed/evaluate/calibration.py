@@ -19,7 +19,7 @@ class Platt(NamedTuple):
     offset: np.ndarray
 
 
-def platt_fit(S, Y) -> Platt:
+def platt_fit(S, Y, known: np.ndarray | None = None) -> Platt:
     """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets.
 
     Targets are (n1 + 1) / (n1 + 2) and 1 / (n0 + 2) instead of 1 and 0, so that a label without a positive row gets a
@@ -33,6 +33,8 @@ def platt_fit(S, Y) -> Platt:
         Cross-fitted scores of the training part.
     Y : array or sparse array of shape (n, c)
         True labels, 0 or 1.
+    known : bool array of shape (n, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -55,6 +57,9 @@ def platt_fit(S, Y) -> Platt:
     Y, S = checked_pair(Y, S)
     if len(Y) == 0:
         raise ValueError("S has no row; give the cross-fitted scores of the training part.")
+    if known is not None:
+        each = [platt_fit(S[rows, j : j + 1], Y[rows, j : j + 1]) for j, rows in enumerate(known.T)]
+        return Platt(*(np.concatenate(parts) for parts in zip(*each, strict=True)))
     n1 = Y.sum(axis=0)
     targets = np.where(Y, (n1 + 1) / (n1 + 2), 1 / (len(Y) - n1 + 2))
     center, spread = S.mean(axis=0), S.std(axis=0)
@@ -197,11 +202,12 @@ def log_loss(Y, P) -> LabelMean:
     return LabelMean(float(each.mean()), len(each))
 
 
-def label_calibration_error(Y, P, *, n_bins: int = 10) -> np.ndarray:
+def label_calibration_error(Y, P, *, n_bins: int = 10, known: np.ndarray | None = None) -> np.ndarray:
     """Calibration error of each label: the mean gap between probability and frequency over bins of equal width.
 
     Bin b holds the probabilities in [b / n_bins, (b + 1) / n_bins), the last one also 1; its gap is
     |mean probability - share of positives|, weighted by its rows. Takes arrays of shape (n, c), returns (c,).
+    ``known``, (n, c), is True for the cells to look at.
 
     Raises
     ------
@@ -218,6 +224,9 @@ def label_calibration_error(Y, P, *, n_bins: int = 10) -> np.ndarray:
     Y, P = _checked_probabilities(Y, P)
     if int(n_bins) != n_bins or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r} must be a whole number of at least 1.")
+    if known is not None:
+        parts = ((Y[rows, j : j + 1], P[rows, j : j + 1]) for j, rows in enumerate(known.T))
+        return np.concatenate([label_calibration_error(*part, n_bins=n_bins) for part in parts])
     n, c = Y.shape
     cell = np.minimum((P * n_bins).astype(np.intp), int(n_bins) - 1) * c + np.arange(c)
     gaps = np.bincount(cell.ravel(), weights=(P - Y).ravel(), minlength=int(n_bins) * c)

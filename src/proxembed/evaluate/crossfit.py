@@ -64,4 +64,4 @@ def checked_rows(X, y) -> tuple[Any, np.ndarray]:
         raise ValueError("y is None; pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
     check_consistent_length(X, labels.Y)
-    return X, labels.rows_known
+    return X, labels.rows_scored

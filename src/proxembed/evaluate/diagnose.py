@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
@@ -236,12 +235,15 @@ def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
 
 def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Measure) -> _Fold:
     Z, Z_held_out = _embedded(method, X, y, split)
-    own, Y = np.flatnonzero(known[split.train]), sp.csr_array(labels.Y)
-    Y_own, Y_held_out = (Y[rows].toarray() > 0 for rows in (split.train[own], split.held_out))
-    readout = fit_readout(Z[own], Y_own)
-    scores, scores_own = readout.scores(Z_held_out), readout.scores(Z[own])
+    own = np.flatnonzero(known[split.train])
+    mine, theirs = (labels.take(rows) for rows in (split.train[own], split.held_out))
+    readout = fit_readout(Z[own], mine.with_means().Y.toarray())
+    held_out = theirs.Y.toarray() > 0, readout.scores(Z_held_out)
+    own_rows = mine.Y.toarray() > 0, readout.scores(Z[own])
     return _Fold(
-        measure.value(Y_held_out, scores)[0], measure.value(Y_own, scores_own)[0], average_precision(Y_held_out, scores)
+        measure.value(*held_out, known=theirs.known)[0],
+        measure.value(*own_rows, known=mine.known)[0],
+        average_precision(*held_out, theirs.known),
     )
 
 

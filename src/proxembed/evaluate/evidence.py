@@ -90,7 +90,7 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0,
     ['PCA', 'OPLS', 'OPLS on shuffled labels']
     """
     labels = LabelMatrix.of(dataset.y)
-    rows = split.held_out[labels.rows_known[split.held_out]]
+    rows = split.held_out[labels.rows_scored[split.held_out]]
     if len(rows) == 0:
         raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
     groups = None if dataset.groups is None else np.asarray(dataset.groups)[split.train]
@@ -111,7 +111,7 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0,
         scores = _readout(Z, Z_held_out, part)
         cuts, calibration = _calibrated(method, scores, part)
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
-    precisions = average_precision(truth, raw), average_precision(truth, scores)
+    precisions = [average_precision(truth, each, part.known_held_out) for each in (raw, scores)]
     return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole)
 
 
@@ -128,7 +128,8 @@ def _panel(title: str, Z, Z_held_out, part: Part, label_names) -> tuple:
     plane, shown = Z[:, :SHOWN], Z_held_out[:, :SHOWN]
     directions = None if label_names is None else _directions(shown, part.Y_held_out, label_names)
     weights = neighbor_weights(shown, plane[part.known_rows])
-    return title, shown, jaccard_at_k(part.Y_held_out, part.Y, weights), directions
+    similarity = jaccard_at_k(part.Y_held_out, part.Y, weights, part.known, known=part.known_held_out)
+    return title, shown, similarity, directions
 
 
 def _directions(Z: np.ndarray, Y: np.ndarray, label_names) -> list[dict]:
@@ -144,11 +145,12 @@ def _directions(Z: np.ndarray, Y: np.ndarray, label_names) -> list[dict]:
 
 
 def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
-    return fit_readout(Z[part.known_rows], part.Y.toarray()).scores(Z_held_out)
+    return fit_readout(Z[part.known_rows], part.targets).scores(Z_held_out)
 
 
 def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
     unseen, Y = unseen_scores(method, part.X, part.labels, part.groups), part.Y.toarray() > 0
-    probabilities = platt_apply(scores, platt_fit(unseen, Y))
-    return tune_thresholds(unseen, Y).cuts, label_calibration_error(part.Y_held_out, probabilities)
+    probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known))
+    error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)
+    return tune_thresholds(unseen, Y, known=part.known).cuts, error

@@ -19,6 +19,7 @@ from proxembed.targets.values import dense_labels
 from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
 from .compare import chosen_elsewhere, nadeau_bengio
 from .measures import AVERAGE_PRECISION, Measure, is_jaccard, measure_of
+from .part import known_cells
 from .results import NEIGHBORS, TEST, Results, sign_of
 
 FOLDS, TEST_ROWS = "folds", "test rows"
@@ -97,6 +98,7 @@ class TestGains:
         if self.there:
             rows = results.held_out[TEST]
             self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
+            self.known = known_cells(dataset.unknown, rows)
             self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
             self.drawn = drawn_weights(len(rows), self.groups)
 
@@ -130,12 +132,13 @@ class TestGains:
         least = self.results.protocol.get("min_positives", 1)
         scores = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, *scores, self.drawn, least)
+            return precision_gain(self.truth, *scores, self.drawn, least, self.known)
         values = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        return {"gain": gain, "interval": redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least)}
+        interval = redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least, self.known)
+        return {"gain": gain, "interval": interval}
 
 
 def _best(entries: list[dict], name: str) -> dict:

@@ -79,7 +79,7 @@ class LabelScores(Rival):
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
+            X, labels = known_labels(self, X, y, cells=True)
             labels = labels.drop_empty()
             if labels.c == 0:
                 raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
@@ -87,7 +87,7 @@ class LabelScores(Rival):
                 raise ValueError(
                     f"n_components={self.n_components!r} must be from 1 to the number of labels ({labels.c})."
                 )
-            T = labels.Y.toarray().astype(np.float64)
+            T = labels.with_means().Y.toarray().astype(np.float64)
             seen = SeenRows(X)
             first, group = np.unique(seen.find(X), return_inverse=True)
             folds = self._folds(len(first))

@@ -75,6 +75,9 @@ class Measure:
         Whether ``function`` has an argument ``min_positives``.
     n_neighbors : int, default=10
         Of a measure that reads neighbours.
+    over : {"labels", "cells", "rows"}, default="labels"
+        What it is a mean over, which says what becomes of it where some cells are unknown: the mean over labels of the
+        value on their known rows, the value on all known cells as one label, or no value.
 
     Raises
     ------
@@ -99,17 +102,38 @@ class Measure:
     defined: Callable[[np.ndarray, int, int], np.ndarray] = every_label
     takes_least: bool = False
     n_neighbors: int = DEFAULT_NEIGHBORS
+    over: str = "labels"
 
     def __post_init__(self) -> None:
         if self.reads not in READS:
             raise ValueError(f"reads={shown(self.reads)} is unknown; a measure reads one of {', '.join(READS)}.")
 
-    def value(self, Y: Any, reading: Any, least: int = 1) -> tuple[float, int]:
-        """The value on held-out rows, and the number of labels that it rests on."""
+    def value(self, Y: Any, reading: Any, least: int = 1, known: np.ndarray | None = None) -> tuple[float, int]:
+        """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on."""
+        if known is not None and self.reads != "neighbors":
+            return self._value_of_cells(Y, reading, least, known)
         options = {"min_positives": least} if self.takes_least else {}
         readings = reading if self.reads == "neighbors" else (reading,)
-        found = self.function(Y, *readings, **options)
+        cells = {} if known is None else {"known": known}
+        found = self.function(Y, *readings, **options, **cells)
         return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
+
+    def _value_of_cells(self, Y: Any, reading: Any, least: int, known: np.ndarray) -> tuple[float, int]:
+        """The value where some cells are unknown, as ``over`` says."""
+        if self.over == "rows":
+            return np.nan, 0
+        if self.over == "cells":
+            return self.value(Y[known][:, None], reading[known][:, None], least)[0], Y.shape[1]
+        if self.takes_least:  # these choose among labels
+            found = self.function(Y, reading, min_positives=least, known=known)
+            return float(found[0]), int(found[1])
+        each = [
+            self.value(Y[rows, j : j + 1], reading[rows, j : j + 1], least)
+            for j, rows in enumerate(known.T)
+            if rows.any()
+        ]
+        values = [value for value, labels in each if labels and np.isfinite(value)]
+        return (float(np.mean(values)), len(values)) if values else (np.nan, 0)
 
     def score(self, value: float) -> float:
         """The value with its sign such that larger is better, as of scikit-learn's scorers."""
@@ -149,12 +173,12 @@ for _measure in (
     Measure(AVERAGE_PRECISION, "scores", macro_average_precision, defined=enough_positives, takes_least=True),
     Measure(JACCARD.format(DEFAULT_NEIGHBORS), "neighbors", jaccard_at_k),
     Measure(MACRO_F1, "labels", macro_f1),
-    Measure(MICRO_F1, "labels", micro_f1),
-    Measure("subset accuracy", "labels", subset_accuracy),
-    Measure("instance F1", "labels", instance_f1),
-    Measure("instance precision", "labels", instance_precision),
-    Measure("instance recall", "labels", instance_recall),
-    Measure("instance accuracy", "labels", instance_accuracy),
+    Measure(MICRO_F1, "labels", micro_f1, over="cells"),
+    Measure("subset accuracy", "labels", subset_accuracy, over="rows"),
+    Measure("instance F1", "labels", instance_f1, over="rows"),
+    Measure("instance precision", "labels", instance_precision, over="rows"),
+    Measure("instance recall", "labels", instance_recall, over="rows"),
+    Measure("instance accuracy", "labels", instance_accuracy, over="rows"),
     Measure("balanced accuracy", "labels", balanced_accuracy, defined=both_values),
     Measure(
         "average precision of the rarest label",
@@ -164,8 +188,8 @@ for _measure in (
         takes_least=True,
     ),
     Measure("macro AUC", "scores", macro_auc, defined=both_values),
-    Measure("micro AUC", "scores", micro_auc),
-    Measure(HAMMING, "labels", hamming_loss, loss=True, worst=1.0, best=0.0),
+    Measure("micro AUC", "scores", micro_auc, over="cells"),
+    Measure(HAMMING, "labels", hamming_loss, loss=True, worst=1.0, best=0.0, over="cells"),
     Measure(LOG_LOSS, "probabilities", log_loss, loss=True, worst=-float(np.log(np.finfo(float).eps)), best=0.0),
     Measure(CALIBRATION, "probabilities", calibration_error, loss=True, worst=1.0, best=0.0),
 ):

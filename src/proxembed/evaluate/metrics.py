@@ -25,7 +25,7 @@ def checked_pair(Y, S) -> tuple[np.ndarray, np.ndarray]:
     return Y, S
 
 
-def average_precision(Y, S) -> np.ndarray:
+def average_precision(Y, S, known: np.ndarray | None = None) -> np.ndarray:
     """Average precision of each label: the mean, over its positive rows, of the precision at that row's score.
 
     Tied scores are one threshold, so that an uninformative constant score gets the share of positives.
@@ -36,6 +36,8 @@ def average_precision(Y, S) -> np.ndarray:
         True labels, 0 or 1.
     S : array of shape (n, c)
         Real scores, larger meaning more likely.
+    known : bool array of shape (n, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -61,15 +63,18 @@ def average_precision(Y, S) -> np.ndarray:
         positives = int(Y[:, j].sum())
         if positives == 0:
             continue
-        order = np.argsort(-S[:, j], kind="stable")
-        ranked, hits = S[order, j], np.cumsum(Y[order, j])
+        y, s = (Y[:, j], S[:, j]) if known is None else (Y[known[:, j], j], S[known[:, j], j])
+        order = np.argsort(-s, kind="stable")
+        ranked, hits = s[order], np.cumsum(y[order])
         ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
         gained = np.diff(hits[ends], prepend=0)
         out[j] = gained @ (hits[ends] / (ends + 1)) / positives
     return out
 
 
-def macro_average_precision(Y, S, *, min_positives: int = 1, absent: str = "skip") -> LabelMean:
+def macro_average_precision(
+    Y, S, *, min_positives: int = 1, absent: str = "skip", known: np.ndarray | None = None
+) -> LabelMean:
     """Macro average precision: the mean over labels of the average precision, with the number of labels used.
 
     Parameters
@@ -82,6 +87,8 @@ def macro_average_precision(Y, S, *, min_positives: int = 1, absent: str = "skip
         Labels with fewer positive rows in Y are absent.
     absent : {"skip", "zero"}, default="skip"
         Leave absent labels out of the mean, or count them as 0.
+    known : bool array of shape (n, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -105,7 +112,7 @@ def macro_average_precision(Y, S, *, min_positives: int = 1, absent: str = "skip
         raise ValueError(f"absent={absent!r} is unknown; use 'skip' or 'zero'.")
     if min_positives < 1:
         raise ValueError(f"min_positives={min_positives!r} must be at least 1: average precision needs a positive row.")
-    each = average_precision(Y, S)
+    each = average_precision(Y, S, known)
     present = dense_labels(Y).sum(axis=0) >= min_positives
     n_labels = int(present.sum())
     if absent == "zero":
@@ -113,7 +120,7 @@ def macro_average_precision(Y, S, *, min_positives: int = 1, absent: str = "skip
     return LabelMean(float(each[present].mean()) if n_labels else float("nan"), n_labels)
 
 
-def rarest_average_precision(Y, S, *, min_positives: int = 1) -> LabelMean:
+def rarest_average_precision(Y, S, *, min_positives: int = 1, known: np.ndarray | None = None) -> LabelMean:
     """Average precision of the label with the fewest positive rows; the mean over labels that have equally few.
 
     Parameters
@@ -123,6 +130,8 @@ def rarest_average_precision(Y, S, *, min_positives: int = 1) -> LabelMean:
         Scores.
     min_positives : int, default=1
         Labels with fewer positive rows are left out.
+    known : bool array of shape (n, c), optional
+        The cells to look at; None: all.
 
     Returns
     -------
@@ -141,22 +150,25 @@ def rarest_average_precision(Y, S, *, min_positives: int = 1) -> LabelMean:
     if not present.any():
         return LabelMean(float("nan"), 0)
     rarest = present & (counts == counts[present].min())
-    return LabelMean(float(average_precision(Y, S)[rarest].mean()), int(rarest.sum()))
+    return LabelMean(float(average_precision(Y, S, known)[rarest].mean()), int(rarest.sum()))
 
 
-def row_jaccard(Y, Y_train, weights, *, block: int = 2**20) -> np.ndarray:
+def row_jaccard(Y, Y_train, weights, known_train=None, *, known=None, block: int = 2**20) -> np.ndarray:
     """For each row the mean similarity between its label set and the label sets of its nearest training rows.
 
-    The similarity of two sets is |intersection| / |union|; two empty sets count as 1.
+    The similarity of two sets is |intersection| / |union|; two empty sets count as 1. Where cells are unknown, sets are
+    compared on the cells that both rows know, and neighbours without one are left out of the mean, which is 0 of none.
 
     Parameters
     ----------
     Y : array or sparse array of shape (m, c)
-        True labels of the held-out rows.
+        True labels of the held-out rows, 0 where unknown.
     Y_train : array or sparse array of shape (n, c)
         Labels of the training rows.
     weights : sparse array of shape (m, n)
         Weights of each row's neighbours, summing to 1 per row, as ``neighbors.neighbor_weights`` returns them.
+    known_train, known : bool arrays of shapes (n, c) and (m, c), optional
+        The cells that are known, given both or neither.
     block : int, default=2**20
         Pairs of rows taken at a time.
 
@@ -186,6 +198,8 @@ def row_jaccard(Y, Y_train, weights, *, block: int = 2**20) -> np.ndarray:
         )
     if Y.shape[1] != Y_train.shape[1]:
         raise ValueError(f"Y has {Y.shape[1]} labels and Y_train {Y_train.shape[1]}; give both the same label columns.")
+    if known is not None:
+        return _known_jaccard(Y, Y_train, weights, known, known_train, block)
     row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
     sizes, train_sizes = Y.sum(axis=1), Y_train.sum(axis=1)
     similarity = np.empty(len(row))
@@ -197,7 +211,22 @@ def row_jaccard(Y, Y_train, weights, *, block: int = 2**20) -> np.ndarray:
     return np.bincount(row, weights.data * similarity, minlength=len(Y))
 
 
-def jaccard_at_k(Y, Y_train, weights) -> float:
+def _known_jaccard(Y, Y_train, weights, known, known_train, block: int) -> np.ndarray:
+    """``row_jaccard`` on the cells that both rows know; neighbours without one have no weight."""
+    row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
+    similarity, weight = np.empty(len(row)), weights.data.copy()
+    for start in range(0, len(row), block):
+        part = slice(start, start + block)
+        both = known[row[part]] & known_train[near[part]]
+        ours, theirs = Y[row[part]] & both, Y_train[near[part]] & both
+        union = (ours | theirs).sum(axis=1)
+        similarity[part] = np.where(union == 0, 1.0, (ours & theirs).sum(axis=1) / np.maximum(union, 1))
+        weight[part] *= both.any(axis=1)
+    total, share = (np.bincount(row, each, minlength=len(Y)) for each in (weight * similarity, weight))
+    return np.divide(total, share, out=np.zeros(len(Y)), where=share > 0)
+
+
+def jaccard_at_k(Y, Y_train, weights, known_train=None, *, known=None) -> float:
     """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
 
     Parameters, returns and errors as of ``row_jaccard``, whose mean it is.
@@ -210,7 +239,7 @@ def jaccard_at_k(Y, Y_train, weights) -> float:
     >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]]))
     0.75
     """
-    return float(row_jaccard(Y, Y_train, weights).mean())
+    return float(row_jaccard(Y, Y_train, weights, known_train, known=known).mean())
 
 
 def same_rows(Y_train, k: int = 10, *, most: int = 5000) -> np.ndarray:

@@ -162,7 +162,7 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
     return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, n))
 
 
-def neighbor_scores(weights: Any, Y_train: Any) -> np.ndarray:
+def neighbor_scores(weights: Any, Y_train: Any, known: np.ndarray | None = None) -> np.ndarray:
     """Score each label by the share of a row's neighbours that carry it.
 
     Parameters
@@ -171,6 +171,8 @@ def neighbor_scores(weights: Any, Y_train: Any) -> np.ndarray:
         As ``neighbor_weights`` returns them.
     Y_train : array or sparse array of shape (n, c)
         Labels of the training rows, 0 or 1.
+    known : bool array of shape (n, c), optional
+        The cells that are known: the share is that of neighbours whose cell is; of none of all training rows.
 
     Returns
     -------
@@ -185,7 +187,12 @@ def neighbor_scores(weights: Any, Y_train: Any) -> np.ndarray:
     >>> neighbor_scores(sp.csr_array([[0.5, 0.0, 0.5]]), np.array([[1, 0], [0, 1], [1, 1]])).tolist()
     [[1.0, 0.5]]
     """
-    return np.round(weights @ dense_labels(Y_train).astype(np.float64), DECIMALS)
+    Y = dense_labels(Y_train).astype(np.float64)
+    shares = weights @ Y
+    if known is not None:
+        seen, mean = weights @ known.astype(np.float64), Y.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        shares = np.where(seen > 0, shares / np.where(seen > 0, seen, 1.0), mean)
+    return np.round(shares, DECIMALS)
 
 
 def hub_share(weights: Any, n_neighbors: int) -> float:

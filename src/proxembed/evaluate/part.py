@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import LabelMatrix, scored_rows
 
 from .preprocessing import choose_scaling, inner_folds
 
@@ -36,12 +36,14 @@ class Part:
         Numbers of the held-out rows in the data.
     seed : int, default=0
         Seed of the inner folds.
+    known_held_out : bool array of shape (m, c), optional
+        The cells of ``Y_held_out`` that are known; None: all.
 
     Examples
     --------
     >>> import numpy as np
     >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets.labels import LabelMatrix, scored_rows
     >>> part = Part(np.eye(3), LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1]]), np.eye(3), np.ones((3, 2), bool))
     >>> part.known_rows.tolist(), part.Y.toarray().tolist()
     ([0, 2], [[1, 0], [0, 1]])
@@ -56,25 +58,37 @@ class Part:
     groups: Any = None
     rows: np.ndarray | None = None
     seed: int = 0
+    known_held_out: np.ndarray | None = None
 
     @cached_property
     def known_rows(self) -> np.ndarray:
-        """Numbers of the training rows whose labels are all known."""
-        return np.flatnonzero(self.labels.rows_known)
+        """Numbers of the training rows that read-outs learn from, see ``LabelMatrix.rows_scored``."""
+        return np.flatnonzero(self.labels.rows_scored)
+
+    @cached_property
+    def read(self) -> LabelMatrix:
+        """Labels of these rows."""
+        return self.labels.take(self.known_rows)
 
     @cached_property
     def Y(self) -> sp.csr_array:
-        """Labels of these rows, 0 or 1."""
-        return sp.csr_array(self.labels.Y)[self.known_rows].astype(np.uint8)
+        """Labels of these rows, 0 or 1, and 0 where unknown."""
+        return sp.csr_array(self.read.Y).astype(np.uint8)
 
     @cached_property
+    def known(self) -> np.ndarray | None:
+        """True where a cell of these rows is known, (rows, c); None where all are."""
+        return self.read.known
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Labels of these rows for a read-out, (rows, c): an unknown cell is the mean of its label."""
+        return self.Y.toarray().astype(bool) if self.known is None else self.read.with_means().Y.toarray()
+
+    @property
     def y(self) -> Any:
         """Labels of all training rows as estimators take them: 0 or 1, and NaN where unknown."""
-        if self.labels.unknown is None:
-            return sp.csr_array(self.labels.Y).astype(np.uint8)
-        y = self.labels.Y.toarray().astype(np.float64)
-        y[self.labels.unknown.toarray()] = np.nan
-        return y
+        return self.labels.indicator
 
     @cached_property
     def inner(self) -> np.ndarray:
@@ -110,16 +124,32 @@ def make_part(
     if kind is None:
         kind = choose_scaling(own, own_labels, facts.get("groups"), facts.get("seed", 0))
     state = features_fit(kind, own)
-    truth = labels.take(held_out).Y.toarray() > 0
+    truth = labels.take(held_out)
+    facts["known_held_out"] = truth.known
     scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
-    return Part(scaled[0], own_labels, scaled[1], truth, scaling=kind, **facts)
+    return Part(scaled[0], own_labels, scaled[1], truth.Y.toarray() > 0, scaling=kind, **facts)
 
 
-def rows_known(dataset) -> np.ndarray:
-    """Mask of the rows all of whose labels are known."""
-    if dataset.unknown is None:
-        return np.ones(dataset.X.shape[0], dtype=bool)
-    return np.asarray(dataset.unknown.sum(axis=1)).ravel() == 0
+def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
+    """The cells of some rows that are known, bool (m, c); None where all are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from proxembed.evaluate.part import known_cells
+    >>> known_cells(sp.csc_array([[True, False], [False, False]]), np.array([0])).tolist()
+    [[False, True]]
+    """
+    if unknown is None:
+        return None
+    cells = sp.csr_array(unknown)[rows].toarray()
+    return ~cells if cells.any() else None
+
+
+def rows_scored(dataset) -> np.ndarray:
+    """Mask of the rows that can be scored, see ``targets.labels.scored_rows``."""
+    return scored_rows(dataset.unknown, dataset.Y.shape[0])
 
 
 def prepare(dataset, split: Split, seed: int = 0) -> Part:
@@ -129,7 +159,8 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     ----------
     dataset : proxembed.data.Dataset
     split : Split
-        Held-out rows with an unknown label are left out: they cannot be scored.
+        Held-out rows with an unknown label are left out: they cannot be scored. Where every row of the data has one,
+        known cells are scored.
     seed : int, default=0
         Seed of the inner folds on which thresholds and probabilities are tuned.
 
@@ -151,7 +182,7 @@ def prepare(dataset, split: Split, seed: int = 0) -> Part:
     >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
     {'train': 1206, 'held_out': 591}
     """
-    known = rows_known(dataset)
+    known = rows_scored(dataset)
     train, held_out = split.train, split.held_out[known[split.held_out]]
     count = int(known[train].sum())
     if count < 2 or len(held_out) == 0:

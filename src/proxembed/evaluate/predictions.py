@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from proxembed.targets.values import dense_labels
 
 from .metrics import average_precision
+from .part import known_cells
 from .results import SAME_ROWS, TEST, Results
 
 
@@ -55,7 +57,7 @@ def predictions_npz(results: Results) -> bytes:
 
 
 def label_precisions(
-    results: Results, Y, arm: str, k: int | None, folds: Sequence[str] | None = None
+    results: Results, Y, arm: str, k: int | None, folds: Sequence[str] | None = None, unknown: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Average precision of each label at one arm and k, averaged over folds, and the number of folds.
 
@@ -69,6 +71,8 @@ def label_precisions(
     k : int or None
     folds : sequence of str, optional
         Names of finished folds; None takes the validation folds.
+    unknown : sparse array of shape (n, c), optional
+        Cells that are unknown.
 
     Returns
     -------
@@ -90,7 +94,8 @@ def label_precisions(
         truth = dense_labels(Y[results.held_out[fold]])
         S = results.predictions.get((arm, k, fold))
         worst = np.where(truth.any(axis=0), 0.0, np.nan)
-        each.append(worst if S is None else average_precision(truth, S))
+        cells = known_cells(unknown, results.held_out[fold])
+        each.append(worst if S is None else average_precision(truth, S, cells))
     table = np.array(each).reshape(-1, Y.shape[1])
     known = np.isfinite(table).sum(axis=0)
     return np.where(known, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan), known

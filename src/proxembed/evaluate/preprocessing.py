@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from proxembed.classify.ridge import fit_readout
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
@@ -25,7 +24,7 @@ def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 
     X : array or sparse matrix of shape (n, d), or TableRows
         Training rows.
     labels : LabelMatrix of n rows
-        Rows with an unknown label are left out.
+        Rows with an unknown label are left out; where every row has one, known cells are scored.
     groups : array of shape (n,), optional
         Rows of one group are in one fold.
     seed : int, default=0
@@ -50,29 +49,30 @@ def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 
     'tfidf'
     """
     kinds = scaling_kinds(X)
-    rows = np.flatnonzero(labels.rows_known)
+    rows = np.flatnonzero(labels.rows_scored)
     random = np.random.default_rng(seed)
     rows = np.sort(random.permutation(rows)[:CHOICE_ROWS])
     if len(kinds) == 1 or len(rows) < CHOICE_FOLDS:
         return kinds[0]
-    Y = sp.csc_array(labels.Y)[rows]
-    Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[:CHOICE_LABELS]].toarray() > 0
+    labels = labels.take(rows)
+    labels = labels.with_columns(np.argsort(-labels.nk, kind="stable")[:CHOICE_LABELS])
     fold = inner_folds(len(rows), None if groups is None else np.asarray(groups)[rows], CHOICE_FOLDS, seed)
     X = X[rows]
-    values = [_value(kind, X, Y, fold) for kind in kinds]
+    values = [_value(kind, X, labels, fold) for kind in kinds]
     return kinds[int(np.argmax(values))]
 
 
-def _value(kind: str, X: Any, Y: np.ndarray, fold: np.ndarray) -> float:
+def _value(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray) -> float:
     """Mean over the folds of the macro average precision; 0 of a fold without a positive row."""
-    total = 0.0
+    total, Y, T, known = 0.0, labels.Y.toarray() > 0, labels.with_means().Y.toarray(), labels.known
     for each in range(fold.max() + 1):
         train, held_out = fold != each, fold == each
         if not train.any():
             continue
         state = scaling_fit(kind, X[train])
-        readout = fit_readout(scaling_apply(state, X[train]), Y[train])
-        value = macro_average_precision(Y[held_out], readout.scores(scaling_apply(state, X[held_out]))).value
+        readout = fit_readout(scaling_apply(state, X[train]), T[train])
+        scores, cells = readout.scores(scaling_apply(state, X[held_out])), None if known is None else known[held_out]
+        value = macro_average_precision(Y[held_out], scores, known=cells).value
         total += value if np.isfinite(value) else 0.0
     return total
 

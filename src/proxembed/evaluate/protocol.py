@@ -28,10 +28,15 @@ from .measures import (
 )
 from .metrics import row_jaccard, same_rows
 from .parallel import in_parallel, one_by_one
-from .part import rows_known
+from .part import known_cells, rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results
 
 __all__ = ["Protocol", "Results", "run"]
+
+KNOWN_CELLS = (
+    "Every row has an unknown label: the known cells alone are learned from and scored, and methods without a rule for "
+    "unknown cells, of which the mean of the label is one, take no part."
+)
 
 
 @dataclass(frozen=True)
@@ -193,11 +198,8 @@ def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | N
 
 
 def _check(dataset) -> None:
-    known = rows_known(dataset)
-    if not known.any():
-        raise ValueError(
-            f"{dataset.name} has an unknown label in every row, so that none can be scored; label some rows."
-        )
+    if not rows_scored(dataset).any():
+        raise ValueError(f"{dataset.name} has no known label, so that nothing can be scored; label some rows.")
     if dataset.Y.sum() == 0:
         raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
 
@@ -212,7 +214,7 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     regression, are measured by their own scores in place of ridge scores, and their neighbours are those of the scores.
     Cuts and probabilities come from scores of training rows by models that have not seen them. An arm that raises or
     runs out of its budget gets the worst value. Rows with an unknown label are there to train on, for methods that can,
-    and are never scored.
+    and are never scored; where every row has one, known cells are scored.
 
     Parameters
     ----------
@@ -231,7 +233,7 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     Raises
     ------
     ValueError
-        The data have no label, or unknown labels in every row, or the folds cannot be made.
+        The data have no label, or none that is known, or the folds cannot be made.
 
     Examples
     --------
@@ -253,6 +255,8 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     facts = {**dataset.describe(), "label_counts": counts}
     results = Results(dataset=facts, protocol=described, measure=measure_of(protocol.measure))
     _collect(protocol, dataset, splits, results, progress or silent)
+    if facts["rows_known"] == 0:
+        results.notes.insert(0, KNOWN_CELLS)
     results.seconds = time.perf_counter() - started
     return results
 
@@ -309,15 +313,16 @@ def same_rows_similarity(protocol: Protocol, dataset, train: np.ndarray, rows: n
     -------
     array of shape (m,)
     """
-    Y = dataset.Y.tocsr()
-    Y_train = Y[train[rows_known(dataset)[train]]]
+    Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
+    Y_train = Y[train]
     same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors)
     every = np.broadcast_to(same, (len(rows), len(same)))
     weights = sp.csr_array(
         (np.full(every.size, 1 / len(same)), every.ravel(), np.arange(0, every.size + 1, len(same))),
         shape=(len(rows), Y_train.shape[0]),
     )
-    return row_jaccard(Y[rows], Y_train, weights)
+    known, known_train = known_cells(dataset.unknown, rows), known_cells(dataset.unknown, train)
+    return row_jaccard(Y[rows], Y_train, weights, known_train, known=known)
 
 
 def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: dict) -> None:

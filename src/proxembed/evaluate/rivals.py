@@ -93,7 +93,8 @@ class ForestProximity(Rival):
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets); rows with unknown labels are left out, with a warning
+        y : labels in any form (classes, indicator, sets); rows with unknown labels are left out, with a
+            warning; where every row has one, an unknown cell counts as the mean of its label
 
         Returns
         -------
@@ -102,7 +103,7 @@ class ForestProximity(Rival):
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
+            X, labels = known_labels(self, X, y, cells=True)
             if X.shape[0] < 2:
                 raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
             random = check_random_state(self.random_state)
@@ -115,7 +116,7 @@ class ForestProximity(Rival):
                 min_samples_leaf=min(self.min_samples_leaf, max(1, len(chosen) // 5)),
                 random_state=random.randint(2**31 - 1),
             )
-            self.leaves_ = leaves.fit(X[chosen], sp.csr_array(labels.take(chosen).Y))
+            self.leaves_ = leaves.fit(X[chosen], labels.take(chosen).with_means())
             self.n_components_ = leaves.n_components_
         return self
 

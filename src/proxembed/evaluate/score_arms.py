@@ -43,16 +43,17 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     [(203, 7), (97, 7)]
     """
     X, Y = part.X[part.known_rows], part.Y.toarray()
-    estimator = _chosen(arm, X, Y, part.inner)
-    model = clone(estimator).fit(X, Y)
+    y = Y if part.known is None else part.read.indicator
+    estimator = _chosen(arm, X, Y, y, part.inner)
+    model = clone(estimator).fit(X, y)
     own = getattr(model, "own_scores_", None)
     if own is None or part.groups is not None:  # rows of a group are near copies: own scores leave out single rows
-        own = _cross_fitted(estimator, X, Y, part.inner)
+        own = _cross_fitted(estimator, X, y, part.inner)
     own = own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
     return own, _scores(model, part.X_held_out, Y.shape[1])
 
 
-def _chosen(arm: Arm, X: Any, Y: np.ndarray, inner: np.ndarray) -> Any:
+def _chosen(arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray) -> Any:
     """The unfitted estimator, at the parameter that is best over the inner folds."""
     if arm.grid is None:
         return arm.estimator
@@ -60,18 +61,19 @@ def _chosen(arm: Arm, X: Any, Y: np.ndarray, inner: np.ndarray) -> Any:
     rows = np.arange(X.shape[0]) if X.shape[0] <= GRID_ROWS else np.random.default_rng(0).permutation(X.shape[0])
     rows = np.sort(rows[:GRID_ROWS])
     labels = np.argsort(-Y.sum(axis=0, dtype=np.int64), kind="stable")[:GRID_LABELS]
-    X, Y, inner = X[rows], Y[np.ix_(rows, labels)], inner[rows]
+    X, Y, y, inner = X[rows], Y[np.ix_(rows, labels)], y[np.ix_(rows, labels)], inner[rows]
     tried = [clone(arm.estimator).set_params(**{name: value}) for value in values]
-    found = [macro_average_precision(Y > 0, _cross_fitted(each, X, Y, inner)).value for each in tried]
+    known = None if y.dtype.kind != "f" else ~np.isnan(y)
+    found = [macro_average_precision(Y > 0, _cross_fitted(each, X, y, inner), known=known).value for each in tried]
     return tried[int(np.argmax(found))]
 
 
-def _cross_fitted(estimator: Any, X: Any, Y: np.ndarray, inner: np.ndarray) -> np.ndarray:
+def _cross_fitted(estimator: Any, X: Any, y: np.ndarray, inner: np.ndarray) -> np.ndarray:
     """The scores of each row, by a model fitted on the other inner folds."""
-    own = np.empty(Y.shape)
+    own = np.empty(y.shape)
     for fold in np.unique(inner):
         out = inner == fold
-        own[out] = _scores(clone(estimator).fit(X[~out], Y[~out]), X[out], Y.shape[1])
+        own[out] = _scores(clone(estimator).fit(X[~out], y[~out]), X[out], y.shape[1])
     return own
 
 

@@ -1,6 +1,7 @@
 """Rivals that predict by themselves: logistic regression, a random forest and gradient boosting, a score per label."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from proxembed.classify.rows import known_labels
 from proxembed.features.leaves import grown
 from proxembed.methods.forest import averaged_rows
 from proxembed.params import SEED, check_params, param
+from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .rivals import FOREST_ROWS, for_solvers
@@ -22,7 +24,7 @@ EARLY_STOPPING = 20  # rows of the rarer side below which boosting has none to s
 
 
 class ScoreRival(LabelClassifier, abstract=True):
-    """Base of a rival without an embedding: it takes part by its scores. A subclass gives ``_fit(X, Y)``."""
+    """Base of a rival without an embedding: it takes part by its scores. A subclass gives ``_fit(X, labels)``."""
 
     role = "rival"
 
@@ -32,7 +34,8 @@ class ScoreRival(LabelClassifier, abstract=True):
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
-        y : labels in any form; rows with unknown labels are left out, with a warning
+        y : labels in any form; rows with unknown labels are left out, with a warning. Where every row has one, known
+            cells are learned from.
 
         Returns
         -------
@@ -41,14 +44,14 @@ class ScoreRival(LabelClassifier, abstract=True):
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
-            self._fit(X, labels.Y.toarray() > 0)
+            X, labels = known_labels(self, X, y, cells=True)
+            self._fit(X, labels)
             self._remember(labels)
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
-        """Fit to checked rows and their labels, bool (n, c)."""
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        """Fit to checked rows and their labels."""
 
 
 def log_odds(column: np.ndarray) -> float:
@@ -63,6 +66,23 @@ def log_odds(column: np.ndarray) -> float:
     """
     positive = int(column.sum())
     return float(np.log((positive + 1) / (len(column) - positive + 1)))
+
+
+def known_columns(labels: LabelMatrix) -> Iterator[tuple[Any, np.ndarray]]:
+    """For each label the rows whose cell is known, and whether they carry it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.score_rivals import known_columns
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> [column.tolist() for _, column in known_columns(LabelMatrix.of([[1, np.nan], [0, 1]]))]
+    [[True, False], [True]]
+    """
+    Y, known = labels.Y.toarray() > 0, labels.known
+    for j in range(labels.c):
+        rows = slice(None) if known is None else np.flatnonzero(known[:, j])
+        yield rows, Y[rows, j]
 
 
 class LogisticScores(ScoreRival):
@@ -93,16 +113,16 @@ class LogisticScores(ScoreRival):
 
     C: float = param(default=1.0, above=0, kw_only=False, doc="Inverse of the penalty.")
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
         from sklearn.linear_model import LogisticRegression
 
         newton = X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
         model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
         X = X.toarray() if newton and sp.issparse(X) else for_solvers(X)
-        self.coef_, self.intercept_ = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
-        for j, column in enumerate(Y.T):
+        self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
+        for j, (rows, column) in enumerate(known_columns(labels)):
             if column.any() and not column.all():
-                model.fit(X, column)
+                model.fit(X[rows], column)
                 self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
             else:
                 self.intercept_[j] = log_odds(column)
@@ -147,9 +167,9 @@ class ForestScores(ScoreRival):
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
         random = check_random_state(self.random_state)
-        X, T, counts, row = averaged_rows(X, Y)
+        X, T, counts, row = averaged_rows(X, labels.with_means().Y)
         chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
         self.leaves_, draws = grown(
             X[chosen],
@@ -206,11 +226,11 @@ class BoostedScores(ScoreRival):
     max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Most trees a label.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows that say when to stop.")
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         X, self.models_ = self._dense(X), []
-        for column in Y.T:
+        for rows, column in known_columns(labels):
             count = int(column.sum())
             if not 0 < count < len(column):
                 self.models_.append(log_odds(column))
@@ -223,7 +243,7 @@ class BoostedScores(ScoreRival):
                 early_stopping=early,
                 random_state=self.random_state,
             )
-            self.models_.append(model.fit(X, column))
+            self.models_.append(model.fit(X[rows], column))
         self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
 
     def _dense(self, X) -> np.ndarray:

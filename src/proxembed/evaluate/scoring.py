@@ -142,13 +142,13 @@ class Readings:
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None):
         self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
-        self.Y = part.Y.toarray().astype(bool)
+        self.Y, self.targets = part.Y.toarray().astype(bool), part.targets
         self.folds = None if part.groups is None else part.inner
 
     @cached_property
     def readout(self) -> Readout:
         """The ridge read-out of the training rows, its penalty by the inner folds where these keep groups together."""
-        return fit_readout(self.Z, self.Y, self.folds)
+        return fit_readout(self.Z, self.targets, self.folds)
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -162,30 +162,30 @@ class Readings:
         for fold in range(inner.max() + 1):
             out = inner == fold
             if self.placed is None:
-                T = 2.0 * self.Y[~out] - 1.0
+                T = 2.0 * self.targets[~out] - 1.0
                 readout = Readout(*ridge_fit(self.Z[~out], T, self.readout.penalty), self.readout.penalty)
                 rows = self.Z[out]
             else:
                 others, rows = (each[:, : self.Z.shape[1]] for each in self.placed[fold])
-                readout = fit_readout(others, self.Y[~out], None if self.folds is None else inner[~out])
+                readout = fit_readout(others, self.targets[~out], None if self.folds is None else inner[~out])
             own[out] = readout.scores(rows)
         return own
 
     @cached_property
     def labels(self) -> np.ndarray:
         """Predicted labels of the held-out rows by the shared rule of thresholds, (m, c)."""
-        return apply_thresholds(self.scores, tune_thresholds(self.own_scores, self.Y))
+        return apply_thresholds(self.scores, tune_thresholds(self.own_scores, self.Y, known=self.part.known))
 
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
-        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y))
+        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known))
 
-    def neighbors(self, k: int) -> tuple[Any, Any]:
-        """Labels of the training rows, and the weights of the k nearest of each held-out row."""
+    def neighbors(self, k: int) -> tuple[Any, ...]:
+        """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
         if k not in self._near:
             self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k)
-        return self.part.Y, self._near[k]
+        return (self.part.Y, self._near[k], *(() if self.part.known is None else (self.part.known,)))
 
     @cached_property
     def _near(self) -> dict[int, Any]:
@@ -267,13 +267,14 @@ def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> S
     for name, readout in (*protocol.measures, *protocol.further_measures) if pairs is None else pairs:
         measure = protocol.measure_named(name)
         if readout == NEIGHBORS and measure.reads == "scores":
-            reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y)
+            reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y, part.known)
         else:
             reading = readings.of(measure)
-        found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives)
+        found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives, part.known_held_out)
     k = protocol.neighbor_measure.n_neighbors
     near, spent = readings.neighbors(k), query_seconds(readings.Z_held_out, readings.Z, k)
-    return Scored(found, readings.scores, row_jaccard(part.Y_held_out, *near), hub_share(near[1], k), spent)
+    similarity = row_jaccard(part.Y_held_out, *near, known=part.known_held_out)
+    return Scored(found, readings.scores, similarity, hub_share(near[1], k), spent)
 
 
 def query_seconds(Z_held_out: Any, Z: Any, k: int) -> float:

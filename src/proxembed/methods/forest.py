@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -162,7 +162,7 @@ class ForestLeaves(Wrapper):
         if rows.labels.unknown is None or not self.method_.takes_shares:
             return rows
         known = np.flatnonzero(rows.labels.rows_any)
-        return Rows(rows.X[known], with_means(rows.labels.take(known)))
+        return Rows(rows.X[known], rows.labels.take(known).with_means())
 
     @property
     def n_leaves_(self) -> int:
@@ -295,21 +295,3 @@ def averaged_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     total = member @ Y
     total = total.toarray() if sparse.issparse(total) else total
     return X[first], total / counts[:, None], counts.astype(np.float64), number
-
-
-def with_means(labels: LabelMatrix) -> LabelMatrix:
-    """The labels with each unknown cell at the mean of the known cells of its label.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.forest import with_means
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> with_means(LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1], [0, 1]])).Y.toarray()[1].round(2).tolist()
-    [0.33, 1.0]
-    """
-    if labels.unknown is None:
-        return labels
-    unknown = sparse.csc_array(labels.unknown, dtype=np.float64)
-    means = labels.nk / np.maximum(labels.n - np.asarray(unknown.sum(axis=0)).ravel(), 1)
-    return replace(labels, Y=sparse.csc_array(labels.Y + unknown @ sparse.diags_array(means)), unknown=None)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.targets.labels import scored_rows
 from proxembed.targets.values import dense_labels
 
 from .folds import Split, group_folds, group_sides, stratified_folds, time_cuts, time_folds, with_empty_column
@@ -77,13 +78,11 @@ class _Rows:
     def of(cls, dataset, splitting: Splitting, rows=None) -> "_Rows":
         groups, times = dataset.groups, dataset.times
         rows = np.arange(dataset.Y.shape[0]) if rows is None else np.sort(np.asarray(rows))
-        known = rows
-        if dataset.unknown is not None:
-            known = rows[np.asarray(sp.csr_array(dataset.unknown)[rows].sum(axis=1)).ravel() == 0]
+        known = rows[scored_rows(dataset.unknown, dataset.Y.shape[0])[rows]]
         if len(known) < 2:
             raise ValueError(
-                f"{dataset.name} has {len(known)} rows whose labels are all known; splitting needs at least 2, because "
-                "only such rows can be held out and scored. Label more rows."
+                f"{dataset.name} has {len(known)} rows that can be scored; splitting needs at least 2, with all labels "
+                "known, or with any label known where no row has all. Label more rows."
             )
         kind = splitting_kind(dataset, splitting)
         if groups is not None and len(np.unique(groups)) == len(groups):

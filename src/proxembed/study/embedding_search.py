@@ -192,7 +192,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
-        known = labels.take(np.flatnonzero(labels.rows_known))
+        known = labels.take(np.flatnonzero(labels.rows_scored))
         if not known.differ:
             raise ValueError(
                 "y holds one class only in the rows whose labels are all known, so that no embedding can serve it; "
@@ -210,7 +210,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return tuple(sorted({int(k) for k in sizes}))
 
     def _candidates(self, labels: LabelMatrix):
-        several = not labels.take(np.flatnonzero(labels.rows_known)).one_hot
+        several = not labels.take(np.flatnonzero(labels.rows_scored)).one_hot
         partly = labels.unknown is not None
         pool = candidates(self.methods, several_labels=several, partly_labelled=partly)
         opening = candidates(FIRST) if self.methods is None else pool[:1]

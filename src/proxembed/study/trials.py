@@ -241,7 +241,8 @@ def first_rows(part: Part, rows: int) -> Part:
 
 def measured(measure: Measure, Z, Z_held_out, part: Part) -> float:
     """The value of a measure with its sign such that larger is better; NaN where it is undefined."""
-    value, _ = measure.value(part.Y_held_out, Readings(Z, Z_held_out, part).of(measure))
+    reading = Readings(Z, Z_held_out, part).of(measure)
+    value, _ = measure.value(part.Y_held_out, reading, known=part.known_held_out)
     return measure.score(value)
 
 

@@ -93,6 +93,35 @@ class LabelMatrix:
             return np.ones(self.n, dtype=bool)
         return np.asarray(self.unknown.sum(axis=1)).ravel() < self.c
 
+    @cached_property
+    def rows_scored(self) -> np.ndarray:
+        """Rows that can be scored: without an unknown cell; where every row has one, those with a known cell."""
+        return scored_rows(self.unknown, self.n)
+
+    @property
+    def known(self) -> np.ndarray | None:
+        """True where a cell is known, (n, c); None where all are."""
+        return None if self.unknown is None else ~self.unknown.toarray()
+
+    @property
+    def indicator(self) -> Any:
+        """0 and 1 as CSR of whole numbers; with unknown cells an array of floats, NaN in these cells."""
+        if self.unknown is None:
+            return sparse.csr_array(self.Y).astype(np.uint8)
+        return np.where(self.unknown.toarray(), np.nan, self.Y.toarray())
+
+    def with_means(self) -> LabelMatrix:
+        """The labels with each unknown cell at the mean of the known cells of its label.
+
+        >>> LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1], [0, 1]]).with_means().Y.toarray()[1].round(2).tolist()
+        [0.33, 1.0]
+        """
+        if self.unknown is None:
+            return self
+        unknown = sparse.csc_array(self.unknown, dtype=np.float64)
+        means = self.nk / np.maximum(self.n - np.asarray(unknown.sum(axis=0)).ravel(), 1)
+        return replace(self, Y=sparse.csc_array(self.Y + unknown @ sparse.diags_array(means)), unknown=None)
+
     @property
     def one_hot(self) -> bool:
         """Whether every row has exactly one label."""
@@ -113,8 +142,10 @@ class LabelMatrix:
     def drop_empty(self) -> LabelMatrix:
         """Without the label columns that no row has."""
         keep = np.flatnonzero(self.nk > 0)
-        if len(keep) == self.c:
-            return self
+        return self if len(keep) == self.c else self.with_columns(keep)
+
+    def with_columns(self, keep: np.ndarray) -> LabelMatrix:
+        """With these of its columns alone."""
         unknown = None if self.unknown is None else self.unknown[:, keep]
         if unknown is not None and unknown.nnz == 0:
             unknown = None
@@ -169,6 +200,18 @@ class LabelMatrix:
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         return _from_classes(y) if y.ndim == 1 else _from_indicator(y, names)
+
+
+def scored_rows(unknown: Any, n: int) -> np.ndarray:
+    """Which of n rows can be scored: those without an unknown cell; where every row has one, those with a known cell.
+
+    >>> scored_rows(sparse.csc_array([[True, False], [True, True]]), 2).tolist()
+    [True, False]
+    """
+    if unknown is None:
+        return np.ones(n, dtype=bool)
+    count = np.asarray(unknown.sum(axis=1)).ravel()
+    return count == 0 if (count == 0).any() else count < unknown.shape[1]
 
 
 def unlabelled(y, marker: Any = -1) -> np.ndarray | sparse.csr_array:

@@ -281,8 +281,8 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
     try:
         progress(0, 2, f"held-out map of {arm.name}")
         evidence = held_out_evidence(method, dataset, split, seed=protocol.seed)
-        raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None)
-        embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"])
+        raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, unknown=dataset.unknown)
+        embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], unknown=dataset.unknown)
         record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
         progress(1, 2, f"components of {arm.name}")
         part = dataset.take(split.train)

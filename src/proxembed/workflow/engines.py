@@ -11,7 +11,7 @@ from proxembed.defc.model_strategies import ModelStrategy
 from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
 from proxembed.evaluate.arms import title_of
-from proxembed.evaluate.part import rows_known
+from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
@@ -233,7 +233,9 @@ def known_rows(train: Any) -> Any:
     >>> known_rows(digits()).X.shape[0]
     1797
     """
-    known = np.flatnonzero(rows_known(train))
+    known = np.flatnonzero(LabelMatrix.of(train.y).rows_known)
+    if not len(known):
+        raise OptionError("engine", "defc", "needs rows whose labels are all known; take the engine 'methods'.")
     if len(known) > MOST_ROWS:
         raise OptionError(
             "engine",
@@ -281,4 +283,4 @@ def inner_folds(train) -> int:
     """
     if train.groups is None:
         return INNER_FOLDS
-    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_known(train)].tolist()))))
+    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_scored(train)].tolist()))))

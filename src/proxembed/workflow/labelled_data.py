@@ -12,6 +12,7 @@ import numpy as np
 
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
 from proxembed.data.parquet import frame_bytes
+from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.splits.splits import Split, holdout_split, standard_split
@@ -237,21 +238,21 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     >>> from proxembed.workflow.labelled_data import check_labels
     >>> check_labels(digits())
     """
-    known = np.arange(dataset.Y.shape[0])
-    if dataset.unknown is not None:
-        known = known[np.asarray(dataset.unknown.sum(axis=1)).ravel() == 0]
+    known = np.flatnonzero(rows_scored(dataset))
     remedy = "check y" if file == "y" else "check which columns hold the labels"
     if not len(known):
-        raise ValueError(f"{file}: every row has an unknown label; label some rows in full, or {remedy}.")
+        raise ValueError(f"{file}: every label is unknown; label some rows, or {remedy}.")
     Y = dataset.Y.tocsr()[known]
-    row = "row" if dataset.unknown is None else "row whose labels are all known"
+    cells = known_cells(dataset.unknown, known)
+    row = "row" if dataset.unknown is None or cells is not None else "row whose labels are all known"
     if Y.nnz == 0:
         raise ValueError(f"{file}: no {row} has a label; {remedy}.")
     if len(known) < least:
         few = f"rows whose labels are all known: {len(known)}, and at least {least} are needed"
         raise ValueError(f"{file}: {few}; label more rows.")
     counts = np.asarray(Y.sum(axis=0)).ravel()
-    if np.isin(counts, (0, len(known))).all():
+    rows = len(known) if cells is None else cells.sum(axis=0)
+    if ((counts == 0) | (counts == rows)).all():
         raise ValueError(f"{file}: every {row} has the same labels, so that nothing tells rows apart; {remedy}.")
 
 

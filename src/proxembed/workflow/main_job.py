@@ -17,7 +17,7 @@ from sklearn.base import clone
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, left_out_rivals, rival_arms, settings
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
-from proxembed.evaluate.part import rows_known
+from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import TEST, Results
@@ -351,7 +351,7 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
         evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name)
         if k is not None and TEST in record.results.folds:
             raw, embedded = (
-                label_precisions(record.results, dataset.Y, *arm, folds=[TEST])[0]
+                label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown)[0]
                 for arm in ((ALL_FEATURES, None), (name, k))
             )
             evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
@@ -401,7 +401,7 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     job.progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the labels")
     all_pairs = {"n_prototypes", "relation"} & set(method.get_params(deep=False))
     limit = min(KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS, plan.cuts.diagnosis)
-    draw, known = np.random.default_rng(options.seed), rows_known(dataset)
+    draw, known = np.random.default_rng(options.seed), rows_scored(dataset)
     train = draw.permutation(split.train)[:limit]
     test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
     part = dataset.take(np.concatenate([train, test]))

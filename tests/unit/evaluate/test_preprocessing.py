@@ -93,7 +93,9 @@ def test_a_comparison_a_search_and_its_model_share_the_choice():
 
 def test_the_choice_scores_a_bounded_number_of_rows_and_labels(monkeypatch):
     shapes = []
-    monkeypatch.setattr(preprocessing, "_value", lambda kind, X, Y, fold: shapes.append((X.shape, Y.shape)) or 0.0)
+    monkeypatch.setattr(
+        preprocessing, "_value", lambda kind, X, labels, fold: shapes.append((X.shape, labels.Y.shape)) or 0.0
+    )
     X = sp.csr_array(np.eye(2000, 5))
     choose_scaling(X, LabelMatrix.of(np.ones((2000, 50), dtype=int)))
     assert set(shapes) == {((600, 5), (600, 30))}
