@@ -58,8 +58,11 @@ def platt_fit(S, Y, known: np.ndarray | None = None) -> Platt:
     if len(Y) == 0:
         raise ValueError("S has no row; give the cross-fitted scores of the training part.")
     if known is not None:
-        each = [platt_fit(S[rows, j : j + 1], Y[rows, j : j + 1]) for j, rows in enumerate(known.T)]
-        return Platt(*(np.concatenate(parts) for parts in zip(*each, strict=True)))
+        found = Platt(*np.zeros((2, Y.shape[1])))
+        for j in np.flatnonzero(known.any(axis=0)):
+            own = platt_fit(S[known[:, j], j : j + 1], Y[known[:, j], j : j + 1])
+            found.slope[j], found.offset[j] = own.slope[0], own.offset[0]
+        return found
     n1 = Y.sum(axis=0)
     targets = np.where(Y, (n1 + 1) / (n1 + 2), 1 / (len(Y) - n1 + 2))
     center, spread = S.mean(axis=0), S.std(axis=0)
@@ -225,8 +228,11 @@ def label_calibration_error(Y, P, *, n_bins: int = 10, known: np.ndarray | None 
     if int(n_bins) != n_bins or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r} must be a whole number of at least 1.")
     if known is not None:
-        parts = ((Y[rows, j : j + 1], P[rows, j : j + 1]) for j, rows in enumerate(known.T))
-        return np.concatenate([label_calibration_error(*part, n_bins=n_bins) for part in parts])
+        each = np.full(Y.shape[1], np.nan)
+        for j in np.flatnonzero(known.any(axis=0)):
+            cells = Y[known[:, j], j : j + 1], P[known[:, j], j : j + 1]
+            each[j] = label_calibration_error(*cells, n_bins=n_bins)[0]
+        return each
     n, c = Y.shape
     cell = np.minimum((P * n_bins).astype(np.intp), int(n_bins) - 1) * c + np.arange(c)
     gaps = np.bincount(cell.ravel(), weights=(P - Y).ravel(), minlength=int(n_bins) * c)

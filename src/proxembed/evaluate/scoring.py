@@ -73,8 +73,8 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
     if getattr(arm.estimator, "label_kind", None) is not None:
         return *found, True
     width = found[0].shape[1]
-    for k in sorted(sizes, reverse=True):
-        if width < k < limit:
+    for k in sorted({*sizes, width}, reverse=True):
+        if width <= k < limit:
             try:
                 return *_fit_at(arm, k, part), False
             except ValueError:

@@ -124,7 +124,7 @@ def test_rows_that_do_not_fit_are_refused_and_the_input_stays(data):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         MultiOutputRidge().fit(X, Y[:-1])
     with pytest.raises(ValueError, match="every row of y"):
-        MultiOutputRidge().fit(X, np.column_stack([np.full(40, np.nan), Y[:, 1:]]))
+        FLDAClassifier().fit(X, np.column_stack([np.full(40, np.nan), Y[:, 1:]]))
     MultiOutputRidge().fit(X, Y)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(Y, before[1])

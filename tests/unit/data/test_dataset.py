@@ -141,6 +141,7 @@ def test_describe_counts_what_it_says(form):
         "label_sets": 3,
         "rows_without_label": 2,
         "unknown_cells": 0,
+        "rows_known": 5,
         "labels_without_row": 0,
         "zero_rows": 0,
         "duplicate_rows": 2,

@@ -243,7 +243,7 @@ def test_data_that_cannot_be_scored_are_refused(dataset):
     with pytest.raises(ValueError, match="no row with a label"):
         run(protocol, Dataset(dataset.X, np.zeros((90, 2), dtype=int)))
     unknown = np.ones((90, 3), dtype=bool)
-    with pytest.raises(ValueError, match="an unknown label in every row"):
+    with pytest.raises(ValueError, match="has no known label"):
         run(protocol, Dataset(dataset.X, np.zeros((90, 3), dtype=int), unknown=unknown))
 
 

@@ -146,6 +146,7 @@ class Searched:
     """Labels of 200 rows, which "good" ranks right and "chance" at random."""
 
     rng = np.random.default_rng(0)
+    unknown = None
     Y = rng.random((200, 3)) < 0.3
     groups = None
     scores = {"good": Y + 0.5 * rng.normal(size=Y.shape), "chance": rng.normal(size=Y.shape)}

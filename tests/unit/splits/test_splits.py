@@ -21,7 +21,7 @@ def data(Y, groups=None, times=None, unknown_rows=()):
     unknown = None
     if len(unknown_rows):
         unknown = np.zeros(Y.shape, dtype=bool)
-        unknown[unknown_rows, 0] = True
+        unknown[unknown_rows] = True
         Y = Y & ~unknown
         unknown = sp.csc_array(unknown)
     return SimpleNamespace(name="made", Y=sp.csc_array(Y.astype(np.uint8)), unknown=unknown, groups=groups, times=times)
@@ -232,7 +232,7 @@ def test_what_would_leak_or_cannot_be_done_is_refused_with_a_remedy(Y, groups, t
         (data(Y, times=np.arange(N) % 5.0), Splitting(), "5 distinct times, too few for 6 parts"),
         (data(Y, times=np.where(np.arange(N) == 7, np.nan, times)), Splitting(), "times holds nan"),
         (data(Y, np.arange(N) % 2, times), Splitting(), "no training row: every group of the earlier rows"),
-        (data(Y, unknown_rows=np.arange(N)), Splitting(), "made has 0 rows whose labels are all known"),
+        (data(Y, unknown_rows=np.arange(N)), Splitting(), "made has 0 rows that can be scored"),
     ]
     for made, splitting, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -28,7 +28,8 @@ CASES = [
     (np.zeros((8, 2)), 8, "no row has a label"),
     (np.ones((8, 2)), 8, "every row has the same labels"),
     (np.column_stack([np.ones(8), np.zeros(8)]), 8, "every row has the same labels"),
-    (np.column_stack([np.full(8, np.nan), MIXED[:, 0]]), 8, "every row has an unknown label; label some rows in full"),
+    (np.full((8, 2), np.nan), 8, "every label is unknown; label some rows"),
+    (np.column_stack([np.full(8, np.nan), np.ones(8)]), 8, "every row has the same labels"),
     (
         np.where(UNKNOWN == 1, np.where(np.isnan(UNKNOWN[:, [0]]), UNKNOWN, 0), UNKNOWN),
         8,
