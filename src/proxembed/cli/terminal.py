@@ -169,8 +169,12 @@ def print_summary(
     from rich.console import Console
     from rich.text import Text
 
+    from proxembed.report import choice_text
+
     console = Console()
     console.print(leaderboard_table(summary))
+    if told := choice_text(summary):
+        console.print(Text(told))
     for arm, k, reason in summary["failures"]:
         console.print(Text(f"failed, counted as 0: {arm}{'' if k is None else f' at k = {k}'}: {reason}"))
     for entry in tested:

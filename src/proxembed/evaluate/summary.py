@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,12 @@ def rows_of_folds(summary: dict) -> int:
     return max((size["train"] + size["held_out"] for size in sizes), default=summary["dataset"]["n"])
 
 
-def summarise(results: Results, searched: Any = None, tolerance: float = TOLERANCE) -> dict:
+def summarise(
+    results: Results,
+    searched: Any = None,
+    tolerance: float = TOLERANCE,
+    choose: Callable[[list[dict], str], dict | None] | None = None,
+) -> dict:
     """Summarise a comparison as plain data, ready for JSON, the table, the file and the page.
 
     Parameters
@@ -123,13 +129,16 @@ def summarise(results: Results, searched: Any = None, tolerance: float = TOLERAN
         The data, where arms were searched on the rows of the folds: the verdict then rests on the test rows.
     tolerance : float, default=0.03
         Share of the value of all features whose loss does not matter, see ``verdict.judge``.
+    choose : callable, optional
+        Gets the leaderboard and the name of the primary measure, and returns the choice as a dict with ``method`` and
+        ``k``, or None; without it each goal takes what is best on the folds.
 
     Returns
     -------
     dict
         ``measures`` (primary first), ``further_measures``, ``leaderboard`` (one entry for each arm and k, best primary
-        mean first), ``best`` (of these the best k of each arm), ``curves``, ``same_rows`` (the neighbour measure of the
-        same rows for every query), ``verdict``, ``failures``, and the facts of the run.
+        mean first), ``best`` (of these the best k of each arm), ``choice``, ``curves``, ``same_rows`` (the neighbour
+        measure of the same rows for every query), ``verdict``, ``failures``, and the facts of the run.
 
     Raises
     ------
@@ -153,8 +162,11 @@ def summarise(results: Results, searched: Any = None, tolerance: float = TOLERAN
     further = [measure_name(*pair) for pair in results.protocol.get("further_measures", ())]
     entries = _leaderboard(results, folds, names[0])
     best: dict[str, dict] = {}
+    chosen = None if choose is None else choose(entries, names[0])
+    choice = None if chosen is None else (chosen["method"], chosen["k"])
     for entry in entries:
-        best.setdefault(entry["arm"], entry)
+        if entry["arm"] not in best or (entry["arm"], entry["k"]) == choice:
+            best[entry["arm"]] = entry
     sizes = [results.folds[fold] for fold in folds if fold in results.folds]
     gains = FoldGains(sizes) if searched is None else TestGains(results, searched)
     same = same_rows_entry(results, folds, neighbor_measure(names))
@@ -165,9 +177,10 @@ def summarise(results: Results, searched: Any = None, tolerance: float = TOLERAN
         "folds": folds,
         "fold_sizes": results.folds,
         "leaderboard": entries,
-        "best": list(best.values()),
+        "choice": chosen,
+        "best": [entry for entry in entries if best[entry["arm"]] is entry],
         "curves": _curves(entries, names),
         "same_rows": same["scores"].get(neighbor_measure(names)),
-        "verdict": judge(entries, names, gains, same, facts=results.dataset, tolerance=tolerance),
+        "verdict": judge(entries, names, gains, same, facts=results.dataset, tolerance=tolerance, choice=choice),
         "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
     }

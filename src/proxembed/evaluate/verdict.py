@@ -66,7 +66,14 @@ def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin
 
 
 def judge(
-    entries: list[dict], names: list[str], gains: Gains, same_rows: dict, *, facts: dict, tolerance: float = TOLERANCE
+    entries: list[dict],
+    names: list[str],
+    gains: Gains,
+    same_rows: dict,
+    *,
+    facts: dict,
+    tolerance: float = TOLERANCE,
+    choice: tuple[str, int] | None = None,
 ) -> dict:
     """Judge the embeddings for every goal.
 
@@ -84,6 +91,9 @@ def judge(
         Of the data: ``d``, and ``nonzero_share`` where the features are sparse.
     tolerance : float, default=0.03
         Share of the value of all features whose loss does not matter.
+    choice : (arm, k), optional
+        What was chosen by the primary measure on other folds, which the goals of that measure judge; None: what is
+        best on these.
 
     Returns
     -------
@@ -108,9 +118,11 @@ def judge(
     rivals = [entry for entry in entries if entry["rival"] and entry is not raw]
     predict, near = predict_measure(names), neighbor_measure(names)
     maps = [[entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals)]
+    own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
+    by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     goals = {
-        "neighbours": _neighbors(ours, raw, rivals, same_rows, near, gains, tolerance),
-        "predict": _goal(ours, [raw], rivals, predict, gains, tolerance),
+        "neighbours": _neighbors(by_near, raw, rivals, same_rows, near, gains, tolerance),
+        "predict": _goal(by_predict, [raw], rivals, predict, gains, tolerance),
         "compress": _compressed(ours, raw, rivals, (predict, near), gains, tolerance, facts),
         "map": _map(*maps, near, gains, tolerance),
     }

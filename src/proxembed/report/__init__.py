@@ -9,10 +9,11 @@ from .page import page_html, verdict_card
 from .record import make_record, make_unfinished, read_record, versions
 from .sections import component_section, label_section, map_section
 from .verdict import worded
-from .views import score_text
+from .views import choice_text, score_text
 
 __all__ = [
     "adaptive_section",
+    "choice_text",
     "component_section",
     "data_card",
     "label_section",

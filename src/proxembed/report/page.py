@@ -131,6 +131,7 @@ def _context(record: dict) -> dict[str, Any]:
         "matrices": matrix_view(record.get("proximity")),
         "adaptive": adaptive_view(record.get("adaptive")),
         "trials": views.trials_view(record.get("search")),
+        "choice": views.choice_text(record["summary"]),
         "card": data_card(summary["dataset"]),
         "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),

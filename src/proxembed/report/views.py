@@ -280,6 +280,27 @@ def trials_view(search: dict | None) -> list[dict]:
     return sorted(rows, key=lambda row: -math.inf if row["score"] is None else row["score"], reverse=True)[:300]
 
 
+def choice_text(summary: dict) -> str:
+    """What is to be expected of a choice among many, and what its folds show of it, in words; empty for none.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import choice_text
+    >>> choice = {"method": "MVMD", "k": 5, "mean": 0.71, "score": 0.69, "folds": 5, "configurations": 40}
+    >>> choice_text({"choice": choice | {"anchored": False}})[:88]
+    'Chosen: MVMD, k = 5. Repeated without each of the 5 folds, the choice scores 0.690 there;'
+    """
+    choice = summary.get("choice")
+    if not choice or choice["score"] is None:
+        return ""
+    kept = " It was kept although another was ahead by less than a standard error." if choice["anchored"] else ""
+    return (
+        f"Chosen: {choice['method']}, k = {choice['k']}. Repeated without each of the {choice['folds']} folds, the "
+        f"choice scores {choice['score']:.3f} there; the mean of the winner among {choice['configurations']} is "
+        f"{choice['mean']:.3f}.{kept}"
+    )
+
+
 def map_view(found: dict | None, single_label: bool) -> dict | None:
     """The map for the page: data for its script, and the same picture as paths for readers without one."""
     if not found or not found["panels"]:

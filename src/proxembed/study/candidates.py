@@ -14,6 +14,7 @@ from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, set
 from proxembed.params import Integers, Log, Methods, declared, log, shown
 
 FIRST = ("opls", "kernelized")
+ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
 PROTOTYPES = 1000
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)

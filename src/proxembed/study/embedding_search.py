@@ -25,7 +25,7 @@ from .candidates import FIRST, candidates, component_sizes
 from .method_strategies import MethodStrategy
 from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from .study import Study
-from .trials import FoldScores, MethodTrial, best_trial
+from .trials import Choice, FoldScores, MethodTrial, chosen, fold_count, untuned
 from .work_budget import WorkBudget
 
 LEADERS = 5
@@ -41,10 +41,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
-    configurations drawn from the ranges that the methods declare, by successive halving over rows and folds, or drawn
-    configurations alone: one fit serves all sizes, scaling is fitted inside each fold, the read-out is multi-output
-    ridge. The best is fitted again on all rows. The scores of the search are those of a winner among many: judge it on
-    rows that the search has not seen.
+    configurations drawn from the ranges that the methods declare: one fit serves all sizes, scaling is fitted inside
+    each fold, the read-out is multi-output ridge. Below 1,000 rows each is scored on all rows of all folds; from there
+    on by successive halving over rows and folds, or by drawn configurations alone. The best mean over the folds is
+    chosen, and fitted again on all rows; the untuned kernel form is left only for more than one standard error of the
+    differences fold by fold. The mean of a winner among many flatters it: ``choice_score_`` does not.
 
     Attributes
     ----------
@@ -52,8 +53,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     best_params_ : dict
         Method, size, and the parameters that are not at their defaults.
     best_score_ : float
+        The mean of the choice over the folds: that of a winner among many.
+    choice_score_ : float or None
+        What to expect of it: the mean over the folds of what the same choice, made without that fold, scores on it.
+    anchored_ : bool
+        Whether the untuned ``Kernelized(OPLS())`` was kept, though another had a better mean.
     leaders_ : list of estimators
-        Unfitted, at their best sizes: the best configuration of each of the best methods, at most five.
+        Unfitted, at their best sizes: the choice, then the best configuration of each of the best methods, five in all.
     scaling_ : str
         The kind of scaling, chosen on the rows of the fit; the same for all configurations.
     trials_ : list of dict
@@ -107,11 +113,12 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         "costs, its kernel form where that takes no more than the budget once more.",
     )
     cv: Any = param(
-        default=3,
+        default=None,
+        choices=(None,),
         words="a number of folds or a splitter",
         kw_only=False,
-        doc="Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter. Rows with "
-        "unknown labels are never held out.",
+        doc="Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter; None: 5 "
+        "folds below 1,000 rows, else 3. Rows with unknown labels are never held out.",
     )
     measure: Any = param(
         default="macro average precision",
@@ -131,8 +138,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     strategy: str = param(
         default="halving",
         words="the name of a strategy",
-        doc='"halving": every method, then drawn configurations, on few rows first; or "random": drawn configurations, '
-        "each on all rows of all folds.",
+        doc='"halving": every method, then drawn configurations, of many rows on few of them first; or "random": drawn '
+        "configurations, each on all rows of all folds.",
     )
     max_work: Any = param(
         default=None,
@@ -166,7 +173,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             labels = self._labels(X, y)
             sizes = self._sizes(labels.drop_empty().c)
             study = self._searched(X, labels, groups, sizes)
-            best = best_trial(study.trials)
+            best = chosen(study.trials)
             if best is None:
                 if study.interrupted:
                     raise KeyboardInterrupt
@@ -218,7 +225,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
         seed, strategy = self._seed(), self._strategy(MethodStrategy, "strategy")(*self._candidates(labels))
-        splits = self._splits(X, labels, seed, groups)
+        known = None if groups is None else np.asarray(groups)[labels.rows_scored]
+        splits = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
         parts = self._parts(X, labels, groups, splits, seed)
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
         scores = FoldScores(parts, X.shape[0], sizes, measure_of(self.measure), budget)
@@ -232,13 +240,12 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.scaling_ = kind
         return tuple(make_part(X, labels, rng.permutation(split.train), split.held_out, kind) for split in splits)
 
-    def _keep(self, study: Study, best: MethodTrial, X, y, groups) -> None:
-        complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score) or [best]
-        titles = list(dict.fromkeys(t.title for t in complete))[:LEADERS]
-        self.leaders_ = [_sized(next(t for t in complete if t.title == title)) for title in titles]
-        method = _sized(best)
-        self.best_params_ = {"method": best.title, **settings(method)}
-        self.best_score_ = best.standing()[1]
+    def _keep(self, study: Study, best: Choice, X, y, groups) -> None:
+        first = self._by_title(study, best)
+        method = _sized(best.trial, best.k)
+        self.leaders_ = [method, *(_sized(t) for t in list(first.values())[1:LEADERS])]
+        self.best_params_ = {"method": best.trial.title, **settings(method)}
+        self.best_score_, self.choice_score_, self.anchored_ = best.mean, best.score, best.anchored
         self.trials_ = [t.plain() for t in study.trials]
         self.interrupted_ = study.interrupted
         self.work_, self.stopped_by_clock_ = study.work_done, study.stopped_by_clock
@@ -247,6 +254,19 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         # last, so that a KeyboardInterrupt leaves what was searched
         self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, y, groups)
         self.classes_ = self.best_estimator_[-1].classes_
+
+    def _by_title(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
+        """The choice, then the best complete trial of each title; the anchor, or what has left it, is among three."""
+        complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score)
+        first = {t.title: t for t in reversed([best.trial, *complete])}
+        titles = list(dict.fromkeys(t.title for t in [best.trial, *complete]))
+        anchor = next((t.title for t in complete if untuned(t.config)), None)
+        if anchor is not None and anchor != best.trial.title:
+            first[anchor] = chosen(t for t in complete if t.title == anchor).trial
+            at = min(titles.index(anchor), 2)
+            titles.remove(anchor)
+            titles.insert(at, anchor)
+        return {title: first[title] for title in titles}
 
     def transform(self, X):
         """The embedding of rows by the best estimator.
@@ -307,6 +327,6 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return self.best_estimator_[-2].n_components_
 
 
-def _sized(t: MethodTrial):
-    """The unfitted estimator of a trial, at its best size."""
-    return clone(t.config).set_params(n_components=t.best(t.standing()[0])[1])
+def _sized(t: MethodTrial, k: int | None = None):
+    """The unfitted estimator of a trial, at a size or at its best one."""
+    return clone(t.config).set_params(n_components=k or t.best(t.standing()[0])[1])

@@ -88,9 +88,9 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         given = isinstance(self.random_state, Integral)
         return int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _splits(self, X, labels: LabelMatrix, seed: int, groups=None) -> list[Split]:
-        """The splits of ``cv``; of a number, stratified folds, or folds of whole groups."""
-        cv = self.cv
+    def _splits(self, X, labels: LabelMatrix, seed: int, groups=None, usual: int | None = None) -> list[Split]:
+        """The splits of ``cv``, of None the usual number; of a number, stratified folds, or folds of whole groups."""
+        cv = usual if self.cv is None else self.cv
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
             raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
         if isinstance(cv, Integral):

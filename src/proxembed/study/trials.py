@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.evaluate.arms import settings, title_of
+from proxembed.evaluate.choice import choose, repeated_score
 from proxembed.evaluate.costs import fit_work, readout_work, shape_of
 from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.part import Part
@@ -20,7 +21,7 @@ from proxembed.evaluate.scoring import Readings
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.model import embedded
 
-from .candidates import suited
+from .candidates import ANCHOR, suited
 from .storage import as_json
 from .study import Evaluator, Trial
 from .work_budget import WorkBudget
@@ -28,6 +29,7 @@ from .work_budget import WorkBudget
 KEEP = 3
 LEAST_ROWS = 400
 STEPS_BELOW = 2
+WHOLE_BELOW = 1000  # rows below which every configuration is scored on all rows of all folds
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,10 @@ class MethodTrial(Trial):
         """The score of a complete trial; -inf of another, whose score is not comparable."""
         return self.best(self.goal[0])[0] if self.complete else -math.inf
 
+    def by_fold(self, rows: int, k: int) -> list[float]:
+        """The scores at a size of the folds on this many rows."""
+        return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rows)]
+
     def plain(self) -> dict[str, Any]:
         """The trial as plain data, with its scores on the most rows that it came to."""
         rows, score = self.standing()
@@ -138,7 +144,7 @@ class MethodTrial(Trial):
             "k": k or None,
             "score": score,
             "scores": self.means(rows),
-            "by_fold": [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rows)],
+            "by_fold": self.by_fold(rows, k),
             "rows": rows,
             "complete": self.complete,
             "seconds": self.seconds,
@@ -156,10 +162,80 @@ def best_trial(trials: Iterable[MethodTrial]) -> MethodTrial | None:
     return max(usable, key=MethodTrial.standing, default=None)
 
 
-def rungs(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
+@dataclass(frozen=True)
+class Choice:
+    """The trial that a search ends with, at its size, and what may be expected of it.
+
+    Parameters
+    ----------
+    trial : MethodTrial
+    k : int
+    mean : float
+        Its mean over the folds: that of a winner among many.
+    score : float or None
+        The mean over the folds of what the same choice without that fold scores on it.
+    anchored : bool
+        Whether the anchor, the untuned kernel form of the first method, was kept, though another had a better mean.
+    """
+
+    trial: MethodTrial
+    k: int
+    mean: float
+    score: float | None
+    anchored: bool = False
+
+
+def chosen(trials: Iterable[MethodTrial]) -> Choice | None:
+    """The choice among complete trials at all their sizes; without any the furthest trial that has a score.
+
+    The best mean is taken; the untuned kernel form is left only for more than one paired standard error.
+    """
+    trials = list(trials)
+    complete = [t for t in trials if t.complete]
+    if not complete:
+        furthest = best_trial(trials)
+        return None if furthest is None else Choice(furthest, *furthest.best(furthest.standing()[0])[::-1], None)
+    rows = complete[0].goal[0]
+    entrants = [(t, k) for t in complete for k in t.means(rows)]
+    values = np.array([t.by_fold(rows, k) for t, k in entrants])
+    anchor = [untuned(t.config) for t, _ in entrants]
+    at = choose(values, anchor)
+    trial, k = entrants[at]
+    score = repeated_score(values, anchor)
+    return Choice(trial, k, trial.means(rows)[k], score, anchored=at != choose(values))
+
+
+def untuned(config: Any) -> bool:
+    """Whether a configuration is the untuned kernel form, whatever its size, its seed and its prototypes.
+
+    Examples
+    --------
+    >>> from proxembed import Kernelized
+    >>> from proxembed.study.trials import untuned
+    >>> untuned(Kernelized(random_state=3)), untuned(Kernelized(tau=0.1))
+    (True, False)
+    """
+    return title_of(config) == ANCHOR and set(settings(config)) <= {"random_state", "n_prototypes", "n_components"}
+
+
+def fold_count(rows: int, groups: Any = None) -> int:
+    """Folds of a search: five below 1,000 rows, else three; no more than there are groups to keep together, or rows.
+
+    Examples
+    --------
+    >>> from proxembed.study.trials import fold_count
+    >>> fold_count(999), fold_count(1000), fold_count(999, [4, 4, 7, 7])
+    (5, 3, 2)
+    """
+    most = rows if groups is None else len(np.unique(groups))
+    return max(2, min(5 if rows < WHOLE_BELOW else 3, most))
+
+
+def rungs(parts: Sequence[Part], full: int) -> tuple[tuple[int, int], ...]:
     """Fidelities (training rows, folds): a ninth and a third of the rows where they are many, all rows, all folds.
 
-    All rows are those of the smallest fold; a fold with some more is used whole.
+    Where the folds are made of fewer than 1,000 rows (``full``) there is but one: all rows of all folds. All rows are
+    those of the smallest fold; a fold with some more is used whole.
 
     Examples
     --------
@@ -167,10 +243,12 @@ def rungs(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
     >>> from proxembed.evaluate.part import Part
     >>> from proxembed.study.trials import rungs
     >>> part = Part(np.empty((1500, 2)), None, None, None)
-    >>> rungs((part, part))
-    ((500, 1), (1500, 1), (1500, 2))
+    >>> rungs((part, part), 3000), rungs((part, part), 900)
+    (((500, 1), (1500, 1), (1500, 2)), ((1500, 2),))
     """
     rows = min(part.X.shape[0] for part in parts)
+    if full < WHOLE_BELOW:
+        return ((rows, len(parts)),)
     below = [rows // KEEP**step for step in range(STEPS_BELOW, 0, -1) if rows // KEEP**step >= LEAST_ROWS]
     return (*((m, 1) for m in below), (rows, 1), (rows, len(parts)))
 
@@ -190,7 +268,7 @@ class FoldScores(Evaluator):
         budget: WorkBudget | None = None,
     ):
         self.budget = budget
-        self.full, self.sizes, self.measure, self.rungs = full, sizes, measure, rungs(parts)
+        self.full, self.sizes, self.measure, self.rungs = full, sizes, measure, rungs(parts, full)
         self.perfect, last = measure.score(measure.best), self.rungs[-1][0]
         self._short = [{m: part if m == last else first_rows(part, m) for m, _ in self.rungs} for part in parts]
 

@@ -11,8 +11,11 @@ from proxembed.defc.model_strategies import ModelStrategy
 from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
 from proxembed.evaluate.arms import title_of
+from proxembed.evaluate.choice import choose, repeated_score
+from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.results import sign_of
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.model import training_labels
@@ -20,6 +23,7 @@ from proxembed.report.adaptive import adaptive_section, best_of_each_model, vect
 from proxembed.splits.splits import Splitting, make_splits
 from proxembed.study.embedding_search import EmbeddingSearch
 from proxembed.study.strategies import STRATEGIES
+from proxembed.study.trials import WHOLE_BELOW, fold_count, untuned
 from proxembed.study.work_budget import WorkBudget
 from proxembed.targets.labels import LabelMatrix
 
@@ -55,6 +59,10 @@ class Found:
         Units of work that were done, by forecast.
     by_clock : bool
         Whether the emergency clock ended the search.
+    choice : dict or None
+        The choice of the search, where it is final: its ``method`` and ``k``, ``mean`` over the folds, ``score`` (the
+        choice repeated without each fold, scored on it), ``folds``, ``anchored``, ``configurations``. None where the
+        folds of the comparison choose among the leaders.
 
     Examples
     --------
@@ -72,6 +80,32 @@ class Found:
     scaling: str | None = None
     work: float = 0.0
     by_clock: bool = False
+    choice: dict | None = None
+
+    def choose(self, entries: list[dict], name: str) -> dict | None:
+        """The choice of the search, or else that of the folds of a comparison, among the leaders at all their sizes.
+
+        The untuned kernel form is left only for more than one paired standard error.
+        """
+        if self.choice is not None:
+            return self.choice
+        leaders = dict(self.leaders)
+        ours = [entry for entry in entries if entry["arm"] in leaders and entry["components"] and not entry["failures"]]
+        if not ours:
+            return None
+        values = sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in ours])
+        anchor = [untuned(leaders[entry["arm"]]) for entry in ours]
+        at = choose(values, anchor)
+        entry, score = ours[at], repeated_score(values, anchor)
+        return {
+            "method": entry["arm"],
+            "k": entry["k"],
+            "mean": entry["scores"][name]["mean"],
+            "score": None if score is None else sign_of(name) * score,
+            "anchored": at != choose(values),
+            "configurations": len(leaders),
+            "folds": values.shape[1],
+        }
 
     @property
     def sizes(self) -> set[int]:
@@ -109,7 +143,7 @@ def registered_methods(
         None if options.methods is None else list(options.methods),
         component_range(options.n_components, train),
         _seconds(options, plan),
-        make_splits(train, Splitting(n_folds=inner_folds(train), seed=options.seed)),
+        make_splits(train, Splitting(n_folds=fold_count(train.X.shape[0], _groups(train)), seed=options.seed)),
         random_state=options.seed,
         n_jobs=options.n_jobs,
         max_trials=options.max_trials,
@@ -123,6 +157,17 @@ def registered_methods(
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     seconds = sum(trial["seconds"] for trial in study.trials_)
+    complete = [trial for trial in study.trials_ if trial["complete"]]
+    sign = -1.0 if measure_of(options.measure).loss else 1.0
+    choice = {
+        "method": leaders[0][0],
+        "k": leaders[0][1].n_components,
+        "mean": sign * study.best_score_,
+        "score": None if study.choice_score_ is None else sign * study.choice_score_,
+        "anchored": study.anchored_,
+        "configurations": len(complete),
+        "folds": len(complete[0]["by_fold"]) if complete else 0,
+    }
     return Found(
         leaders,
         complete_scores(study.trials_),
@@ -131,7 +176,13 @@ def registered_methods(
         work=study.work_,
         scaling=study.scaling_,
         by_clock=study.stopped_by_clock_,
+        choice=choice if train.X.shape[0] < WHOLE_BELOW and complete else None,
     )
+
+
+def _groups(train: Any) -> Any:
+    """Groups of the rows that folds hold out; None where there are no groups."""
+    return None if train.groups is None else train.groups[rows_scored(train)]
 
 
 def _seconds(options: SearchOptions, plan: Any) -> float | None:
@@ -170,7 +221,8 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
     train = known_rows(train)
     strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
-    folds = make_splits(train, Splitting(n_folds=inner_folds(train), seed=options.seed))
+    n_folds = min(INNER_FOLDS, fold_count(train.X.shape[0], _groups(train)))
+    folds = make_splits(train, Splitting(n_folds=n_folds, seed=options.seed))
     y = training_labels(train)
     kind = choose_scaling(train.X, LabelMatrix.of(y), train.groups, options.seed)
     study = DEFC(
@@ -269,18 +321,3 @@ def as_trials(leaderboard: list[dict]) -> list[dict]:
         }
         for entry in leaderboard[:TRIALS_KEPT]
     ]
-
-
-def inner_folds(train) -> int:
-    """Three folds, or two where there are but two groups to keep together.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.engines import inner_folds
-    >>> from proxembed.data import digits
-    >>> inner_folds(digits())
-    3
-    """
-    if train.groups is None:
-        return INNER_FOLDS
-    return max(2, min(INNER_FOLDS, len(set(train.groups[rows_scored(train)].tolist()))))

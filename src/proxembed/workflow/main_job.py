@@ -318,7 +318,7 @@ def repeat_command(command: str, plan: Plan) -> str:
 def concluded(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
-    summary = lambda: worded(summarise(results, dataset, options.tolerance))  # noqa: E731
+    summary = lambda: worded(summarise(results, dataset, options.tolerance, found.choose))  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
     fitted_on = rows_of_model(options, dataset)
@@ -369,12 +369,13 @@ def rows_of_model(options: SearchOptions, dataset: Any) -> Any:
 
 
 def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
-    """The name, the method and its k in the comparison: what did best on its folds, for a goal if one is named.
+    """The name, the method and its k in the comparison: what was chosen, for a goal if one is named.
 
-    The goals other than to compress order the leaderboard by their measure; of that one the smallest size is taken
-    that keeps what all features have.
+    The goals other than to compress are chosen for by their measure; of that one the smallest size is taken that keeps
+    what all features have.
     """
-    leaders, ranked = dict(found.leaders), summary["best"]
+    leaders, chosen = dict(found.leaders), summary["choice"] or {"method": None}
+    ranked = sorted(summary["best"], key=lambda entry: entry["arm"] != chosen["method"])
     if goal == "compress" and goal in summary["verdict"]["goals"]:
         chosen = summary["verdict"]["goals"][goal]
         ranked = [

@@ -60,13 +60,19 @@ def test_the_folder_holds_model_rows_evidence_and_page(unsplit, tmp_path, made):
     assert "<b>two" not in (out / "index.html").read_text()
 
 
-def test_the_chosen_model_is_the_best_method_of_the_folds(unsplit, tmp_path):
+def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search(unsplit, tmp_path):
     done = program(unsplit, *QUICK, "--json", "-o", tmp_path / "out")
     summary = json.loads(done.stdout)
-    best = next(entry for entry in summary["best"] if not entry["rival"])
-    record = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert record["search"]["chosen"]["method"] == best["arm"]
-    assert record["search"]["chosen"]["n_components"] == best["components"]
+    record, choice = json.loads((tmp_path / "out" / "results.json").read_text()), summary["choice"]
+    trial = max(record["search"]["trials"], key=lambda trial: trial["score"])
+    assert (choice["method"], choice["k"], choice["mean"]) == (trial["method"], trial["k"], trial["score"])
+    assert choice["folds"] == len(trial["by_fold"]) == 5 and choice["configurations"] == 4
+    assert choice["score"] <= choice["mean"] and not choice["anchored"]
+    assert record["search"]["chosen"]["method"] == choice["method"] == summary["verdict"]["goals"]["predict"]["arm"]
+    assert record["search"]["chosen"]["n_components"] == choice["k"] == summary["verdict"]["goals"]["predict"]["k"]
+    assert next(entry["k"] for entry in summary["best"] if entry["arm"] == choice["method"]) == choice["k"]
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert f"Repeated without each of the 5 folds, the choice scores {choice['score']:.3f} there" in page
 
 
 def test_it_repeats(unsplit, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from proxembed import OPLS, EmbeddingSearch, unlabelled
+from proxembed import OPLS, EmbeddingSearch, Kernelized, unlabelled
 from proxembed.data import read
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.measures import MEASURES
@@ -61,7 +61,7 @@ def test_the_trials_are_plain_and_the_best_is_among_them(made):
     complete = [t for t in searched.trials_ if t["complete"]]
     best = max(complete, key=lambda t: t["score"])
     assert searched.best_score_ == best["score"] == pytest.approx(np.mean(best["by_fold"]))
-    assert all(len(t["by_fold"]) == 3 and t["score"] == max(t["scores"].values()) for t in complete)
+    assert all(len(t["by_fold"]) == 5 and t["score"] == max(t["scores"].values()) for t in complete)
     assert searched.best_params_["method"] == best["method"] and searched.best_params_["n_components"] == best["k"]
     assert json.loads(json.dumps(searched.trials_))[0]["method"] == "OPLS"
     leaders = [title_of(leader) for leader in searched.leaders_]
@@ -78,7 +78,7 @@ def test_the_score_is_that_of_a_plain_loop_over_the_folds(made):
 
     X, Y = made
     values = []
-    for train, held_out in StratifiedFolds(3, random_state=4).split(X, Y):
+    for train, held_out in StratifiedFolds(5, random_state=4).split(X, Y):
         scale = StandardScaler().fit(X[train])
         method = OPLS(n_components=2).fit(scale.transform(X[train]), Y[train])
         Z, Z_held_out = (method.transform(scale.transform(X[rows])) for rows in (train, held_out))
@@ -223,7 +223,7 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         searched = found(X, y)
-    assert len(kept) == 3 and searched.trials_[0]["notes"]
+    assert len(kept) == 5 and searched.trials_[0]["notes"]
     for train, held_out in kept:
         assert not np.isin(np.arange(0, 150, 5), held_out).any() and np.isin(np.arange(0, 150, 5), train).all()
     classes = unlabelled(np.where(np.arange(150) % 7 == 0, -1, Y[:, 0]), marker=-1)
@@ -237,7 +237,7 @@ def test_groups_are_never_parted(made, monkeypatch):
     whole = search.make_part
     monkeypatch.setattr(search, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
     EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=groups)
-    assert all(not np.isin(groups[train], groups[held_out]).any() for train, held_out in kept) and len(kept) == 3
+    assert all(not np.isin(groups[train], groups[held_out]).any() for train, held_out in kept) and len(kept) == 5
 
 
 def test_sparse_rows_stay_sparse_and_give_the_same(made):
@@ -250,9 +250,57 @@ def test_sparse_rows_stay_sparse_and_give_the_same(made):
 
 def test_halving_goes_over_rows_where_they_are_many():
     parts = tuple(Part(np.empty((m, 2)), None, None, None) for m in (4000, 4001))
-    assert trials.rungs(parts) == ((444, 1), (1333, 1), (4000, 1), (4000, 2))
+    assert trials.rungs(parts, 6000) == ((444, 1), (1333, 1), (4000, 1), (4000, 2))
     few = tuple(Part(np.empty((100, 2)), None, None, None) for _ in range(3))
-    assert trials.rungs(few) == ((100, 1), (100, 3))
+    assert trials.rungs(few, 150) == ((100, 3),)
+
+
+def trial_of(estimator, *curves):
+    """A complete trial of 100 rows: a curve (k -> score) for each fold."""
+    found = trials.MethodTrial(estimator, title_of(estimator), goal=(80, len(curves)))
+    found.outcomes = {(80, fold): trials.Outcome(curve, 0.1) for fold, curve in enumerate(curves)}
+    return found
+
+
+def test_the_untuned_kernel_form_is_left_for_more_than_a_standard_error():
+    anchor = trial_of(Kernelized(random_state=3), {2: 0.5, 5: 0.6}, {2: 0.5, 5: 0.6}, {2: 0.5, 5: 0.6})
+    lucky = trial_of(OPLS(), {2: 0.9}, {2: 0.5}, {2: 0.5})
+    better = trial_of(OPLS(ridge=1.0), {2: 0.65}, {2: 0.62}, {2: 0.64})
+    tuned = trial_of(Kernelized(tau=0.1), {2: 0.9}, {2: 0.55}, {2: 0.45})
+    kept = trials.chosen([lucky, anchor, tuned])
+    assert (kept.trial, kept.k, kept.mean, kept.anchored) == (anchor, 5, pytest.approx(0.6), True)
+    left = trials.chosen([anchor, better])
+    assert (left.trial, left.k, left.anchored) == (better, 2, False)
+    assert trials.chosen([lucky, tuned]).trial is lucky, "a tuned form is no anchor; of equal means the first"
+    failed = trial_of(Kernelized(), {2: 0.7}, {})
+    failed.outcomes[80, 1] = trials.Outcome({}, 0.1, failure="broken")
+    assert trials.chosen([failed, lucky]).trial is lucky and trials.chosen([failed]) is None
+
+
+def test_the_score_of_the_choice_repeats_it_without_each_fold():
+    """Written out: on each fold the score of the size and trial that the other folds would have chosen."""
+    rng = np.random.default_rng(0)
+    entrants = [trial_of(OPLS(ridge=r), *({2: a, 5: b} for a, b in rng.normal(size=(5, 2)))) for r in range(1, 40)]
+    values = {(t, k): t.by_fold(80, k) for t in entrants for k in (2, 5)}
+    expected = []
+    for fold in range(5):
+        without = {key: np.mean([v for i, v in enumerate(row) if i != fold]) for key, row in values.items()}
+        expected.append(values[max(without, key=without.__getitem__)][fold])
+    found = trials.chosen(entrants)
+    assert found.score == pytest.approx(np.mean(expected)) and found.mean > 0.8 and abs(found.score) < 0.7
+
+
+def test_the_search_tells_what_its_choice_promises_on_labels_of_chance(made):
+    """The labels say nothing: the best mean is above chance, what the choice promises is not."""
+    X, Y = made
+    shuffled = Y[np.random.default_rng(1).permutation(len(Y))]
+    scores = [
+        (s.best_score_, s.choice_score_)
+        for s in (found(X, shuffled, max_trials=12, random_state=seed) for seed in range(3))
+    ]
+    base = Y.mean(axis=0).mean()
+    best, promised = np.mean(scores, axis=0)
+    assert best > promised and abs(promised - base) < 0.1 and best > base + 0.03
 
 
 def test_other_measures(made):
