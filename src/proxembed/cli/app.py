@@ -14,6 +14,7 @@ from .data import data
 from .demo import demo
 from .fit import fit
 from .interruption import say
+from .map import map
 from .methods import methods
 from .predict import predict
 from .refusal import refusals
@@ -98,7 +99,7 @@ def program(
     """Find, fit and explain low-dimensional embeddings of rows with one label, several labels, or some missing."""
 
 
-for verb in (search, fit, transform, predict, compare, report, data, methods, demo):
+for verb in (search, fit, transform, predict, compare, map, report, data, methods, demo):
     app.command()(verb)
 
 

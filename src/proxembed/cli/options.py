@@ -47,6 +47,8 @@ FLAGS = {
     "refit_all": "--refit-all",
     "n_components": "-k",
     "methods": "--methods",
+    "method": "--method",
+    "layout": "--layout",
     "engine": "--engine",
     "strategy": "--strategy",
     "classifier": "--classifier",

@@ -78,17 +78,25 @@ def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.nd
     return np.nonzero(nearness >= least - np.asarray(2 * error, dtype=least.dtype))
 
 
-def _nearest(rows: "_Rows", train: "_Rows", k: int) -> sp.csr_array:
-    """Weights of the k nearest rows; dense ones are looked for in float32, and compared in float64."""
+def _nearest(rows: "_Rows", train: "_Rows", k: int, own: np.ndarray | None = None) -> sp.csr_array:
+    """Weights of the k nearest rows, without the row ``own`` of each; dense ones are looked for in float32, and
+    compared in float64."""
     m, n = len(rows.norms), len(train.norms)
     if not rows.sparse and rows.mean.size > 1:
-        row, column = _near(rows.half @ train.half.T, k, (rows.mean.size + 4) * 2.0**-23)
+        row, column = _near(_without(rows.half @ train.half.T, own), k, (rows.mean.size + 4) * 2.0**-23)
         if len(row) <= MOST_LOOKED_AT * m * k:
             value = np.einsum("ij,ij->i", rows.unit[row], train.unit[column])
             return _shared(row, column, np.round(value, DECIMALS), (m, n), k)
-    nearness = rows.nearness(train)
+    nearness = _without(rows.nearness(train), own)
     row, column = _near(nearness, k, 10.0**-DECIMALS)
     return _shared(row, column, np.round(nearness[row, column], DECIMALS), (m, n), k)
+
+
+def _without(nearness: np.ndarray, own: np.ndarray | None) -> np.ndarray:
+    """Nearness with no row near itself, in place."""
+    if own is not None:
+        nearness[np.arange(len(own)), own] = -np.inf
+    return nearness
 
 
 def _shared(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int], k: int) -> sp.csr_array:
@@ -146,20 +154,63 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
     >>> neighbor_weights(np.array([[2.0, 0.1]]), train, 2).toarray().tolist()
     [[0.5, 0.25, 0.25, 0.0]]
     """
+    Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
+    train = _Rows(Z_train, mean)
+    step = max(1, block_bytes // (8 * Z_train.shape[0]))
+    blocks = [
+        _nearest(_Rows(Z[start : start + step], mean, train.constant), train, min(n_neighbors, Z_train.shape[0]))
+        for start in range(0, Z.shape[0], step)
+    ]
+    return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, Z_train.shape[0]))
+
+
+def new_neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26) -> sp.csr_array:
+    """Weights of the nearest other rows of Z, by the metric of ``neighbor_weights``, which the training rows set.
+
+    How near new rows are to each other: a supervised embedding places a training row partly by its own labels, a new
+    row by its features alone.
+
+    Parameters
+    ----------
+    Z, Z_train, n_neighbors, block_bytes : as of ``neighbor_weights``; all other rows of Z when these are fewer
+
+    Returns
+    -------
+    sparse array of shape (m, m)
+        Each row sums to 1; its diagonal is 0.
+
+    Raises
+    ------
+    ValueError
+        Widths differ, ``n_neighbors`` is below 1, or Z has one row alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.neighbors import new_neighbor_weights
+    >>> rows = np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0]])
+    >>> new_neighbor_weights(rows, np.eye(2), 1).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    if Z.shape[0] < 2:
+        raise ValueError(f"Z has {Z.shape[0]} row, which has no other row near it; give at least 2.")
+    Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
+    m, constant = Z.shape[0], _Rows(Z_train, mean).constant
+    rows, step = _Rows(Z, mean, constant), max(1, block_bytes // (8 * m))
+    parts = (np.arange(start, min(start + step, m)) for start in range(0, m, step))
+    blocks = [_nearest(_Rows(Z[own], mean, constant), rows, min(n_neighbors, m - 1), own) for own in parts]
+    return sp.csr_array(sp.vstack(blocks))
+
+
+def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:
+    """Both, dense where they have one column, and the mean of the training rows."""
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} must be at least 1.")
     if Z.shape[1] != Z_train.shape[1]:
         raise ValueError(f"Z has {Z.shape[1]} columns and Z_train {Z_train.shape[1]}; embed both with the same model.")
-    n, k = Z_train.shape[0], min(n_neighbors, Z_train.shape[0])
     if sp.issparse(Z) and Z.shape[1] == 1:
         Z, Z_train = Z.toarray(), Z_train.toarray()
-    mean = np.asarray(Z_train.mean(axis=0), dtype=np.float64).ravel()
-    train = _Rows(Z_train, mean)
-    step = max(1, block_bytes // (8 * n))
-    blocks = [
-        _nearest(_Rows(Z[start : start + step], mean, train.constant), train, k) for start in range(0, Z.shape[0], step)
-    ]
-    return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, n))
+    return Z, Z_train, np.asarray(Z_train.mean(axis=0), dtype=np.float64).ravel()
 
 
 def neighbor_scores(weights: Any, Y_train: Any, known: np.ndarray | None = None) -> np.ndarray:

@@ -46,7 +46,7 @@ def page_html(record: dict) -> str:
     """
     from markupsafe import Markup
 
-    environment = _templates()
+    environment = templates()
     script, style = (environment.loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     figures = [
         (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
@@ -85,11 +85,11 @@ def verdict_card(verdict: dict) -> str:
     >>> "<b>Map: better</b>" in verdict_card({"goals": {"map": goal}, "note": "", "text": ""})
     True
     """
-    return _templates().get_template("verdict.html").render(verdict=verdict, queries="")
+    return templates().get_template("verdict.html").render(verdict=verdict, queries="")
 
 
 @cache
-def _templates() -> Any:
+def templates() -> Any:
     """The templates of the page, read and compiled once."""
     import jinja2
 

@@ -17,7 +17,8 @@ LABEL_ROWS = 1000
 NAME_LENGTH = 80
 
 
-def _short(text: str) -> str:
+def short_name(text: str) -> str:
+    """A name of at most 80 characters, with dots where it was longer."""
     return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
 
 
@@ -217,7 +218,7 @@ def _gain_plot(points: list[dict]) -> dict:
             "left": _place(point["x"], first, last),
             "top": _place(-point["gain"], -reach, reach),
             "worse": point["row"]["worse"],
-            "title": f"{_short(point['row']['label'])}: {point['row']['n']:,} rows, {point['gain']:+.3f}",
+            "title": f"{short_name(point['row']['label'])}: {point['row']['n']:,} rows, {point['gain']:+.3f}",
         }
         for point in points
     ]
@@ -241,7 +242,7 @@ def bars(pairs: list[list]) -> list[dict]:
     top = max((abs(weight) for _, weight in pairs), default=0.0) or 1.0
     return [
         {
-            "name": _short(str(name)),
+            "name": short_name(str(name)),
             "short": middle_cut(str(name)),
             "weight": weight,
             "length": round(100 * abs(weight) / top, 1),
@@ -275,7 +276,7 @@ def trials_view(search: dict | None) -> list[dict]:
             ", ".join(f"{key} = {value}" for key, value in parameters.items()) if isinstance(parameters, dict) else ""
         )
         best = max(known, default=None)
-        rows.append({"method": str(trial.get("method")), "params": _short(words), "score": best,
+        rows.append({"method": str(trial.get("method")), "params": short_name(words), "score": best,
                      "seconds": trial.get("seconds"), "failure": trial.get("failure")})  # fmt: skip
     return sorted(rows, key=lambda row: -math.inf if row["score"] is None else row["score"], reverse=True)[:300]
 
@@ -310,8 +311,8 @@ def map_view(found: dict | None, single_label: bool) -> dict | None:
     places = [_places(panel) for panel in found["panels"]]
     data: dict[str, Any] = {
         "members": found["members"],
-        "ids": [_short(name) for name in found.get("ids") or [f"row {i}" for i in range(found["shown"])]],
-        "labels": [_short(name) for name in found["labels"]],
+        "ids": [short_name(name) for name in found.get("ids") or [f"row {i}" for i in range(found["shown"])]],
+        "labels": [short_name(name) for name in found["labels"]],
         "start": start,
         "colours": [*LABEL_COLOURS, SEVERAL, OTHER],
         "ramp": list(RAMP),
@@ -326,7 +327,9 @@ def map_view(found: dict | None, single_label: bool) -> dict | None:
         panels.append({"title": panel["title"], "score": panel.get("score"), "paths": paths,
                        "arrows": _arrows(panel, found["labels"], start)})  # fmt: skip
     counts = found.get("counts") or _counts(found)
-    labels = [{"name": _short(name), "count": counts[j], "on": j in start} for j, name in enumerate(found["labels"])]
+    labels = [
+        {"name": short_name(name), "count": counts[j], "on": j in start} for j, name in enumerate(found["labels"])
+    ]
     colours = [LABEL_COLOURS[j] for j in start]
     return {"data": data, "panels": panels, "labels": labels, "density": bool(density), "colours": colours}
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from proxembed.cli import app
 
-VERBS = ("search", "fit", "transform", "predict", "compare", "report", "data", "methods", "demo")
+VERBS = ("search", "fit", "transform", "predict", "compare", "map", "report", "data", "methods", "demo")
 
 
 def program(*words, **options):

@@ -1,0 +1,72 @@
+"""`proxembed map`: a labelled file in, one page with the map of its rows out."""
+
+from pathlib import Path
+
+import typer
+
+from .columns import (
+    DROP,
+    GROUPS,
+    ID,
+    KEEP,
+    LABELS,
+    MISSING,
+    SEPARATOR,
+    TEXT,
+    TIME,
+    UNKNOWN,
+    dataset_from,
+    table_options,
+)
+from .refusal import refusals
+from .terminal import command, notes, print_json, progress_bar
+
+
+def map(
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
+    method: str = typer.Option(None, "--method", "-m", help="What is laid out; without it Kernelized(OPLS)."),
+    layout: str = typer.Option("auto", "--layout", help="opentsne, umap, sklearn, or auto: the first installed."),
+    labels: list[str] = LABELS,
+    text: list[str] = TEXT,
+    id: str = ID,
+    groups: str = GROUPS,
+    time: str = TIME,
+    drop: list[str] = DROP,
+    keep: list[str] = KEEP,
+    missing: list[str] = MISSING,
+    unknown: str = UNKNOWN,
+    separator: str = SEPARATOR,
+    test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are those held out."),
+    seed: int = typer.Option(0, "--seed", help="Seed of the held-out rows, folds and places.", min=0),
+    out: list[Path] = typer.Option([Path("map.html")], "--out", "-o", help="A .html, .png or .svg file; or several."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+) -> None:
+    """Draw a map of the rows: one page to zoom and search, with held-out rows and the map of shuffled labels."""
+    with refusals():
+        from proxembed.persist.whole import check_writable
+        from proxembed.workflow.map_job import check_map_path, draw_map, map_facts, write_map
+
+        for path in out:
+            check_writable(check_map_path(path))
+        dataset = dataset_from(file, **table_options(locals()), test=test)
+        with notes(), progress_bar(json_output) as progress:
+            record = draw_map(dataset, method, layout, seed=seed, command=command(), progress=progress)
+            for path in out:
+                write_map(record, path)
+        show(map_facts(record) | {"written": [str(path) for path in out]}, json_output)
+
+
+def show(done: dict, json_output: bool) -> None:
+    """Say what the maps are worth and what was written."""
+    if json_output:
+        print_json(done)
+        return
+    typer.echo(f"{done['method']} by {done['layout']}: {done['train']:,} training rows, {done['held_out']:,} held out")
+    for each in done["maps"]:
+        for name, values in ((f"{each['map']} map", each), ("  on shuffled labels", each["null"])):
+            typer.echo(
+                f"{name:<20} Jaccard@10 {values['inside']:.3f} of training rows, {values['outside']:.3f} of held-out "
+                f"rows, {values['among']:.3f} among these"
+            )
+    typer.echo(f"{'by chance':<20} Jaccard@10 {done['chance']:.3f}")
+    typer.echo(f"written: {', '.join(done['written'])}")

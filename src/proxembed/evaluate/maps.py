@@ -1,0 +1,162 @@
+"""Maps of training and held-out rows, each beside the same map of shuffled labels, and what their neighbours say."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from proxembed.execute.executor import Progress
+from proxembed.methods.layout import Layout
+from proxembed.targets.values import dense_labels
+
+from .metrics import jaccard_at_k
+from .neighbors import neighbor_weights, new_neighbor_weights
+from .part import Part
+
+MOST_ROWS = 5000  # of either kind that figures are taken over
+HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
+K = 10
+
+
+@dataclass(frozen=True)
+class Places:
+    """One map: where it puts the rows of fit and the held-out ones, and how alike the labels of neighbours are.
+
+    Attributes
+    ----------
+    honest, shuffled : bool
+        Whether training rows are placed by models of folds, and whether the training labels are shuffled.
+    train, new : arrays of shape (n, 2) and (m, 2)
+    inside, outside, among : float
+        Mean Jaccard@10 of training rows among themselves, of held-out rows to training rows, and of held-out rows among
+        themselves (NaN for a single one).
+    chance : float
+        Mean similarity of the labels of held-out rows to those of all training rows.
+    """
+
+    honest: bool
+    shuffled: bool
+    train: np.ndarray
+    new: np.ndarray
+    inside: float
+    outside: float
+    among: float
+    chance: float
+
+
+def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) -> list[tuple[Places, Places]]:
+    """The maps of a method, each with that of shuffled training labels, the one to look at first in front.
+
+    That is the plain map, or the honest one where training rows have neighbours of more similar labels than held-out
+    rows have, by more than 0.1: their clusters are then partly their own labels. The plain map follows it.
+
+    Parameters
+    ----------
+    layout : Layout
+        Unfitted; ``honest`` is set here.
+    part : Part
+        Training rows, held-out rows with known labels.
+    progress : callable, optional
+        Called as ``progress(done, total, text)`` before each map.
+
+    Returns
+    -------
+    list of (Places, Places)
+        One pair, or two.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, Layout
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.maps import drawn_maps
+    >>> from proxembed.evaluate.part import prepare
+    >>> from proxembed.splits.splits import holdout_split
+    >>> data = digits().take(range(200))
+    >>> (first, null), *others = drawn_maps(Layout(OPLS(), layout="sklearn"), prepare(data, holdout_split(data)))
+    >>> first.train.shape, first.new.shape, first.outside > null.outside
+    ((152, 2), (48, 2), True)
+    """
+    rng = np.random.default_rng(part.seed)
+    shuffled = replace(part, labels=part.labels.take(rng.permutation(part.labels.n)))
+    told = _Steps(progress or (lambda done, total, text: None))
+    plain = told(f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _places(layout, part, False, False))
+    honest = layout.label_kind is not None and plain.inside - plain.outside > HONEST_ABOVE
+    told.total = 4 if honest else 2
+    found = [(plain, told("the map of shuffled labels", lambda: _places(layout, shuffled, False, True)))]
+    if honest:
+        first = told("the honest map, by models of folds", lambda: _places(layout, part, True, False))
+        null = told("the honest map of shuffled labels", lambda: _places(layout, shuffled, True, True))
+        found.insert(0, (first, null))
+    told("done", lambda: None)
+    return found
+
+
+class _Steps:
+    """Steps of which progress is told before each."""
+
+    def __init__(self, progress: Progress):
+        self.progress, self.done, self.total = progress, 0, 2
+
+    def __call__(self, text: str, work: Callable[[], Any]) -> Any:
+        self.progress(self.done, self.total, text)
+        self.done += 1
+        return work()
+
+
+def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
+    """One map and its figures; warnings of the method are told by its first map alone."""
+    with warnings.catch_warnings():
+        if honest or shuffled:
+            warnings.simplefilter("ignore")
+        fitted = clone(layout).set_params(honest=honest)
+        train = fitted.fit_transform(part.X, part.labels if layout.label_kind is not None else None)
+        new = fitted.transform(part.X_held_out)
+    return Places(honest, shuffled, train, new, **map_figures(train[part.known_rows], new, part.Y, part.Y_held_out))
+
+
+def map_figures(Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any) -> dict[str, float]:
+    """How alike the labels of ten neighbours on a map are: training rows, held-out rows, and by chance.
+
+    Parameters
+    ----------
+    Z, Z_new : arrays of shape (n, q) and (m, q)
+        Places of training and of held-out rows.
+    Y, Y_new : arrays or sparse arrays of shape (n, c) and (m, c)
+        Their labels, 0 or 1. Of more than 5,000 rows of either kind, evenly spaced ones count.
+
+    Returns
+    -------
+    dict
+        ``inside``, ``outside``, ``among`` and ``chance``, as in ``Places``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.maps import map_figures
+    >>> Z = np.arange(40.0)[:, None] + np.repeat([0, 100], 20)[:, None]
+    >>> Y = np.eye(2, dtype=int)[np.repeat([0, 1], 20)]
+    >>> {name: round(value, 6) for name, value in map_figures(Z, Z + 0.25, Y, Y).items()}
+    {'inside': 1.0, 'outside': 1.0, 'among': 1.0, 'chance': 0.5}
+    """
+    own, new = (np.unique(np.linspace(0, len(each) - 1, min(MOST_ROWS, len(each))).astype(int)) for each in (Z, Z_new))
+    Z, Y, Z_new, Y_new = Z[own], Y[own], Z_new[new], Y_new[new]
+    nan = float("nan")
+    return {
+        "inside": jaccard_at_k(Y, Y, new_neighbor_weights(Z, Z, K)) if len(Z) > 1 else nan,
+        "outside": jaccard_at_k(Y_new, Y, neighbor_weights(Z_new, Z, K)),
+        "among": jaccard_at_k(Y_new, Y_new, new_neighbor_weights(Z_new, Z, K)) if len(Z_new) > 1 else nan,
+        "chance": _chance(Y_new, Y),
+    }
+
+
+def _chance(Y: Any, Y_train: Any) -> float:
+    """Mean similarity of the label sets of all pairs of a held-out and a training row."""
+    Y, Y_train = (dense_labels(each).astype(np.float64) for each in (Y, Y_train))
+    common = Y @ Y_train.T
+    union = Y.sum(axis=1)[:, None] + Y_train.sum(axis=1) - common
+    return float(np.where(union == 0, 1.0, common / np.maximum(union, 1)).mean())

@@ -1,0 +1,250 @@
+"""The page of a map: training and held-out rows on a canvas, beside the map of shuffled labels; PNG and SVG too."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .figures import COLOURS, INK, svg_text
+from .page import templates
+from .views import LABEL_COLOURS, short_name
+
+UNITS = 65535  # places on the page are whole numbers up to it
+SWITCHES = 200
+LIT_AT_FIRST = 3
+PALE = "#c6ced6"
+FIGURES = ("inside", "outside", "among")
+FEW_POINTS = 5000  # above it the points of an SVG are one picture
+
+
+def map_record(maps: Sequence[tuple[Any, Any]], Y: Any, dataset: Any, split: Any, facts: Mapping[str, Any]) -> dict:
+    """What the page of a map shows, as plain data and arrays.
+
+    Parameters
+    ----------
+    maps : list of (Places, Places)
+        From ``evaluate.maps.drawn_maps``; the first pair leads.
+    Y : array or sparse matrix of shape (n + m, c)
+        Labels of the training rows, then of the held-out rows, 0 where unknown.
+    dataset : proxembed.data.Dataset
+        Its names of rows and labels.
+    split : Split
+        The training rows and the held-out rows that are on the map.
+    facts : mapping
+        ``method``, ``layout``, ``seed`` and ``command``.
+
+    Returns
+    -------
+    dict
+        ``pairs`` (each with ``honest``, and for the map and its null the places as whole numbers and the figures),
+        ``labels``, ``counts``, ``sets``, ``set``, ``rows``, ``ids``, ``train`` and the facts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.evaluate.maps import Places
+    >>> from proxembed.report.map_page import map_record
+    >>> from proxembed.splits.folds import Split
+    >>> data = Dataset(np.eye(3), [[1, 0], [0, 1], [1, 1]])
+    >>> places = Places(False, False, np.eye(2), np.ones((1, 2)), 0.5, 0.5, 0.5, 0.5)
+    >>> split = Split("test", np.array([0, 1]), np.array([2]))
+    >>> found = map_record([(places, places)], data.Y, data, split, {"method": "OPLS"})
+    >>> found["train"], found["labels"], found["counts"], found["pairs"][0]["map"]["xy"].tolist()
+    (2, ['label0', 'label1'], [2, 2], [[65535, 0, 65535], [65535, 0, 0]])
+    """
+    Y = sp.csr_array(Y)
+    counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
+    chosen = np.argsort(-counts, kind="stable")[:SWITCHES]
+    chosen = chosen[counts[chosen] > 0]
+    Y = sp.csr_array(Y[:, chosen])
+    Y.sort_indices()
+    sets: dict[tuple[int, ...], int] = {}
+    members = (tuple(part.tolist()) for part in np.split(Y.indices, Y.indptr[1:-1]))
+    of_row = np.array([sets.setdefault(labels, len(sets)) for labels in members], dtype=np.uint32)
+    rows = np.concatenate([split.train, split.held_out])
+    return {
+        **facts,
+        "name": dataset.name,
+        "single_label": dataset.single_label,
+        "train": len(split.train),
+        "held_out": len(split.held_out),
+        "labels": [str(dataset.label_names[j]) for j in chosen],
+        "all_labels": len(dataset.label_names),
+        "counts": counts[chosen].tolist(),
+        "sets": [list(labels) for labels in sets],
+        "set": of_row,
+        "rows": rows.astype(np.uint32),
+        "ids": None if dataset.ids is None else [str(dataset.ids[row]) for row in rows],
+        "chance": maps[0][0].chance,
+        "pairs": [{"honest": own.honest, "map": _drawn(own), "null": _drawn(null)} for own, null in maps],
+    }
+
+
+def _drawn(places: Any) -> dict:
+    """The places of training and then held-out rows as whole numbers in a square, y downwards, and the figures."""
+    Z = np.concatenate([places.train, places.new])
+    if Z.shape[1] == 1:
+        Z = np.column_stack([Z, np.zeros(len(Z))])
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    size = float((high - low).max()) or 1.0
+    unit = 0.5 + (Z - (low + high) / 2) / size
+    xy = np.rint(UNITS * np.column_stack([unit[:, 0], 1 - unit[:, 1]])).astype(np.uint16)
+    return {"xy": np.ascontiguousarray(xy.T), **{name: getattr(places, name) for name in FIGURES}}
+
+
+def map_page_html(record: dict) -> str:
+    """The page of a map as HTML text: one file, nothing fetched, all names escaped.
+
+    Parameters
+    ----------
+    record : dict
+        From ``map_record``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from proxembed.report.map_page import map_page_html
+    >>> map_page_html.__name__
+    'map_page_html'
+    """
+    from markupsafe import Markup
+
+    environment = templates()
+    script, style = (environment.loader.get_source(environment, name)[0] for name in ("map.js", "map.css"))
+    page = environment.get_template("map.html").render(
+        r=record,
+        data=_page_data(record),
+        lead=lead_sentence(record),
+        picture=base64.b64encode(map_image(record, "png")).decode("ascii"),
+        chips=[
+            {"name": short_name(name), "count": count}
+            for name, count in zip(record["labels"], record["counts"], strict=True)
+        ],
+        style=Markup(style),
+        script=Markup(script),
+        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+    )
+    return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
+
+
+def lead_sentence(record: dict) -> str:
+    """Why the first map is the one to look at.
+
+    Examples
+    --------
+    >>> from proxembed.report.map_page import lead_sentence
+    >>> own = {"inside": 0.5, "outside": 0.45}
+    >>> lead_sentence({"pairs": [{"honest": False, "map": own}]})
+    'Neighbours of training rows are little more alike than those of held-out rows (Jaccard@10 0.500 and 0.450).'
+    """
+    plain = record["pairs"][-1]["map"]
+    figures = f"(Jaccard@10 {plain['inside']:.3f} and {plain['outside']:.3f})."
+    if record["pairs"][0]["honest"]:
+        return (
+            "The honest map comes first: on the plain one neighbours of training rows are more alike than those of "
+            f"held-out rows {figures[:-1]}, because training rows stand partly by their own labels."
+        )
+    return f"Neighbours of training rows are little more alike than those of held-out rows {figures}"
+
+
+def _page_data(record: dict) -> dict:
+    """What the script of the page reads: places, label sets and row numbers as base64 of little-endian integers."""
+    wide = len(record["sets"]) > UNITS
+    lit = len(LABEL_COLOURS) if record["single_label"] else LIT_AT_FIRST
+    return {
+        "train": record["train"],
+        "labels": [short_name(name) for name in record["labels"]],
+        "sets": record["sets"],
+        "set": _base64(record["set"], "<u4" if wide else "<u2"),
+        "wide": wide,
+        "rows": _base64(record["rows"], "<u4"),
+        "ids": None if record["ids"] is None else [short_name(name) for name in record["ids"]],
+        "start": list(range(min(len(record["labels"]), lit))),
+        "pairs": [[_base64(pair[each]["xy"], "<u2") for each in ("map", "null")] for pair in record["pairs"]],
+    }
+
+
+def _base64(values: np.ndarray, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
+
+
+def map_image(record: dict, kind: str) -> bytes:
+    """The first map beside that of shuffled labels, as a PNG or SVG file.
+
+    Training rows are dots, held-out rows have an outline. The most frequent labels have a colour each; a row of several
+    of them has that of its rarest.
+
+    Parameters
+    ----------
+    record : dict
+        From ``map_record``.
+    kind : {"png", "svg"}
+
+    Returns
+    -------
+    bytes
+    """
+    pair = record["pairs"][0]
+    panels = [(("honest map" if pair["honest"] else "map"), pair["map"]), ("shuffled labels", pair["null"])]
+
+    def draw(figure: Any) -> None:
+        for axes, (title, drawn) in zip(figure.subplots(1, 2), panels, strict=True):
+            handles = _scatter(axes, record, drawn)
+            words = f"{title}: held-out Jaccard@10 {drawn['outside']:.3f}, chance {record['chance']:.3f}"
+            axes.set_title(words, loc="left", fontsize=9.5, color=INK)
+            ends = -0.03 * UNITS, 1.03 * UNITS
+            axes.set(xticks=[], yticks=[], aspect="equal", xlim=ends, ylim=ends)
+            axes.spines[["top", "right"]].set_visible(True)
+        legend = figure.legend(handles.values(), map(str, range(len(handles))), loc="outside lower center", ncols=4,
+                               frameon=False, fontsize=8.5)  # fmt: skip
+        for text, words in zip(legend.get_texts(), handles, strict=True):
+            text.set_text(words.encode("utf-8", "replace").decode("utf-8"))
+            text.set_parse_math(False)
+
+    size = (10.0, 5.6)
+    if kind == "svg":
+        return svg_text(size, draw, "map").encode("utf-8", "replace")
+    return _png(size, draw)
+
+
+def _png(size: tuple[float, float], draw: Any) -> bytes:
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from .figures import STYLE
+
+    out = io.BytesIO()
+    with rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        draw(figure)
+        figure.savefig(out, format="png", dpi=130, metadata={"Software": None})
+    return out.getvalue()
+
+
+def _scatter(axes: Any, record: dict, drawn: dict) -> dict[str, Any]:
+    """Draw the rows; the handles of a legend by name."""
+    n, shown = len(record["set"]), min(len(record["labels"]), len(COLOURS) - 1)
+    lead = np.array([max((j for j in labels if j < shown), default=-1) for labels in record["sets"]])[record["set"]]
+    held, (x, y) = np.arange(n) >= record["train"], drawn["xy"].astype(float)
+    size, handles = float(np.clip(12000 / n, 0.6, 22)), {}
+    for j in range(-1, shown):
+        name, colour = (record["labels"][j], COLOURS[j]) if j >= 0 else ("other rows", PALE)
+        for part, edge, scale in ((~held, "none", 1.0), (held, INK, 1.6)):
+            here = (lead == j) & part
+            dots = axes.scatter(x[here], UNITS - y[here], s=scale * size, color=colour, edgecolors=edge,
+                                linewidths=0.35, rasterized=n > FEW_POINTS)  # fmt: skip
+            if here.any() and part is held:
+                handles[f"{name} (outlined: held out)" if j == -1 else name] = dots
+    return handles

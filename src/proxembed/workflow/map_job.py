@@ -1,0 +1,167 @@
+"""The map of a data set: training and held-out rows laid out beside shuffled labels, as one page or as pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.data import Dataset
+from proxembed.evaluate.arms import KERNEL_ROWS, method_arms, name_of, title_of
+from proxembed.evaluate.maps import drawn_maps
+from proxembed.evaluate.part import prepare
+from proxembed.execute.executor import Progress
+from proxembed.methods.layout import Layout
+from proxembed.methods.relation import Kernelized
+from proxembed.params import check_params
+from proxembed.persist import write_whole
+from proxembed.proximity.layouts import check_installed, layout_named
+from proxembed.report.map_page import map_image, map_page_html, map_record
+
+from .labelled_data import check_labels, with_test_rows
+from .options import OptionError
+
+KINDS = (".html", ".png", ".svg")
+PROTOTYPES = 1000  # of the kernel above so many rows that it would need all pairs
+
+
+def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:
+    """The unfitted layout of a method by name, for so many training rows.
+
+    Parameters
+    ----------
+    method : str or None
+        As ``evaluate.arms.method_named`` takes it; None: Kernelized(OPLS()), with 1,000 prototypes above 3,000 rows.
+    layout : str
+        As in ``Layout``.
+    seed : int
+    n_rows : int
+    several_labels : bool
+        Whether rows carry several labels.
+
+    Raises
+    ------
+    ValueError
+        Unknown names, a layout as the method, or (OptionError) a library that is not installed.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.map_job import map_layout
+    >>> map_layout(None, "sklearn", 0, 5000)
+    Layout(layout='sklearn', method=Kernelized(n_prototypes=1000, random_state=0))
+    """
+    if method is None:
+        inner: Any = Kernelized() if n_rows <= KERNEL_ROWS else Kernelized(n_prototypes=PROTOTYPES)
+    else:
+        arms = method_arms([method], several_labels=several_labels)
+        inner = arms[0].estimator
+        if len(arms) > 1 or isinstance(inner, Layout):
+            raise OptionError("method", method, "must be the name of one method that is to be laid out, such as opls.")
+    if "random_state" in inner.get_params(deep=False):
+        inner.set_params(random_state=seed)
+    found = Layout(inner, layout=layout, random_state=seed)
+    check_params(found)
+    try:
+        check_installed("the map", layout_named(layout))
+    except ImportError as error:
+        raise OptionError("layout", layout, f"cannot be used: {error}") from error
+    return found
+
+
+def draw_map(
+    dataset: Dataset,
+    method: str | None = None,
+    layout: str = "auto",
+    *,
+    seed: int = 0,
+    command: str = "",
+    progress: Progress | None = None,
+) -> dict:
+    """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+    method, layout, seed : as in ``map_layout``
+    command : str
+        How to repeat it, for the page.
+    progress : callable, optional
+        Called as ``progress(done, total, text)``.
+
+    Returns
+    -------
+    dict
+        From ``report.map_page.map_record``.
+
+    Raises
+    ------
+    ValueError
+        Labels that tell nothing apart, or what ``map_layout`` refuses.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.map_job import draw_map
+    >>> found = draw_map(digits().take(range(200)), "opls", "sklearn")
+    >>> found["train"], found["held_out"], found["method"]
+    (152, 48, 'OPLS')
+    """
+    check_labels(dataset, dataset.name)
+    dataset, split = with_test_rows(dataset, seed)
+    chosen = map_layout(method, layout, seed, len(split.train), several_labels=not dataset.single_label)
+    part = prepare(dataset, split, seed)
+    maps = drawn_maps(chosen, part, progress=progress)
+    rows = split._replace(held_out=part.rows)
+    facts = {
+        "method": name_of(chosen.method),
+        "title": title_of(chosen.method),
+        "layout": layout_named(layout),
+        "seed": seed,
+        "command": command,
+    }
+    Y = sp.vstack([sp.csr_array(dataset.Y)[rows.train], sp.csr_array(part.Y_held_out.astype(np.uint8))])
+    return map_record(maps, Y, dataset, rows, facts)
+
+
+def check_map_path(path: Path) -> Path:
+    """The path of a map, whose name ends in .html, .png or .svg.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.workflow.map_job import check_map_path
+    >>> check_map_path(Path("map.pdf"))
+    Traceback (most recent call last):
+    ValueError: -o 'map.pdf' must end in .html, .png or .svg.
+    """
+    if path.suffix not in KINDS:
+        raise ValueError(f"-o {str(path)!r} must end in .html, .png or .svg.")
+    return path
+
+
+def write_map(record: dict, path: Path) -> None:
+    """Write the page or the picture of a map, by the end of the name."""
+    html = path.suffix == ".html"
+    write_whole({path: map_page_html(record).encode() if html else map_image(record, path.suffix[1:])})
+
+
+def map_facts(record: dict) -> dict[str, Any]:
+    """The figures of a map as plain data, for programs and the terminal.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.map_job import draw_map, map_facts
+    >>> facts = map_facts(draw_map(digits().take(range(200)), "pca", "sklearn"))
+    >>> facts["method"], list(facts["maps"][0])
+    ('PCA', ['map', 'inside', 'outside', 'among', 'null'])
+    """
+    names = ("inside", "outside", "among")
+    maps = []
+    for pair in record["pairs"]:
+        own, null = ({name: pair[each][name] for name in names} for each in ("map", "null"))
+        maps.append({"map": "honest" if pair["honest"] else "plain", **own, "null": null})
+    told = ("name", "method", "layout", "seed", "train", "held_out", "chance")
+    return {**{name: record[name] for name in told}, "maps": maps}

@@ -1,0 +1,47 @@
+"""`proxembed map`: a page and pictures from a labelled file; bad input is one line, code 2, and writes nothing."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from proxembed.cli import app
+from unit.cli.model_files import refused
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+FAST = ("-m", "opls", "--layout", "sklearn")
+
+
+def test_a_page_and_pictures_are_written_and_told(file, tmp_path):
+    out = [tmp_path / name for name in ("map.html", "map.png", "map.svg")]
+    done = program("map", file, *FAST, *(part for path in out for part in ("-o", path)))
+    assert "OPLS by sklearn: 60 training rows, 20 held out" in done.stdout
+    assert "on shuffled labels" in done.stdout and "by chance" in done.stdout
+    assert all(path.stat().st_size > 5000 for path in out)
+    assert "<bdi>&lt;b&gt;</bdi>" in out[0].read_text(encoding="utf-8")
+
+
+def test_json_is_for_machines(file, tmp_path):
+    done = program("map", file, *FAST, "--json", "-o", tmp_path / "map.html")
+    facts = json.loads(done.stdout)
+    assert facts["train"] == 60 and facts["written"] == [str(tmp_path / "map.html")]
+    assert set(facts["maps"][0]) == {"map", "inside", "outside", "among", "null"}
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png or .svg."),
+        (["-m", "nothing"], "unknown method 'nothing'"),
+        (["--layout", "mds"], "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or 'sklearn'."),
+        (["-m", "layout"], "--method layout must be the name of one method that is to be laid out, such as opls."),
+    ],
+)
+def test_bad_options_are_one_line_and_write_nothing(file, tmp_path, monkeypatch, options, line):
+    monkeypatch.chdir(tmp_path)
+    refused(program("map", file, *options), line)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]

@@ -1,0 +1,151 @@
+"""The page of a map: nothing fetched, hostile names stay text, places and labels as they are, pictures."""
+
+import base64
+import hashlib
+import json
+import re
+import struct
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from proxembed.data import Dataset
+from proxembed.evaluate.maps import Places
+from proxembed.report.map_page import UNITS, map_image, map_page_html, map_record
+from proxembed.splits.folds import Split
+from unit.report.synthetic import HOSTILE
+from unit.report.test_page import Tags
+
+N, CUT = 300, 220
+RNG = np.random.default_rng(0)
+Z, NULL = RNG.normal(size=(N, 2)) * [3.0, 1.0], RNG.normal(size=(N, 2))
+Y = (RNG.random((N, 8)) < 0.3).astype(np.uint8)
+NAMES = [*HOSTILE, "one", "two", "three"]
+
+
+def places(places, honest=False, shuffled=False, inside=0.6):
+    return Places(honest, shuffled, places[:CUT], places[CUT:], inside, 0.5, 0.45, 0.25)
+
+
+def record_of(pairs, **more):
+    rows = np.random.default_rng(1).permutation(N)
+    data = Dataset(np.zeros((N, 1)), Y[np.argsort(rows)], label_names=NAMES, name="made <rows>", **more)
+    facts = {"method": "<b>OPLS</b>", "layout": "sklearn", "seed": 0, "command": "proxembed map 'a<b>.csv'"}
+    return map_record(pairs, Y, data, Split("test", rows[:CUT], rows[CUT:]), facts)
+
+
+@pytest.fixture(scope="module")
+def record():
+    pair, honest = (places(Z), places(NULL, shuffled=True)), (places(Z, True), places(NULL, True, True, float("nan")))
+    return record_of([honest, pair], ids=[f"{HOSTILE[i % 5]} {i}" for i in range(N)])
+
+
+@pytest.fixture(scope="module")
+def page(record):
+    return map_page_html(record)
+
+
+@pytest.fixture(scope="module")
+def data(page):
+    return json.loads(next(script for script in Tags(page).scripts if script.startswith("{")))
+
+
+def integers(text, kind):
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def test_hostile_names_stay_text(page, data):
+    parsed = Tags(page)
+    tags = [tag for tag, _ in parsed.tags]
+    assert tags.count("script") == 2 and tags.count("img") == 1 and "rows" not in tags
+    assert not [key for _, attrs in parsed.tags for key in attrs if key.startswith("on")]
+    text = "".join(parsed.text)
+    assert all(name in text for name in HOSTILE) and "made <rows>" in text and "<b>OPLS</b>" in text
+    assert set(HOSTILE) <= set(data["labels"])
+    assert "<" not in next(script for script in parsed.scripts if script.startswith("{"))
+    inside = [tag for tag, text in parsed.placed if HOSTILE[3] in text and tag not in ("script", "style")]
+    assert inside and set(inside) == {"bdi"}
+
+
+def test_nothing_is_fetched_and_only_the_script_of_the_page_may_run(page):
+    parsed = Tags(page)
+    digest = base64.b64encode(hashlib.sha256(parsed.scripts[-1].encode()).digest()).decode()
+    policy = next(attrs["content"] for _, attrs in parsed.tags if attrs.get("http-equiv"))
+    assert policy == f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert not re.search("innerHTML|eval|fetch|XMLHttp|import", parsed.scripts[-1])
+    links = [value for _, attrs in parsed.tags for key, value in attrs.items() if key in ("src", "href")]
+    assert len(links) == 1 and links[0].startswith("data:image/png;base64,")
+    assert "@import" not in page and "url(" not in page
+
+
+def test_the_page_holds_the_places_and_labels_of_every_row(data, record):
+    """Places as whole numbers of two bytes, in the proportions of the map; training rows first."""
+    assert data["train"] == CUT
+    for pair in data["pairs"]:
+        for text, expected in zip(pair, (Z, NULL), strict=True):
+            xy = integers(text, "<u2").reshape(2, N).astype(float)
+            size = np.ptp(expected, axis=0).max()
+            np.testing.assert_allclose(xy[0] - xy[0, 0], UNITS * (expected[:, 0] - expected[0, 0]) / size, atol=1.01)
+            np.testing.assert_allclose(xy[1] - xy[1, 0], -UNITS * (expected[:, 1] - expected[0, 1]) / size, atol=1.01)
+    of_row = integers(data["set"], "<u2")
+    order = [NAMES.index(name) for name in record["labels"]]
+    assert record["counts"] == sorted(Y.sum(axis=0).tolist(), reverse=True)
+    found = np.zeros_like(Y)
+    for row, number in enumerate(of_row):
+        found[row, [order[label] for label in data["sets"][number]]] = 1
+    np.testing.assert_array_equal(found, Y)
+    rows = integers(data["rows"], "<u4")
+    assert sorted(rows) == list(range(N)) and data["ids"] == [f"{HOSTILE[row % 5]} {row}" for row in rows]
+
+
+def test_the_table_shows_every_figure_and_the_honest_map_leads(page):
+    text = " ".join(" ".join(Tags(page).text).split())
+    assert "The honest map comes first" in text and "honest map 0.600 0.500 0.450" in text
+    assert text.index("honest map 0.6") < text.index("plain map 0.6") and "By chance it is 0.250" in text
+    assert "the same on shuffled labels – 0.500 0.450" in text
+    assert "proxembed map 'a<b>.csv'" in text and "220 training rows, 80 held out, 8 labels" in text
+
+
+def test_a_plain_map_alone_has_no_switch_of_maps():
+    page = map_page_html(record_of([(places(Z, inside=0.55), places(NULL))]))
+    assert 'name="pair"' not in page and "little more alike" in page and "honest" not in page.partition("<style>")[0]
+    data = json.loads(next(script for script in Tags(page).scripts if script.startswith("{")))
+    assert data["ids"] is None and len(data["pairs"]) == 1
+
+
+def test_100_000_rows_fit_a_page_of_6_MB():
+    n, cut = 100_000, 75_000
+    Z, Y = RNG.normal(size=(n, 2)), np.eye(8, dtype=np.uint8)[RNG.integers(0, 8, size=n)]
+    one = Places(True, False, Z[:cut], Z[cut:], 0.5, 0.5, 0.5, 0.125)
+    data = Dataset(np.zeros((n, 1)), Y, ids=[f"row-{i}" for i in range(n)])
+    facts = {"method": "none", "layout": "none", "seed": 0, "command": ""}
+    split = Split("test", np.arange(cut), np.arange(cut, n))
+    page = map_page_html(map_record([(one, one), (one, one)], Y, data, split, facts))
+    assert len(page) < 6_000_000
+    assert "5,000 evenly spaced rows" in page
+
+
+def test_label_sets_beyond_two_bytes_take_four(record):
+    many = record | {"sets": [[j % 8] for j in range(70_000)], "set": np.full(N, 69_999, dtype=np.uint32)}
+    data = json.loads(next(s for s in Tags(map_page_html(many)).scripts if s.startswith("{")))
+    assert data["wide"] and set(integers(data["set"], "<u4")) == {69_999}
+
+
+def test_one_dimension_is_a_line():
+    line = places(Z[:, :1])
+    xy = record_of([(line, line)])["pairs"][0]["map"]["xy"]
+    assert len(set(xy[1].tolist())) == 1 and np.ptp(xy[0]) == UNITS
+
+
+def test_a_name_that_no_file_can_hold_does_not_stop_the_page(record):
+    page = map_page_html(record | {"labels": ["half \ud800 a pair", *record["labels"][1:]]})
+    assert "half ? a pair" in page.encode().decode()
+
+
+def test_pictures_are_png_and_svg_with_names_as_they_are(record):
+    png, svg = map_image(record, "png"), map_image(record, "svg")
+    assert png[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", png[16:24]) == (1300, 728)
+    text = "".join(ElementTree.fromstring(svg).itertext())
+    assert "honest map: held-out Jaccard@10 0.500, chance 0.250" in text and "<img src=x onerror=alert(2)>" in text
+    assert map_image(record, "svg") == svg

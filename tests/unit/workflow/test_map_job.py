@@ -1,0 +1,68 @@
+"""The map of a data set: the default method by the number of rows, other methods by name, what cannot be laid out."""
+
+import numpy as np
+import pytest
+
+from proxembed import MESD, OPLS, Kernelized
+from proxembed.data import Dataset
+from proxembed.workflow.map_job import draw_map, map_facts, map_layout, write_map
+from proxembed.workflow.options import OptionError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(100, 6))
+Y = (X[:, :3] > 0).astype(np.uint8)
+
+
+def test_the_method_follows_the_rows_and_the_name():
+    few, many = (map_layout(None, "sklearn", 3, n).method for n in (3000, 3001))
+    assert isinstance(few, Kernelized) and few.n_prototypes is None and many.n_prototypes == 1000
+    assert isinstance(map_layout("fda", "sklearn", 3, 50).method, MESD)
+    one = map_layout("OPLS(ridge=0.5)", "sklearn", 3, 50)
+    assert isinstance(one.method, OPLS) and one.method.ridge == 0.5 and one.random_state == 3
+    assert map_layout("forestleaves", "sklearn", 7, 50).method.random_state == 7
+
+
+@pytest.mark.parametrize(
+    ("method", "layout", "message"),
+    [
+        ("nothing", "sklearn", "unknown method 'nothing'"),
+        ("layout", "sklearn", "method='layout' must be the name of one method that is to be laid out"),
+        ("all", "sklearn", "method='all' must be the name of one method"),
+        (None, "mds", "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or 'sklearn'"),
+    ],
+)
+def test_what_cannot_be_laid_out_is_refused(method, layout, message):
+    with pytest.raises(ValueError, match=message):
+        draw_map(Dataset(X, Y), method, layout)
+
+
+def test_a_library_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setattr("proxembed.proximity.layouts.find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"layout='umap' cannot be used: the map needs umap-learn; install it"):
+        draw_map(Dataset(X, Y), layout="umap")
+
+
+def test_a_map_of_the_standard_split_holds_its_test_rows_out():
+    data = Dataset(X, Y, train_idx=np.arange(70), test_idx=np.arange(70, 100), name="made")
+    found = draw_map(data, "opls", "sklearn", seed=1, command="proxembed map made")
+    assert found["rows"].tolist() == list(range(100)) and found["train"] == 70 and found["layout"] == "sklearn"
+    facts = map_facts(found)
+    assert facts["maps"][-1]["map"] == "plain" and facts["maps"][-1]["outside"] > facts["chance"] + 0.2
+    assert facts["maps"][-1]["null"]["outside"] < facts["maps"][-1]["outside"]
+    again = draw_map(data, "opls", "sklearn", seed=1)
+    np.testing.assert_array_equal(again["pairs"][0]["map"]["xy"], found["pairs"][0]["map"]["xy"])
+
+
+def test_files_by_the_end_of_the_name(tmp_path):
+    record = draw_map(Dataset(X, Y), "pca", "sklearn")
+    for name, start in (("m.html", b"<!doctype html>"), ("m.png", b"\x89PNG"), ("m.svg", b"<svg")):
+        write_map(record, tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_rows_of_unknown_labels_are_on_the_map():
+    unknown = np.zeros(Y.shape, dtype=bool)
+    unknown[:10] = True
+    with pytest.warns(UserWarning, match="10 of"):
+        found = draw_map(Dataset(X, np.where(unknown, 0, Y), unknown=unknown), "opls", "sklearn")
+    assert set(range(10)) <= set(found["rows"][: found["train"]].tolist()) and len(found["rows"]) == 100
