@@ -116,10 +116,14 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
         fitted = clone(layout).set_params(honest=honest)
         train = fitted.fit_transform(part.X, part.labels if layout.label_kind is not None else None)
         new = fitted.transform(part.X_held_out)
-    return Places(honest, shuffled, train, new, **map_figures(train[part.known_rows], new, part.Y, part.Y_held_out))
+    known = part.known, part.known_held_out
+    figures = map_figures(train[part.known_rows], new, part.Y, part.Y_held_out, *known)
+    return Places(honest, shuffled, train, new, **figures)
 
 
-def map_figures(Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any) -> dict[str, float]:
+def map_figures(
+    Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any, known: Any = None, known_new: Any = None
+) -> dict[str, float]:
     """How alike the labels of ten neighbours on a map are: training rows, held-out rows, and by chance.
 
     Parameters
@@ -128,6 +132,8 @@ def map_figures(Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any) -> dict[st
         Places of training and of held-out rows.
     Y, Y_new : arrays or sparse arrays of shape (n, c) and (m, c)
         Their labels, 0 or 1. Of more than 5,000 rows of either kind, evenly spaced ones count.
+    known, known_new : bool arrays of these shapes, optional
+        The cells that are known; None for all. Label sets are compared on the cells that both rows know.
 
     Returns
     -------
@@ -144,19 +150,27 @@ def map_figures(Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any) -> dict[st
     {'inside': 1.0, 'outside': 1.0, 'among': 1.0, 'chance': 0.5}
     """
     own, new = (np.unique(np.linspace(0, len(each) - 1, min(MOST_ROWS, len(each))).astype(int)) for each in (Z, Z_new))
-    Z, Y, Z_new, Y_new = Z[own], Y[own], Z_new[new], Y_new[new]
-    nan = float("nan")
-    return {
-        "inside": jaccard_at_k(Y, Y, new_neighbor_weights(Z, Z, K)) if len(Z) > 1 else nan,
-        "outside": jaccard_at_k(Y_new, Y, neighbor_weights(Z_new, Z, K)),
-        "among": jaccard_at_k(Y_new, Y_new, new_neighbor_weights(Z_new, Z, K)) if len(Z_new) > 1 else nan,
-        "chance": _chance(Y_new, Y),
-    }
+    Z, Y, known = Z[own], dense_labels(Y[own]), None if known is None else known[own]
+    Z_new, Y_new, known_new = Z_new[new], dense_labels(Y_new[new]), None if known_new is None else known_new[new]
+    inside = outside = among = float("nan")
+    if len(Z) > 1:
+        inside = jaccard_at_k(Y, Y, new_neighbor_weights(Z, Z, K), known, known=known)
+    outside = jaccard_at_k(Y_new, Y, neighbor_weights(Z_new, Z, K), known, known=known_new)
+    if len(Z_new) > 1:
+        among = jaccard_at_k(Y_new, Y_new, new_neighbor_weights(Z_new, Z, K), known_new, known=known_new)
+    chance = _chance(Y_new, Y, known_new, known)
+    return {"inside": inside, "outside": outside, "among": among, "chance": chance}
 
 
-def _chance(Y: Any, Y_train: Any) -> float:
-    """Mean similarity of the label sets of all pairs of a held-out and a training row."""
-    Y, Y_train = (dense_labels(each).astype(np.float64) for each in (Y, Y_train))
+def _chance(Y: np.ndarray, Y_train: np.ndarray, known: Any, known_train: Any) -> float:
+    """Mean similarity of the label sets of all pairs of a held-out and a training row that have known cells in
+    common."""
+    Y, Y_train = Y.astype(np.float64), Y_train.astype(np.float64)
+    cells, cells_train = (
+        np.ones_like(labels) if mask is None else np.asarray(mask, dtype=np.float64)
+        for labels, mask in ((Y, known), (Y_train, known_train))
+    )
     common = Y @ Y_train.T
-    union = Y.sum(axis=1)[:, None] + Y_train.sum(axis=1) - common
-    return float(np.where(union == 0, 1.0, common / np.maximum(union, 1)).mean())
+    union = Y @ cells_train.T + cells @ Y_train.T - common
+    similarity = np.where(union == 0, 1.0, common / np.maximum(union, 1))
+    return float(similarity[cells @ cells_train.T > 0].mean())

@@ -50,6 +50,15 @@ def test_figures_are_those_of_the_definition():
     assert found["chance"] == pytest.approx(np.mean([[jaccard(a, b) for b in Y] for a in Y_new]), abs=1e-9)
 
 
+def test_by_chance_sets_are_compared_on_the_cells_that_both_rows_know():
+    Z, Z_new = RNG.normal(size=(30, 2)), RNG.normal(size=(12, 2))
+    known, known_new = RNG.random((30, 3)) < 0.5, RNG.random((12, 3)) < 0.5
+    Y, Y_new = (RNG.random((30, 3)) < 0.5) & known, (RNG.random((12, 3)) < 0.5) & known_new
+    pairs = [(i, j, known_new[i] & known[j]) for i in range(12) for j in range(30) if np.any(known_new[i] & known[j])]
+    expected = np.mean([jaccard(Y_new[i] & both, Y[j] & both) for i, j, both in pairs])
+    assert map_figures(Z, Z_new, Y, Y_new, known, known_new)["chance"] == pytest.approx(expected, abs=1e-9)
+
+
 def test_one_held_out_row_has_no_others():
     found = map_figures(X[:30, :2], X[30:31, :2], np.eye(2, dtype=int)[np.arange(30) % 2], np.array([[1, 0]]))
     assert np.isnan(found["among"]) and 0 <= found["outside"] <= 1

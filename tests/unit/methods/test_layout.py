@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_multilabel_classification
 
-from proxembed import FDA, OPLS, PCA, LaplacianEigenmaps, Layout, load, save
+from proxembed import FDA, OPLS, PCA, ForestLeaves, LaplacianEigenmaps, Layout, load, save
 from proxembed.data import read
 from proxembed.evaluate.metrics import jaccard_at_k
 from proxembed.evaluate.neighbors import neighbor_weights
@@ -101,6 +101,13 @@ def test_rows_of_unknown_labels_are_on_the_map():
         assert layout.places_.shape == (120, 2) and np.isfinite(layout.places_).all()
         near = nearest(layout.places_[20:], 1, queries=layout.places_[:20])
         assert np.median(near.distance) < 2 * np.median(nearest(layout.places_[20:], 1).distance)
+
+
+def test_an_honest_map_where_no_row_is_known_in_full():
+    holes = Y.astype(float)
+    holes[np.arange(120), np.arange(120) % 4] = np.nan
+    layout = Layout(ForestLeaves(n_estimators=20), layout="sklearn", honest=True).fit(X, holes)
+    assert layout.places_.shape == (120, 2) and np.isfinite(layout.transform(NEW)).all()
 
 
 def test_a_method_without_labels_has_no_folds():
