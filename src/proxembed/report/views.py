@@ -294,11 +294,11 @@ def choice_text(summary: dict) -> str:
     choice = summary.get("choice")
     if not choice or choice["score"] is None:
         return ""
-    kept = " It was kept although another was ahead by less than a standard error." if choice["anchored"] else ""
+    winner = f"the mean of the winner among {choice['configurations']} is"
+    kept = "; another was ahead by less than a standard error" if choice["anchored"] else ""
     return (
         f"Chosen: {choice['method']}, k = {choice['k']}. Repeated without each of the {choice['folds']} folds, the "
-        f"choice scores {choice['score']:.3f} there; the mean of the winner among {choice['configurations']} is "
-        f"{choice['mean']:.3f}.{kept}"
+        f"choice scores {choice['score']:.3f} there; {'its mean is' if kept else winner} {choice['mean']:.3f}{kept}."
     )
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, left_out_rivals, rival_arms, settings
+from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.results import TEST, Results
+from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
 from proxembed.model import embedding_pipeline, fit_on, training_labels
@@ -38,6 +39,8 @@ from .record import RunRecord, evidence_sections, model_section, named_labels, s
 from .results import SearchResult
 from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
 from .stored_study import folder_of, stored_study, stored_work
+
+RIVAL_GOALS = ("predict", "neighbours", "map")  # of which a rival's embedding is saved where it is the best
 
 
 def search(
@@ -238,6 +241,13 @@ class Job:
     progress: Progress
 
 
+def rivals_of(job: Job) -> tuple[Arm, ...]:
+    """The rivals that the plan leaves in the comparison."""
+    options, plan = job.options, job.plan
+    arms = rival_arms(job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest, **plan.rival_limits)
+    return tuple(arm for arm in arms if arm.name not in plan.cuts.left_out)
+
+
 def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Splitting:
     """The folds of the comparison, which are others than those of the search."""
     return Splitting(n_folds=n_folds or options.folds, seed=options.seed + 1)
@@ -251,9 +261,7 @@ def compared(job: Job) -> Results | None:
     if job.found.interrupted:
         return None
     options, found, plan = job.options, job.found, job.plan
-    data = job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest
-    rivals = rival_arms(*data, **plan.rival_limits)
-    rivals = tuple(arm for arm in rivals if arm.name not in plan.cuts.left_out)
+    data, rivals = (job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest), rivals_of(job)
     taken = {arm.name for arm in rivals}
     leaders = [Arm(name, method) for name, method in found.leaders if name not in taken]
     deadline = plan.leave_for("diagnosis", "last fit and page")
@@ -321,6 +329,10 @@ def concluded(job: Job, results: Results) -> SearchResult:
     summary = lambda: worded(summarise(results, dataset, options.tolerance, found.choose))  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
+    rival = rival_ahead(record.summary, (name, k), rivals_of(job)) if options.goal in RIVAL_GOALS else None
+    if rival is not None:
+        name, method, k = rival
+        say_saved(record.summary, options.goal, name, k)
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
     section = lambda: search_section(job, choice_facts(name, method)) | {"fitted_on": rows}  # noqa: E731
@@ -385,6 +397,38 @@ def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[s
         if entry["arm"] in leaders and entry["components"] and not entry["failures"]:
             return entry["arm"], clone(leaders[entry["arm"]]).set_params(n_components=entry["components"]), entry["k"]
     return *found.leaders[0], None
+
+
+def rival_ahead(
+    summary: dict, own: tuple[str, int | None], rivals: Sequence[Arm]
+) -> tuple[str, Any, int | None] | None:
+    """The rival embedding that is best on the folds of the comparison, with its estimator and k, where it is ahead of
+    our choice by more than one paired standard error; None where none is.
+
+    Rivals that embed nothing, or each size by a fit of its own, have no model that could be saved.
+    """
+    known = {arm.name: arm.estimator for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size}
+    name = summary["measures"][0]
+    ours = [entry for entry in summary["leaderboard"] if (entry["arm"], entry["k"]) == own]
+    others = [e for e in summary["leaderboard"] if e["arm"] in known and e["components"] and not e["failures"]]
+    if not ours or not others:
+        return None
+    entries = [*ours, *others]
+    values = sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in entries])
+    best = entries[choose(values, [entry is ours[0] for entry in entries])]
+    if best is ours[0]:
+        return None
+    return best["arm"], clone(known[best["arm"]]).set_params(n_components=best["components"]), best["k"]
+
+
+def say_saved(summary: dict, goal: str, name: str, k: int | None) -> None:
+    """Add to the verdict that the saved model is a rival."""
+    verdict = summary["verdict"]
+    text = f"Saved is the rival {name} at k = {k}, which is ahead of ours on the folds by more than a standard error."
+    if goal in verdict["goals"]:
+        verdict["goals"][goal]["sentence"] += f" {text}"
+    verdict["text"] += f" {text}"
+    summary["saved"] = {"arm": name, "k": k, "rival": True}
 
 
 def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:

@@ -8,6 +8,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import proxembed
+from proxembed.evaluate.arms import rival_arms
 from proxembed.study.storage import STUDY
 from proxembed.workflow import main_job
 
@@ -125,3 +126,26 @@ def test_a_result_draws_its_map(data):
     del found.record["map"]
     with pytest.raises(ValueError, match="no map can be drawn"):
         found.plot()
+
+
+def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path):
+    """A method that has lost its way: the rival's embedding is saved, and the verdict says so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 6))
+    Y = X[:, :3] > 0.2
+    quick = {**QUICK, "methods": ["classicalmds"], "n_components": (1, 3), "max_trials": 1, "folds": 3, "shuffles": 0}
+    monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw, scores))
+    raw, scores = (arm for arm in rival_arms(X, Y) if arm.name in ("all features", "label scores"))
+    found = proxembed.search(X, Y, **quick, goal="predict", folder=tmp_path / "out")
+    assert found.name == found.record["search"]["chosen"]["method"] == "label scores"
+    k = found.record["summary"]["saved"]["k"]
+    text = f"Saved is the rival label scores at k = {k}, which is ahead of ours on the folds"
+    assert text in found.verdict["text"] and text in found.verdict["goals"]["predict"]["sentence"]
+    assert text in (tmp_path / "out" / "index.html").read_text()
+    model = proxembed.load(tmp_path / "out" / "model.skops")
+    assert type(model.named_steps["embedding"]).__name__ == "LabelScores"
+    assert np.array_equal(model.transform(X), found.embedding) and found.embedding.shape == (160, 3)
+    ours = proxembed.search(X, Y, **quick | {"methods": ["opls"]}, goal="predict")
+    assert ours.name == "OPLS" and "saved" not in ours.record["summary"], "level is not ahead"
+    profile = proxembed.search(X, Y, **quick)
+    assert profile.name == "ClassicalMDS" and "A rival is ahead" in profile.verdict["text"], "no goal was named"
