@@ -46,20 +46,39 @@ def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
     return Finished(split, arm, outcome, part.scaling, part.sizes, part.rows)
 
 
-def one_by_one(protocol, dataset, splits: list[Split], report: Callable[[str], None]) -> Iterator[Finished]:
-    """Every arm on every split in this process."""
+def one_by_one(
+    protocol, dataset, splits: list[Split], report: Callable[[str], None], store: Any = None
+) -> Iterator[Finished]:
+    """Every arm on every split in this process; what the store has is not done again."""
     bounded: set[int] = set()
     for number, i in enumerate(split_order(splits)):
         if number >= LEAST_SPLITS and too_late(protocol):
             return
-        split = splits[i]
-        part = prepare(dataset, split, protocol.seed)
+        split, part = splits[i], None
         for j, arm in enumerate(protocol.arms):
             report(f"fold {split.name}: {arm.name}")
-            outcome = run_arm(arm, part, protocol, j in bounded)
-            if i == 0 and outcome.bounded:
+            found = _stored(store, protocol, splits, i, j)
+            if found is None:
+                part = prepare(dataset, split, protocol.seed) if part is None else part
+                found = _kept(
+                    store, protocol, splits, _finished(i, j, run_arm(arm, part, protocol, j in bounded), part)
+                )
+            if i == 0 and found.outcome.bounded:
                 bounded.add(j)
-            yield _finished(i, j, outcome, part)
+            yield found
+
+
+def _stored(store: Any, protocol, splits: list[Split], split: int, arm: int) -> Finished | None:
+    """What the store has of an arm on a split."""
+    found = None if store is None else store.find(protocol, splits[split], protocol.arms[arm])
+    return None if found is None else found._replace(split=split, arm=arm)
+
+
+def _kept(store: Any, protocol, splits: list[Split], found: Finished) -> Finished:
+    """What an arm has done, which is in the store now."""
+    if store is not None:
+        store.keep(protocol, splits[found.split], protocol.arms[found.arm], found)
+    return found
 
 
 class _Prepared:
@@ -79,25 +98,34 @@ class _Prepared:
         return self.last[1]
 
 
-def in_parallel(protocol, dataset, splits: list[Split], report: Callable[[str], None]) -> Iterator[Finished]:
+def in_parallel(
+    protocol, dataset, splits: list[Split], report: Callable[[str], None], store: Any = None
+) -> Iterator[Finished]:
     """Every arm on every split by workers; an arm whose worker is ended from outside, also alone, has failed.
 
     The first split goes first: it tells which arms are bounded below the largest size (they are not tried in vain
-    again, just as in one process) and which take long (they start first on the other splits).
+    again, just as in one process) and which take long (they start first on the other splits). What the store has is
+    not done again.
     """
     arms, bounded, seconds = range(len(protocol.arms)), {}, {}
     report("starting the workers")
     with Executor(protocol.n_jobs, _Prepared(dataset, splits, protocol.seed), ordered=False) as executor:
-        died = partial(_died, executor.shared)
-        with closing(executor.map(_arm, [_item(protocol, 0, j, False) for j in arms], died)) as work:
+
+        def done(pairs: list[tuple[int, int]]) -> Iterator[Finished]:
+            known = {pair: _stored(store, protocol, splits, *pair) for pair in pairs}
+            yield from (found for found in known.values() if found is not None)
+            items = [_item(protocol, i, j, bounded.get(j, False)) for (i, j), found in known.items() if found is None]
+            with closing(executor.map(_arm, items, partial(_died, executor.shared))) as work:
+                yield from (_kept(store, protocol, splits, found) for found in work)
+
+        with closing(done([(0, j) for j in arms])) as work:
             for found in work:
                 bounded[found.arm], seconds[found.arm] = found.outcome.bounded, found.outcome.seconds
                 yield found
                 report(f"fold {splits[0].name}: {protocol.arms[found.arm].name} done")
         order, later = sorted(arms, key=lambda j: -seconds[j]), split_order(splits)[1:]
         owed = {(i, j) for i in later[: LEAST_SPLITS - 1] for j in arms}
-        items = [_item(protocol, i, j, bounded[j]) for i in later for j in order]
-        with closing(executor.map(_arm, items, died)) as work:
+        with closing(done([(i, j) for i in later for j in order])) as work:
             for found in work:
                 yield found
                 owed.discard((found.split, found.arm))

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -204,7 +205,7 @@ def _check(dataset) -> None:
         raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
 
 
-def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Results:
+def run(protocol: Protocol, dataset, progress: Progress | None = None, store: Any = None) -> Results:
     """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k.
 
     Features are standardised where they are dense; of words, as 0/1 or counts, the scaling (as they are, rows of length
@@ -224,6 +225,9 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     progress : callable, optional
         Called as ``progress(done, total, text)``: before each arm (one process) or after each (several), and at the
         end.
+    store : object, optional
+        Keeps what each arm has done on each split, and has what an ended run has kept: ``find(protocol, split, arm)``
+        and ``keep(protocol, split, arm, finished)``.
 
     Returns
     -------
@@ -254,21 +258,23 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None) -> Result
     described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
     facts = {**dataset.describe(), "label_counts": counts}
     results = Results(dataset=facts, protocol=described, measure=measure_of(protocol.measure))
-    _collect(protocol, dataset, splits, results, progress or silent)
+    _collect(protocol, dataset, splits, results, progress or silent, store)
     if facts["rows_known"] == 0:
         results.notes.insert(0, KNOWN_CELLS)
     results.seconds = time.perf_counter() - started
     return results
 
 
-def _collect(protocol: Protocol, dataset, splits: list[Split], results: Results, progress: Progress) -> None:
+def _collect(
+    protocol: Protocol, dataset, splits: list[Split], results: Results, progress: Progress, store: Any
+) -> None:
     """Add what arms return to the results; a split counts as complete when all its arms have."""
     total, done = len(splits) * len(protocol.arms), Counter()
     work = one_by_one if effective_n_jobs(protocol.n_jobs) == 1 else in_parallel
     notes = {}
     report = lambda text: progress(done.total(), total, text)  # noqa: E731
     try:
-        for finished in work(protocol, dataset, splits, report):
+        for finished in work(protocol, dataset, splits, report, store):
             name, outcome = splits[finished.split].name, finished.outcome
             results.rows += outcome.rows
             results.predictions |= outcome.predictions

@@ -38,6 +38,7 @@ from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
 from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
+from .stored_arms import ARMS, StoredArms
 from .stored_study import folder_of, stored_study, stored_work
 
 RIVAL_GOALS = ("predict", "neighbours", "map")  # of which a rival's embedding is saved where it is the best
@@ -217,14 +218,18 @@ def run_search(
             check_model_path(place.folder / MODEL)
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
+        arms = None if storage is None else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
         plan.settle(found.leaders, found.work)
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
-        job = Job(options, dataset, split, plan, found, head, place, progress)
+        job = Job(options, dataset, split, plan, found, head, place, progress, arms)
         if place is not None:
             place.write(unfinished(head, search=search_section(job)))
         results = compared(job)
-        return best_so_far(job) if results is None else concluded(job, results)
+        done = best_so_far(job) if results is None else concluded(job, results)
+        if arms is not None and not done.interrupted:
+            arms.clear()
+        return done
 
 
 @dataclass(frozen=True)
@@ -239,6 +244,7 @@ class Job:
     head: dict
     place: RunFolder | None
     progress: Progress
+    arms: StoredArms | None = None
 
 
 def rivals_of(job: Job) -> tuple[Arm, ...]:
@@ -280,7 +286,7 @@ def compared(job: Job) -> Results | None:
         deadline=None if deadline == inf else time.time() + deadline,
     )
     try:
-        results = run(protocol, job.dataset, job.progress)
+        results = run(protocol, job.dataset, job.progress, job.arms)
     except KeyboardInterrupt:
         return None
     if not results.interrupted and len(results.folds) <= plan.cuts.folds:

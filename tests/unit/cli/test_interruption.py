@@ -70,7 +70,8 @@ def program(*words):
 
 
 def names(folder):
-    return {path.name for path in folder.iterdir()}
+    """What is in a folder, but for what an ended comparison leaves to the run that resumes."""
+    return {path.name for path in folder.iterdir() if path.name != ".comparison"}
 
 
 def of_this_run(folder):

@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -18,8 +19,12 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
+from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study import trials
 from proxembed.workflow import main_job
+from proxembed.workflow.stored_arms import StoredArms
 
 KILLS = int(os.environ.get("KILLS", "3"))
 SEED = os.environ.get("KILL_SEED", str(date.today()))
@@ -175,6 +180,64 @@ def test_an_interrupted_search_resumes_from_python_with_its_budget(two_rivals, t
     assert len(calls) == len(every) - 5, "five were there"
     with pytest.raises(ValueError, match="^resume='b' is not the folder 'a'; name one of the two"):
         proxembed.search(data, **QUICK, folder="a", resume="b")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_path, monkeypatch, n_jobs):
+    data = proxembed.data.digits().take(range(200))
+    options = {**QUICK, "max_trials": 2, "max_seconds": None, "n_jobs": n_jobs}
+    whole = proxembed.search(data, **options, folder=tmp_path / "whole")
+    assert not (tmp_path / "whole" / ".comparison").exists(), "a finished run needs no parts"
+    kept, keep = [], StoredArms.keep
+
+    def interrupted(self, protocol, split, arm, found):
+        keep(self, protocol, split, arm, found)
+        kept.append((split.name, arm.name))
+        if len(kept) == 7:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StoredArms, "keep", interrupted)
+        assert proxembed.search(data, **options, folder=tmp_path / "out").interrupted
+    again = []
+    monkeypatch.setattr(
+        StoredArms, "keep", lambda self, protocol, split, arm, found: again.append((split.name, arm.name))
+    )
+    resumed = proxembed.search(data, **options, resume=tmp_path / "out")
+    assert not set(again) & set(kept) and len(again) + len(kept) == 3 * 4, "four arms on two folds and the test rows"
+    for part in ("rows", "map", "label_table"):
+        assert without_times(resumed.record[part]) == without_times(whole.record[part]), part
+    board = [without_times(found.record["summary"]["leaderboard"]) for found in (resumed, whole)]
+    assert board[0] == board[1] and resumed.verdict == whole.verdict
+    with np.load(tmp_path / "out" / "predictions.npz") as one, np.load(tmp_path / "whole" / "predictions.npz") as two:
+        assert one.files == two.files
+        assert all(np.array_equal(one[name], two[name]) for name in one.files if "seconds" not in name)
+    assert not (tmp_path / "out" / ".comparison").exists()
+
+
+def test_parts_of_a_comparison_serve_the_same_comparison_alone(tmp_path):
+    data = proxembed.data.digits().take(range(120))
+    arm, splitting = Arm("OPLS", proxembed.OPLS()), Splitting(n_folds=2)
+    protocol = Protocol((arm,), (2,), splitting=splitting)
+    first, second = make_splits(data, splitting)
+    store = StoredArms(tmp_path / "parts", "one", resume=True)
+    run(protocol, data, store=store)
+    assert store.find(protocol, first, arm).outcome.rows and store.find(protocol, second, arm) is not None
+    others = (
+        (store, replace(protocol, seed=1), first, arm),
+        (store, replace(protocol, sizes=(3,)), first, arm),
+        (store, protocol, first, replace(arm, estimator=proxembed.OPLS(ridge=2.0))),
+        (store, protocol, Split("1", first.train[:-1], first.held_out), arm),
+        (StoredArms(tmp_path / "parts", "two", resume=True), protocol, first, arm),
+    )
+    assert [other.find(*given) for other, *given in others] == [None] * 5
+    for path in store.folder.iterdir():
+        path.write_bytes(path.read_bytes()[:200])
+    assert store.find(protocol, first, arm) is None, "a file that is not whole is none"
+    failing = Arm("broken", proxembed.OPLS(ridge=-1.0))
+    run(replace(protocol, arms=(failing,), contrasts=()), data, store=store)
+    assert store.find(protocol, first, failing) is None, "a failure is no reason to fail again"
+    assert not StoredArms(tmp_path / "parts", "one", resume=False).folder.exists()
 
 
 def test_other_options_or_data_are_refused_in_one_line(two_rivals, data, tmp_path):
