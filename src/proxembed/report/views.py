@@ -288,7 +288,7 @@ def choice_text(summary: dict) -> str:
     --------
     >>> from proxembed.report.views import choice_text
     >>> choice = {"method": "MVMD", "k": 5, "mean": 0.71, "score": 0.69, "folds": 5, "configurations": 40}
-    >>> choice_text({"choice": choice | {"anchored": False}})[:88]
+    >>> choice_text({"choice": choice | {"anchored": False}})[:89]
     'Chosen: MVMD, k = 5. Repeated without each of the 5 folds, the choice scores 0.690 there;'
     """
     choice = summary.get("choice")
