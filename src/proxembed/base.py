@@ -94,6 +94,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     role = "features"
     labels: ClassVar[str | None] = None
     keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
+    takes_shares: ClassVar[bool] = False  # True: the template is linear in Y, whose cells may be shares from 0 to 1
 
     @property
     def label_kind(self) -> str | None:
@@ -315,7 +316,6 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
     members: ClassVar[tuple[str, ...]] = ()  # parameters that hold the methods which this one is made of
     combines: ClassVar[bool] = False  # True: made of several methods, each of which is lifted by itself
     positive_only: ClassVar[bool] = False
-    takes_shares: ClassVar[bool] = False  # True: the template is linear in Y, whose cells may be shares from 0 to 1
     ridge: ClassVar[float | str | None] = 0.0
     ridge_scale: ClassVar[str | None] = "trace"
     criterion: ClassVar[str] = "ratio_trace"

@@ -35,7 +35,8 @@ def program(*words):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    """What is in a folder, but for what an ended comparison leaves to the run that resumes."""
+    return sorted(path.name for path in folder.iterdir() if path.name != ".comparison")
 
 
 def test_the_folder_holds_model_rows_evidence_and_page(unsplit, tmp_path, made):
@@ -124,13 +125,13 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
 def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkeypatch):
     whole = main_job.run
 
-    def stopped(rules, dataset, progress):
+    def stopped(rules, dataset, progress, store):
         def tell(done, total, text):
             if done == len(rules.arms) + 1 and text != "interrupted":
                 raise KeyboardInterrupt
             progress(done, total, text)
 
-        return whole(rules, dataset, tell)
+        return whole(rules, dataset, tell, store)
 
     monkeypatch.setattr(main_job, "run", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
