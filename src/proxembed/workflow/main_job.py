@@ -332,7 +332,8 @@ def repeat_command(command: str, plan: Plan) -> str:
 def concluded(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
-    summary = lambda: worded(summarise(results, dataset, options.tolerance, found.choose))  # noqa: E731
+    chooser = None if options.goal == "compress" else found.choose  # which takes the smallest size that keeps enough
+    summary = lambda: worded(summarise(results, dataset, options.tolerance, chooser))  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
     rival = rival_ahead(record.summary, (name, k), rivals_of(job)) if options.goal in RIVAL_GOALS else None

@@ -149,3 +149,11 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     assert ours.name == "OPLS" and "saved" not in ours.record["summary"], "level is not ahead"
     profile = proxembed.search(X, Y, **quick)
     assert profile.name == "ClassicalMDS" and "A rival is ahead" in profile.verdict["text"], "no goal was named"
+
+
+def test_compression_tells_of_no_other_choice_than_the_one_that_is_saved(data):
+    found = proxembed.search(*data, **QUICK | {"shuffles": 0, "max_trials": 1, "methods": "opls"}, goal="compress")
+    saved = found.record["search"]["chosen"]
+    goal = found.verdict["goals"]["compress"]
+    assert (saved["method"], saved["n_components"]) == (goal["arm"], goal["components"])
+    assert found.record["summary"]["choice"] is None and "Repeated without each" not in found.report()
