@@ -27,6 +27,7 @@ from proxembed.classify.ridge import fit_readout  # noqa: E402
 from proxembed.evaluate import costs  # noqa: E402
 from proxembed.evaluate.arms import Arm, entrants  # noqa: E402
 from proxembed.evaluate.bootstrap import drawn_weights, precision_gain  # noqa: E402
+from proxembed.evaluate.maps import LAID_OUT, laid_out  # noqa: E402
 from proxembed.evaluate.metrics import average_precision  # noqa: E402
 from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
@@ -125,6 +126,7 @@ def steps() -> dict:
     )
     found["step:redrawn"] = ("1", "nc"), redrawn
     found["step:last fit"] = costs.LINEAR, last_fit
+    found["step:layout"] = ("1", "nc"), lambda part: lambda: laid_out(*embedding(part), part)
     return found
 
 
@@ -139,6 +141,8 @@ def values(step: str, part: Part, terms) -> list[float]:
         own = own.rows(len(part.rows))
     if step in ("step:readout",):
         own = own._replace(d=20, w=20.0)
+    if step == "step:layout":
+        own = own.rows(min(own.n, LAID_OUT))._replace(c=1)
     found = own.terms()
     if step in ("step:neighbours", "step:near features"):
         m = len(part.rows)

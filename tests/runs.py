@@ -6,10 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from proxembed.evaluate import arms
+from proxembed.evaluate import arms, evidence
 from proxembed.report import convergence, figures
 from proxembed.workflow import plan
 
+LAY_OUT = evidence._laid_out
 EMPTY = cache(figures.svg_text)
 
 
@@ -22,6 +23,12 @@ def empty_figures(monkeypatch):
     """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
     for module in (figures, convergence):
         monkeypatch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
+
+
+@pytest.fixture(autouse=True)
+def planes_alone(monkeypatch):
+    """No maps laid out, which take a second each; ``LAY_OUT`` makes them."""
+    monkeypatch.setattr(evidence, "_laid_out", lambda *given: [])
 
 
 @pytest.fixture

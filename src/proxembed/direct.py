@@ -12,6 +12,7 @@ from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.guard import guard_dense
 from .algebra.pencil.direct import Placement, solve_direct
 from .algebra.pencil.eigen import Solution, rescaled
+from .algebra.pencil.symmetric import lead_signs
 from .algebra.template import Template
 from .base import SpectralEmbedder
 from .rows import Rows
@@ -43,13 +44,6 @@ def stored_like(X, training):
         return sparse.csr_array(X)
     guard_dense(X.shape, "The dense form of new rows, as those of training are")
     return X.toarray()
-
-
-def lead_signs(Z: np.ndarray) -> np.ndarray:
-    """The sign of each column's entry of largest absolute value (the first of equals): +1 or -1."""
-    size = np.abs(Z)
-    lead = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
-    return np.where(Z[lead, np.arange(Z.shape[1])] < 0, -1.0, 1.0)
 
 
 class DirectEmbedder(SpectralEmbedder, abstract=True):

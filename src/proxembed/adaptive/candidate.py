@@ -14,7 +14,7 @@ from proxembed.algebra.arrays.matrix import Matrix
 from proxembed.algebra.pencil.symmetric import orthonormal_columns
 from proxembed.targets.labels import LabelMatrix
 
-from ..direct import lead_signs
+from ..algebra.pencil.symmetric import lead_signs
 from . import criteria, pairs, points
 from .copies import Copies
 from .measures import Inner, has_own_order, measure, median_distance, nearness

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
+from proxembed.methods.layout import Layout
 from proxembed.model import fitted_within_bound, unseen_scores
+from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 
 from .arms import rival_arms, title_of
 from .calibration import label_calibration_error, platt_apply, platt_fit
+from .maps import LAID_OUT, laid_out, scored_places
 from .metrics import average_precision, jaccard_at_k
 from .neighbors import neighbor_weights
 from .part import Part, make_part
+from .rivals import TSNE_FEATURES, SupervisedUMAP
 
 SHOWN = 2
 
@@ -43,6 +48,9 @@ class Evidence:
         The test rows as the methods see them.
     embeddings : list of (title, Z)
         The test rows in all components of the method, and of the method fitted on shuffled labels.
+    laid_out : list of (title, places, score, None)
+        Where it was asked for: the test rows on a neighbour layout of all components of PCA (at most 50), of the
+        method, and of the method fitted on shuffled labels, and on supervised UMAP; scores as of ``panels``.
     """
 
     rows: np.ndarray
@@ -53,9 +61,19 @@ class Evidence:
     calibration: np.ndarray
     features: Any
     embeddings: list[tuple[str, np.ndarray]]
+    laid_out: list[tuple[str, np.ndarray, float | None, None]] = field(default_factory=list)
 
 
-def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0, name: str | None = None) -> Evidence:
+def held_out_evidence(
+    method: Any,
+    dataset: Any,
+    split: Split,
+    *,
+    seed: int = 0,
+    name: str | None = None,
+    lay_out: bool = False,
+    supervised_umap: bool = False,
+) -> Evidence:
     """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows.
 
     Parameters
@@ -68,6 +86,10 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0,
         Seed of the shuffle.
     name : str, optional
         What the method is called in the titles; None: the name of its class.
+    lay_out : bool, default=False
+        Whether maps of all components are made, too, of at most 1,000 training rows.
+    supervised_umap : bool, default=False
+        Whether one of them is that of umap-learn, which takes a while to start.
 
     Returns
     -------
@@ -110,9 +132,31 @@ def held_out_evidence(method: Any, dataset: Any, split: Split, *, seed: int = 0,
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
         cuts, calibration = _calibrated(method, scores, part)
+        maps = _laid_out(method, title, (part, shuffled), plain, supervised_umap) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     precisions = [average_precision(truth, each, part.known_held_out) for each in (raw, scores)]
-    return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole)
+    return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole, maps)
+
+
+def _laid_out(method: Any, title: str, parts: tuple[Part, Part], plain: Any, supervised_umap: bool) -> list[tuple]:
+    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP."""
+    if isinstance(method, Layout):
+        return []
+    part, shuffled = parts
+    whole = clone(method).set_params(n_components=None)
+    size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
+    found = [
+        (plain.name, _embedded(clone(plain.estimator).set_params(n_components=size), part)),
+        (title, _embedded(whole, part)),
+        (f"{title} on shuffled labels", _embedded(whole, shuffled)),
+    ]
+    maps = [(name, *laid_out(*pair, part), None) for name, pair in found]
+    if supervised_umap:
+        some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
+        rival = SupervisedUMAP(random_state=part.seed)
+        places = rival.fit_transform(part.X[some], part.labels.take(some))
+        maps.append(("supervised UMAP", *scored_places(places, rival.transform(part.X_held_out), part), None))
+    return maps
 
 
 def _plane_size(part: Part) -> int:

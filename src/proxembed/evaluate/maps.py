@@ -12,6 +12,8 @@ from sklearn.base import clone
 
 from proxembed.execute.executor import Progress
 from proxembed.methods.layout import Layout
+from proxembed.proximity.layouts import NeighborMap, layout_named
+from proxembed.proximity.reordering import even_sample
 from proxembed.targets.values import dense_labels
 
 from .metrics import jaccard_at_k
@@ -21,6 +23,7 @@ from .part import Part
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
 K = 10
+LAID_OUT = 1000  # training rows of a map beside others
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,44 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
     return Places(honest, shuffled, train, new, **figures)
 
 
+def laid_out(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, float]:
+    """The places of the held-out rows on a layout of at most 1,000 training rows, with their Jaccard@10 there.
+
+    Parameters
+    ----------
+    Z, Z_new : arrays of shape (n, k) and (m, k)
+        An embedding of the training rows, and of the held-out rows.
+    part : Part
+
+    Returns
+    -------
+    array of shape (m, 2), float
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.maps import laid_out
+    >>> from proxembed.evaluate.part import prepare
+    >>> from proxembed.splits.splits import holdout_split
+    >>> data = digits().take(range(120))
+    >>> part = prepare(data, holdout_split(data))
+    >>> places, jaccard = laid_out(part.X, part.X_held_out, part)
+    >>> places.shape == (len(part.X_held_out), 2), jaccard > 0.5
+    (True, True)
+    """
+    rows = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
+    found = NeighborMap.of(Z[rows], layout_named("auto"), 2, part.seed)
+    return scored_places(found.places, found.place(Z_new), part)
+
+
+def scored_places(places: np.ndarray, new: np.ndarray, part: Part) -> tuple[np.ndarray, float]:
+    """The places of the held-out rows with their Jaccard@10 among the training rows that ``even_sample`` takes."""
+    some = even_sample(len(part.known_rows), LAID_OUT)
+    known = None if part.known is None else part.known[some]
+    weights = neighbor_weights(new, places, K)
+    return new, jaccard_at_k(part.Y_held_out, part.Y[some], weights, known, known=part.known_held_out)
+
+
 def map_figures(
     Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any, known: Any = None, known_new: Any = None
 ) -> dict[str, float]:
@@ -131,7 +172,7 @@ def map_figures(
     Z, Z_new : arrays of shape (n, q) and (m, q)
         Places of training and of held-out rows.
     Y, Y_new : arrays or sparse arrays of shape (n, c) and (m, c)
-        Their labels, 0 or 1. Of more than 5,000 rows of either kind, evenly spaced ones count.
+        Their labels, 0 or 1. Of more than 5,000 rows of either kind, 5,000 count, drawn evenly.
     known, known_new : bool arrays of these shapes, optional
         The cells that are known; None for all. Label sets are compared on the cells that both rows know.
 
@@ -149,7 +190,7 @@ def map_figures(
     >>> {name: round(value, 6) for name, value in map_figures(Z, Z + 0.25, Y, Y).items()}
     {'inside': 1.0, 'outside': 1.0, 'among': 1.0, 'chance': 0.5}
     """
-    own, new = (np.unique(np.linspace(0, len(each) - 1, min(MOST_ROWS, len(each))).astype(int)) for each in (Z, Z_new))
+    own, new = (even_sample(len(each), MOST_ROWS) for each in (Z, Z_new))
     Z, Y, known = Z[own], dense_labels(Y[own]), None if known is None else known[own]
     Z_new, Y_new, known_new = Z_new[new], dense_labels(Y_new[new]), None if known_new is None else known_new[new]
     inside = outside = among = float("nan")

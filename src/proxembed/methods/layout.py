@@ -11,9 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Embedder
-from ..direct import lead_signs
 from ..params import SEED, param
-from ..proximity.layouts import LAYOUTS, check_installed, lay_out, layout_named, place_new, spacing
+from ..proximity.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
 from ..rows import Rows
 from ..seen import SeenRows
 from ..splits.crossfit import crossfit
@@ -41,6 +40,7 @@ class Layout(Embedder):
     ----------
     method_ : the fitted method.
     layout_ : str, the layout used: "opentsne", "umap" or "sklearn".
+    map_ : NeighborMap, the embedding as it was laid out.
     places_ : (u, n_components) array, the places of the distinct training rows in their order of appearance.
     n_components_ : int
 
@@ -130,7 +130,8 @@ class Layout(Embedder):
             Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
             if self.honest and rows.labels is not None:
                 Z = self._crossfitted(rows, Z, number, seed)
-            self._lay_out(Z[self._first], seed)
+            self.n_components_ = int(self.n_components)
+            self.map_ = NeighborMap.of(Z[self._first], self.layout_, self.n_components_, seed, self.n_jobs)
         return self
 
     def _check_transform(self) -> None:
@@ -154,25 +155,15 @@ class Layout(Embedder):
             warnings.simplefilter("ignore", UserWarning)  # the fit of all rows has warned of the same
             return crossfit(self.member(), rows.X, rows.labels, Z, splits, known)
 
-    def _lay_out(self, Z: np.ndarray, seed: int) -> None:
-        """The places of distinct rows; Z in single precision, with signs and an order of the rows of its own, so that
-        neither rounding nor the order of the rows given to fit changes the map."""
-        self._mean = Z.mean(axis=0)
-        size = float(np.sqrt(np.mean((Z - self._mean) ** 2))) or 1.0
-        self._factors = lead_signs(Z - self._mean) / size
-        self._Z = self._scaled(Z).astype(np.float32).astype(np.float64)
-        order = np.lexsort(self._Z.T[::-1])
-        self.places_ = np.empty((len(Z), int(self.n_components)))
-        self.places_[order] = lay_out(self._Z[order], self.layout_, int(self.n_components), seed, self.n_jobs)
-        self._unit = spacing(self.places_)
-        self.n_components_ = int(self.n_components)
-
-    def _scaled(self, Z: np.ndarray) -> np.ndarray:
-        return (Z - self._mean) * self._factors
+    @property
+    def places_(self) -> np.ndarray:
+        """The places of the distinct training rows."""
+        check_is_fitted(self, "map_")
+        return self.map_.places
 
     def transform(self, X):
         """The places of rows X, (m, d) to (m, n_components), in X's float type: stored ones of training rows."""
-        check_is_fitted(self, "places_")
+        check_is_fitted(self, "map_")
         X = self._input(X, reset=False)
         return in_range(self.embed(X), X)
 
@@ -184,7 +175,7 @@ class Layout(Embedder):
         places[seen >= 0] = self.places_[np.searchsorted(self._first, seen[seen >= 0])]
         if len(new):
             Z = np.asarray(self.method_.transform(X[new].astype(np.float64)), dtype=np.float64)
-            places[new] = place_new(self._scaled(Z), self._Z, self.places_, self._unit)
+            places[new] = self.map_.place(Z)
         return places
 
     @property

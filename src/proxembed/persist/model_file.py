@@ -43,6 +43,7 @@ STATE = (
     "proxembed.methods.relation.KernelMap",
     "proxembed.methods.relation.OnKernel",
     "proxembed.model.EmbeddingPipeline",
+    "proxembed.proximity.layouts.NeighborMap",
     "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
     "proxembed.seen.SeenRows",

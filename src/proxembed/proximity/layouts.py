@@ -5,13 +5,14 @@ openTSNE and umap-learn are imported here, when they are needed; scikit-learn's 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.pencil.symmetric import descending
+from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
 
 from .neighbors import nearest
 
@@ -108,6 +109,47 @@ def umap_model(n: int, n_components: int, n_neighbors: int, seed: Any, **options
     )
 
 
+@dataclass(frozen=True)
+class NeighborMap:
+    """A map of the rows of an embedding, into which new rows are placed one by one.
+
+    ``Z`` is the embedding as it was laid out: less its ``mean``, times ``factors`` (signs over one scale), in single
+    precision. ``places`` are the places of its rows, ``unit`` their spacing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.proximity.layouts import NeighborMap
+    >>> Z = np.random.default_rng(0).normal(size=(30, 3))
+    >>> found = NeighborMap.of(Z, "sklearn", 2, 0)
+    >>> found.places.shape, found.place(Z[:4] + 0.01).shape
+    ((30, 2), (4, 2))
+    """
+
+    mean: np.ndarray
+    factors: np.ndarray
+    Z: np.ndarray
+    places: np.ndarray
+    unit: float
+
+    @classmethod
+    def of(cls, Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> NeighborMap:
+        """The map of the rows of Z; parameters as of ``lay_out``.
+
+        Rounding, the signs of the components and the order of the rows do not change it.
+        """
+        mean = Z.mean(axis=0)
+        factors = lead_signs(Z - mean) / (float(np.sqrt(np.mean((Z - mean) ** 2))) or 1.0)
+        Z = ((Z - mean) * factors).astype(np.float32).astype(np.float64)
+        order, places = np.lexsort(Z.T[::-1]), np.empty((len(Z), n_components))
+        places[order] = lay_out(Z[order], layout, n_components, seed, n_jobs)
+        return cls(mean, factors, Z, places, spacing(places))
+
+    def place(self, Z: np.ndarray) -> np.ndarray:
+        """The places (m, q) of new rows Z (m, k), each by its own nearest rows."""
+        return place_new((Z - self.mean) * self.factors, self.Z, self.places, self.unit)
+
+
 def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> np.ndarray:
     """Places of the rows of an embedding by their neighbours in it.
 
@@ -165,8 +207,7 @@ def principal_scores(Z: np.ndarray, k: int) -> np.ndarray:
     V = descending(centred.T @ centred)[1][:, :k]
     scores = np.zeros((len(Z), k))
     scores[:, : V.shape[1]] = centred @ V
-    lead = scores[np.abs(scores).argmax(axis=0), np.arange(k)]
-    return scores * np.where(lead < 0, -1.0, 1.0)
+    return fix_signs(scores)
 
 
 def spacing(places: np.ndarray) -> float:

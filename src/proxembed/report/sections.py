@@ -149,7 +149,13 @@ def _density(planes: list[np.ndarray], windows: list[list[float]], Y: sp.csr_arr
 
 
 def map_section(
-    panels: Sequence[Panel], Y: Any, label_names: Sequence[str], ids: Sequence[str] | None = None, limit: int = 5000
+    panels: Sequence[Panel],
+    Y: Any,
+    label_names: Sequence[str],
+    ids: Sequence[str] | None = None,
+    limit: int = 5000,
+    *,
+    laid_out: Sequence[Panel] = (),
 ) -> dict:
     """The held-out map: the same held-out rows in several planes, with the labels of each row.
 
@@ -167,6 +173,8 @@ def map_section(
         Names of the rows; None numbers them.
     limit : int, default=5000
         Points drawn one by one. Above it the map shows the density of all rows, and ``limit`` of them as a sample.
+    laid_out : sequence of (title, Z, score, directions)
+        The same rows on neighbour layouts, which the page shows first.
 
     Returns
     -------
@@ -197,6 +205,7 @@ def map_section(
     chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
     names = [str(label_names[j]) for j in chosen]
     lanes = lanes_of(_members(Y))
+    number, panels = len(panels), [*panels, *laid_out]
     planes = [_plane(title, Z, lanes) for title, Z, _, _ in panels]
     windows, rows = [_window(Z) for Z in planes], even_sample(m, limit)
     shown = [
@@ -207,9 +216,12 @@ def map_section(
             "window": window,
             "score": None if score is None else float(score),
             "histogram": np.shape(given)[1] == 1,
+            "laid_out": place >= number,
             "directions": [] if np.shape(given)[1] == 1 else _directions(directions, dict.fromkeys(names)),
         }
-        for (title, given, score, directions), Z, window in zip(panels, planes, windows, strict=True)
+        for place, ((title, given, score, directions), Z, window) in enumerate(
+            zip(panels, planes, windows, strict=True)
+        )
     ]
     return {
         "panels": shown,

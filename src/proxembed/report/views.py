@@ -325,13 +325,22 @@ def map_view(found: dict | None, single_label: bool) -> dict | None:
     for i, panel in enumerate(found["panels"]):
         paths = _hexagons(density, i) if density else _dots(places[i], found["members"], start)
         panels.append({"title": panel["title"], "score": panel.get("score"), "paths": paths,
+                       "laid_out": bool(panel.get("laid_out")),
                        "arrows": _arrows(panel, found["labels"], start)})  # fmt: skip
     counts = found.get("counts") or _counts(found)
     labels = [
         {"name": short_name(name), "count": counts[j], "on": j in start} for j, name in enumerate(found["labels"])
     ]
     colours = [LABEL_COLOURS[j] for j in start]
-    return {"data": data, "panels": panels, "labels": labels, "density": bool(density), "colours": colours}
+    both = len({panel["laid_out"] for panel in panels}) > 1
+    return {
+        "data": data,
+        "both": both,
+        "panels": panels,
+        "labels": labels,
+        "density": bool(density),
+        "colours": colours,
+    }
 
 
 def _counts(found: dict) -> list[int]:

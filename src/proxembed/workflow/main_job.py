@@ -367,7 +367,9 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
     diagnosis = None
     try:
         job.progress(0, 3, "the test rows")
-        evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name)
+        taken = any(row["arm"] == "supervised UMAP" for row in record.results.rows)
+        more = {"lay_out": job.plan.cuts.layouts, "supervised_umap": taken}
+        evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
         if k is not None and TEST in record.results.folds:
             raw, embedded = (
                 label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown)[0]

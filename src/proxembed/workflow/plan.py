@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
 from proxembed.evaluate.costs import Shape, decision_work, fit_work, machine_speed, readout_work, shape_of, step_work
+from proxembed.evaluate.maps import LAID_OUT
 from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
 from proxembed.features.scaling import scaling_kinds
@@ -29,6 +30,7 @@ PROTOTYPES, KERNEL_ROWS = 1000, 3000
 EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
+LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 STARTING = 2.0  # work of a process that starts, which imports the libraries
 BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
@@ -49,6 +51,7 @@ class Cuts:
     sizes: tuple[int, ...]
     diagnosis: int = DIAGNOSIS
     leading: bool = False
+    layouts: bool = True
     forest: int = FOREST_ROWS
     share: float = SHARES[0]
     rows: int | None = None
@@ -172,10 +175,12 @@ class Plan:
         shuffled = max((fit_work(each, self.shape.rows(some)) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
         whole = step_work("step:last fit", self.shape)
+        laid_out = cuts.layouts * (2 * dear + LAYOUTS * step_work("step:layout", Shape(min(n, LAID_OUT), 1, 1, 1)))
         return {
             "comparison": sum(self._part(cuts, leaders, *part) for part in parts)
             + GAINS * step_work("step:redrawn", Shape(m, k, k, c)),
             "diagnosis": 4 * dear
+            + laid_out
             + 2 * decision_work(n, c, k)
             + self._features(n, m)
             + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
@@ -239,6 +244,8 @@ class Plan:
             found.append(f"no diagnosis on shuffled labels ({options.shuffles} shuffles asked)")
         elif cuts.diagnosis < DIAGNOSIS:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
+        if not cuts.layouts:
+            found.append("maps of the first two components alone")
         if cuts.leading:
             found.append("F1, Hamming loss and probabilities of all features and the leading method alone")
         if cuts.forest < FOREST_ROWS:
@@ -388,6 +395,7 @@ def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searche
     yield {"diagnosis": 2000}
     yield {"diagnosis": 1000}
     yield {"shuffles": 0}
+    yield {"layouts": False}
     yield {"leading": True}
     for forest in FORESTS:
         yield {"forest": forest}

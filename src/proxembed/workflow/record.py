@@ -210,7 +210,7 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine")
     counts = dataset.Y.sum(axis=0).tolist()
     Y = dataset.Y.tocsr()[evidence.rows]
     return {
-        "map": map_section(evidence.panels, Y, names, ids),
+        "map": map_section(evidence.panels, Y, names, ids, laid_out=evidence.laid_out),
         "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
         "label_table": label_section(
             names, counts, evidence.ap_raw, evidence.ap_embedded, evidence.thresholds, evidence.calibration

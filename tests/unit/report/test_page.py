@@ -131,6 +131,16 @@ def test_parts_that_a_record_lacks_are_left_out():
     assert "<details><summary>Labels (8)</summary>" in page and page.count("<svg") == 4
 
 
+def test_laid_out_maps_stand_before_the_first_two_components(record, page):
+    assert 'name="places"' not in page and "data-places" not in page
+    panels = record["map"]["panels"]
+    both = record | {"map": record["map"] | {"panels": [*panels, *({**panel, "laid_out": True} for panel in panels)]}}
+    found = page_html(both)
+    assert re.findall('data-places="(laid|plane)"', found) == ["plane"] * 3 + ["laid"] * 3
+    assert "laid out: a map of at most 1,000" in found.lower() and "The first two components of" not in found
+    assert found.count("</figure>") == page.count("</figure>") + 3
+
+
 def test_without_its_script_the_page_shows_the_map_and_hides_the_switches(page, record):
     drawn = re.findall(r'<g class="dots">(.*?)</g>', page)
     assert [len(re.findall(r"M\d+ \d+h0", paths)) for paths in drawn] == [400] * 3

@@ -8,9 +8,11 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import proxembed
+from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import rival_arms
 from proxembed.study.storage import STUDY
 from proxembed.workflow import main_job
+from runs import LAY_OUT
 
 QUICK = {"methods": ["opls", "mvmd"], "max_trials": 2, "n_components": (1, 2), "folds": 2, "shuffles": 19}
 EVIDENCE = ["index.html", "leaderboard.csv", "predictions.npz", "results.json"]
@@ -110,6 +112,16 @@ def test_page_and_card_say_on_which_rows_the_model_was_fitted(data, tmp_path):
     assert own.fitted_on.X.shape[0] == 120 and own.record["search"]["fitted_on"]["all"]
     with pytest.raises(ValueError, match="^refit_all='yes' must be True or False"):
         proxembed.search(*data, refit_all="yes")
+
+
+def test_the_page_shows_maps_of_all_components_beside_the_first_two(data, monkeypatch):
+    monkeypatch.setattr(evidence, "_laid_out", LAY_OUT)
+    found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
+    panels = found.record["map"]["panels"]
+    assert [panel["laid_out"] for panel in panels] == [False] * 3 + [True] * 3
+    assert [panel["title"] for panel in panels] == 2 * ["PCA", "OPLS", "OPLS on shuffled labels"]
+    assert panels[4]["score"] > panels[5]["score"] and len(panels[4]["x"]) == 30
+    assert found.report().count('data-places="laid"') == 3 and 'name="places"' in found.report()
 
 
 def test_a_result_draws_its_map(data):

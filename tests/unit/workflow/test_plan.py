@@ -18,7 +18,7 @@ from proxembed.workflow.options import OptionError, SearchOptions
 from proxembed.workflow.plan import make_plan
 
 # The order of the specification: what comes first is cut first.
-ORDER = ("shuffles", "leading", "forest", "left_out", "share", "folds", "rows", "prototypes", "sizes")
+ORDER = ("shuffles", "layouts", "leading", "forest", "left_out", "share", "folds", "rows", "prototypes", "sizes")
 
 
 def drawn(n=400, d=12, c=6, seed=0):

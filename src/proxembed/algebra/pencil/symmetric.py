@@ -159,8 +159,11 @@ def orthonormal_columns(P: np.ndarray) -> np.ndarray:
 
 def fix_signs(P: np.ndarray) -> np.ndarray:
     """Each column flipped so that its entry of largest absolute value (the first of equals) is positive."""
-    if P.shape[1] == 0:
-        return P
-    size = np.abs(P)
+    return P if P.shape[1] == 0 else P * lead_signs(P)
+
+
+def lead_signs(Z: np.ndarray) -> np.ndarray:
+    """The sign of each column's entry of largest absolute value (the first of equals): +1 or -1."""
+    size = np.abs(Z)
     lead = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
-    return P * np.where(P[lead, np.arange(P.shape[1])] < 0, -1.0, 1.0)
+    return np.where(Z[lead, np.arange(Z.shape[1])] < 0, -1.0, 1.0)

@@ -73,7 +73,7 @@
     const plane = figure.querySelector(".plane"), canvas = document.createElement("canvas");
     plane.prepend(canvas);
     plane.classList.add("drawn");
-    return { i, plane, canvas, ring: figure.querySelector(".ring"), arrows: all(".arrow", figure), xy: map.panels[i] };
+    return { i, plane, canvas, figure, ring: figure.querySelector(".ring"), arrows: all(".arrow", figure), xy: map.panels[i] };
   });
 
   const brush = (panel) => {
@@ -180,7 +180,7 @@
 
   const draw = () => {
     if (!state.points) count();
-    panels.forEach((panel) => {
+    panels.filter((panel) => !panel.figure.hidden).forEach((panel) => {
       (state.points ? drawPoints : drawCells)(panel);
       panel.arrows.forEach((arrow) => arrow.classList.toggle("off", !state.on.includes(Number(arrow.dataset.label))));
       settle(panel);
@@ -201,6 +201,8 @@
   }));
   root.querySelector(".clear").addEventListener("click", () => { state.on = []; draw(); });
   all("input[name=join]", root).forEach((input) => input.addEventListener("change", () => { state.every = input.value === "all"; draw(); }));
+  const place = (kind) => panels.forEach((panel) => { panel.figure.hidden = (panel.figure.dataset.places || kind) !== kind; });
+  all("input[name=places]", root).forEach((input) => input.addEventListener("change", () => { place(input.value); leave(); draw(); }));
   all("input[name=draw]", root).forEach((input) => input.addEventListener("change", () => { state.points = input.value === "points"; leave(); draw(); }));
   const find = root.querySelector(".find");
   if (find) find.addEventListener("input", () => {
@@ -270,6 +272,7 @@
     panel.plane.addEventListener("pointerdown", (event) => hover(panel, event));
     panel.plane.addEventListener("pointerleave", leave);
   });
+  place("laid");
   let waiting = 0;
   window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(draw); });
   draw();
