@@ -268,8 +268,22 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
         estimator = method_named(name)
         if several_labels and estimator.label_kind == "single":
             estimator = classes["MESD"](estimator)
-        arms.setdefault(name_of(estimator), Arm(name_of(estimator), estimator))
+        arms.setdefault(name_of(estimator), embedding_arm(name_of(estimator), estimator))
     return tuple(arms.values())
+
+
+def embedding_arm(name: str, estimator: Any) -> Arm:
+    """The arm of an embedding; one with a largest number of components, such as a map, is fitted for each size.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, Layout
+    >>> from proxembed.evaluate.arms import embedding_arm
+    >>> embedding_arm("map", Layout()).sizes((2, 5, 10)), embedding_arm("OPLS", OPLS()).sizes((2, 5, 10))
+    ((2,), (2, 5, 10))
+    """
+    most = declared(type(estimator))["n_components"][1].high
+    return Arm(name, estimator) if most is None else Arm(name, estimator, each_size=True, largest=int(most))
 
 
 @dataclass(frozen=True)

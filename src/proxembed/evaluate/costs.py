@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.methods.layout import FOLDS, Layout
+
 from .arms import title_of
 
 PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
@@ -87,7 +89,8 @@ def step_work(step: str, shape: Shape | dict[str, float]) -> float:
 def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
 
-    A method that the table does not have costs what three quarters of all methods stay below.
+    A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
+    does, and the placing of the rows.
 
     Examples
     --------
@@ -97,6 +100,9 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     >>> fit_work(OPLS(), shape) < fit_work(Isomap(), shape)
     True
     """
+    if isinstance(estimator, Layout):
+        fits = 1 + FOLDS * bool(estimator.honest)
+        return fits * fit_work(estimator.member(), shape) + layout_work(shape.n)
     title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
@@ -106,6 +112,18 @@ def fit_work(estimator: Any, shape: Shape) -> float:
             return step_work(name, shape)
     methods = [step_work(name, shape) for name in known if not name.startswith("step:")]
     return float(np.quantile(methods, 0.75))
+
+
+def layout_work(n: int) -> float:
+    """Work of a map of n rows by their neighbours.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.costs import layout_work
+    >>> layout_work(500) < layout_work(1000)
+    True
+    """
+    return step_work("step:layout", Shape(n, 1, 1, 1))
 
 
 def readout_work(n: int, m: int, k: int, n_labels: int) -> float:

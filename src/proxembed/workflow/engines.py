@@ -1,10 +1,11 @@
 """The engines of a search: whichever runs on the training rows, its findings come out in one form."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from proxembed.adaptive import EmbeddingModel
 from proxembed.defc.model_strategies import ModelStrategy
@@ -18,9 +19,12 @@ from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.evaluate.results import sign_of
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
+from proxembed.methods.layout import Layout
+from proxembed.methods.relation import Kernelized
 from proxembed.model import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
+from proxembed.study.candidates import suited
 from proxembed.study.embedding_search import EmbeddingSearch
 from proxembed.study.strategies import STRATEGIES
 from proxembed.study.trials import WHOLE_BELOW, fold_count, untuned
@@ -111,6 +115,33 @@ class Found:
     def sizes(self) -> set[int]:
         """The sizes of the leaders."""
         return {method.n_components for _, method in self.leaders}
+
+
+def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
+    """What was found, led by layouts of all components of the leaders (and of Kernelized(OPLS()), where no methods are
+    named), for a map.
+
+    The search has looked at two components; the folds of the comparison choose among all of these.
+
+    Examples
+    --------
+    >>> from proxembed import MDDM
+    >>> from proxembed.workflow.engines import Found, with_layouts
+    >>> from proxembed.workflow.options import SearchOptions
+    >>> found = Found((("MDDM", MDDM(n_components=2)),), [], 0.0)
+    >>> [name for name, _ in with_layouts(found, SearchOptions(goal="map"), 100).leaders]
+    ['Layout(MDDM)', 'Layout(Kernelized(OPLS))', 'MDDM']
+    """
+    methods = [
+        clone(method).set_params(n_components=None) for _, method in found.leaders if not isinstance(method, Layout)
+    ]
+    if options.methods is None:
+        methods.append(suited(Kernelized(), n_rows, options.seed))
+    layouts: dict[str, Layout] = {}
+    for method in methods:
+        layout = Layout(method, random_state=options.seed)
+        layouts.setdefault(title_of(layout), layout)
+    return replace(found, leaders=(*layouts.items(), *found.leaders), choice=None)
 
 
 def run_engine(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, left_out_rivals, rival_arms, settings
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, embedding_arm, left_out_rivals, rival_arms, settings
 from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
@@ -31,7 +31,7 @@ from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study.storage import STUDY
 
 from .comparison import data_and_head
-from .engines import Found, run_engine
+from .engines import Found, run_engine, with_layouts
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .options import SearchOptions
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
@@ -219,6 +219,8 @@ def run_search(
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
         arms = None if storage is None else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
+        if options.goal == "map":
+            found = with_layouts(found, options, len(split.train))
         plan.settle(found.leaders, found.work)
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
@@ -269,7 +271,7 @@ def compared(job: Job) -> Results | None:
     options, found, plan = job.options, job.found, job.plan
     data, rivals = (job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest), rivals_of(job)
     taken = {arm.name for arm in rivals}
-    leaders = [Arm(name, method) for name, method in found.leaders if name not in taken]
+    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken]
     deadline = plan.leave_for("diagnosis", "last fit and page")
     protocol = Protocol(
         (*leaders, *rivals),

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import KERNEL_ROWS, method_arms, name_of, title_of
+from proxembed.evaluate.arms import method_arms, name_of, title_of
 from proxembed.evaluate.maps import drawn_maps
 from proxembed.evaluate.part import prepare
 from proxembed.execute.executor import Progress
@@ -19,12 +19,12 @@ from proxembed.params import check_params
 from proxembed.persist import write_whole
 from proxembed.proximity.layouts import check_installed, layout_named
 from proxembed.report.map_page import map_image, map_page_html, map_record
+from proxembed.study.candidates import suited
 
 from .labelled_data import check_labels, with_test_rows
 from .options import OptionError
 
 KINDS = (".html", ".png", ".svg")
-PROTOTYPES = 1000  # of the kernel above so many rows that it would need all pairs
 
 
 def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:
@@ -33,7 +33,8 @@ def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, sever
     Parameters
     ----------
     method : str or None
-        As ``evaluate.arms.method_named`` takes it; None: Kernelized(OPLS()), with 1,000 prototypes above 3,000 rows.
+        As ``evaluate.arms.method_named`` takes it; None: Kernelized(OPLS()). A kernel has 1,000 prototypes above 3,000
+        rows.
     layout : str
         As in ``Layout``.
     seed : int
@@ -53,15 +54,13 @@ def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, sever
     Layout(layout='sklearn', method=Kernelized(n_prototypes=1000, random_state=0))
     """
     if method is None:
-        inner: Any = Kernelized() if n_rows <= KERNEL_ROWS else Kernelized(n_prototypes=PROTOTYPES)
+        inner: Any = Kernelized()
     else:
         arms = method_arms([method], several_labels=several_labels)
         inner = arms[0].estimator
         if len(arms) > 1 or isinstance(inner, Layout):
             raise OptionError("method", method, "must be the name of one method that is to be laid out, such as opls.")
-    if "random_state" in inner.get_params(deep=False):
-        inner.set_params(random_state=seed)
-    found = Layout(inner, layout=layout, random_state=seed)
+    found = Layout(suited(inner, n_rows, seed), layout=layout, random_state=seed)
     check_params(found)
     try:
         check_installed("the map", layout_named(layout))

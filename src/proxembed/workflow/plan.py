@@ -16,11 +16,21 @@ from joblib import effective_n_jobs
 
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
-from proxembed.evaluate.costs import Shape, decision_work, fit_work, machine_speed, readout_work, shape_of, step_work
+from proxembed.evaluate.costs import (
+    Shape,
+    decision_work,
+    fit_work,
+    layout_work,
+    machine_speed,
+    readout_work,
+    shape_of,
+    step_work,
+)
 from proxembed.evaluate.maps import LAID_OUT
 from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
 from proxembed.features.scaling import scaling_kinds
+from proxembed.methods.layout import Layout
 from proxembed.splits.splits import Split
 
 from .options import SearchOptions
@@ -175,7 +185,7 @@ class Plan:
         shuffled = max((fit_work(each, self.shape.rows(some)) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
         whole = step_work("step:last fit", self.shape)
-        laid_out = cuts.layouts * (2 * dear + LAYOUTS * step_work("step:layout", Shape(min(n, LAID_OUT), 1, 1, 1)))
+        laid_out = cuts.layouts * (2 * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
         return {
             "comparison": sum(self._part(cuts, leaders, *part) for part in parts)
             + GAINS * step_work("step:redrawn", Shape(m, k, k, c)),
@@ -364,7 +374,8 @@ def _likely(options: SearchOptions) -> list[Any]:
         from proxembed.evaluate.arms import method_arms
 
         return [arm.estimator for arm in method_arms(options.methods)][:3]
-    return [estimators()["Kernelized"](), *[estimators()["OPLS"]()] * 2]
+    likely = [estimators()["Kernelized"](), *[estimators()["OPLS"]()] * 2]
+    return [*map(Layout, likely), *likely] if options.goal == "map" else likely
 
 
 def _capped(estimator: Any, cuts: Cuts) -> Any:

@@ -72,6 +72,12 @@ def maps(request, monkeypatch):
     return MAPS if request.param else []
 
 
+def test_a_map_is_fitted_at_the_sizes_that_it_has():
+    (arm,) = method_arms(["Layout(OPLS)"])
+    assert arm.each_size and arm.sizes((1, 2, 5)) == (2,) and arm.sizes((5, 10)) == ()
+    assert not method_arms(["OPLS"])[0].each_size
+
+
 def test_rivals_follow_the_kind_of_features_and_of_labels(maps):
     one_class = np.eye(40)[:, :2].clip(0)
     one_class[:, 1] = 1 - one_class[:, 0]

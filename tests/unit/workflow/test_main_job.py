@@ -124,6 +124,20 @@ def test_the_page_shows_maps_of_all_components_beside_the_first_two(data, monkey
     assert found.report().count('data-places="laid"') == 3 and 'name="places"' in found.report()
 
 
+def test_for_a_map_the_candidates_are_layouts():
+    """Eight groups, of which two components show some and the layout of all components every one."""
+    group = np.arange(160) % 8
+    X = 6 * np.eye(8)[group] + np.random.default_rng(0).normal(size=(160, 8))
+    options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0}
+    found = proxembed.search(X, group, **options, test=np.arange(40))
+    assert found.name == "Layout(OPLS)" and found.embedding.shape == (160, 2)
+    best = {entry["arm"]: entry["scores"] for entry in found.record["summary"]["best"]}
+    test = {name: scores["Jaccard@10 (cosine kNN)"]["test"] for name, scores in best.items()}
+    assert test["Layout(OPLS)"] > max(test["OPLS"], test["PCA"]) + 0.2
+    verdict = found.verdict["goals"]["map"]
+    assert verdict["word"] == "better" and verdict["arm"] == "Layout(OPLS)"
+
+
 def test_a_result_draws_its_map(data):
     found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
     panel = found.record["map"]["panels"][1]
