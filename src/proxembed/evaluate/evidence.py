@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from proxembed.base import Estimator
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
 from proxembed.methods.layout import Layout
@@ -143,7 +144,7 @@ def _laid_out(method: Any, title: str, parts: tuple[Part, Part], plain: Any, sup
     if isinstance(method, Layout):
         return []
     part, shuffled = parts
-    whole = clone(method).set_params(n_components=None)
+    whole = clone(method).set_params(n_components=None) if isinstance(method, Estimator) else method
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
     found = [
         (plain.name, _embedded(clone(plain.estimator).set_params(n_components=size), part)),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
+from sklearn.random_projection import GaussianRandomProjection
 
 from proxembed import OPLS, PCA, Layout
 from proxembed.classify import MultiOutputRidge
@@ -67,6 +68,8 @@ def test_maps_of_all_components_are_laid_out_where_asked_for(made):
     flat, whole = found.panels[1][2], found.laid_out[1][2]
     assert whole > 0.9 > flat
     assert held_out_evidence(OPLS(n_components=1), several, split).laid_out == []
+    rival = GaussianRandomProjection(2, random_state=0)
+    assert len(held_out_evidence(rival, several, split, lay_out=True, name="random").laid_out) == 3
     assert held_out_evidence(Layout(OPLS(), layout="sklearn"), several, split, lay_out=True).laid_out == []
 
 
