@@ -131,7 +131,8 @@ class Layout(Embedder):
             if self.honest and rows.labels is not None:
                 Z = self._crossfitted(rows, Z, number, seed)
             self.n_components_ = int(self.n_components)
-            self.map_ = NeighborMap.of(Z[self._first], self.layout_, self.n_components_, seed, self.n_jobs)
+            # by fingerprint: where two entries tie, signs follow the rows, not their order
+            self.map_ = NeighborMap.of(Z[self._seen.first], self.layout_, self.n_components_, seed, self.n_jobs)
         return self
 
     def _check_transform(self) -> None:
@@ -159,7 +160,7 @@ class Layout(Embedder):
     def places_(self) -> np.ndarray:
         """The places of the distinct training rows."""
         check_is_fitted(self, "map_")
-        return self.map_.places
+        return self.map_.places[np.argsort(self._seen.first)]
 
     def transform(self, X):
         """The places of rows X, (m, d) to (m, n_components), in X's float type: stored ones of training rows."""

@@ -164,7 +164,7 @@ def allowed(cls: type, name: str) -> list[str]:
         return []
     if name in METHODS:
         return list(METHODS[name])
-    found = [repr(choice) for choice in spec.choices if choice not in ("precomputed", "geodesic")]
+    found = [repr(choice) for choice in spec.choices if choice not in ("precomputed", "geodesic", "opentsne", "umap")]
     if spec.kind is bool:
         found += ["True", "False"]
     if spec.numeric:

@@ -73,6 +73,12 @@ def test_order_of_rows_and_signs_of_components_change_nothing(fitted):
     np.testing.assert_allclose(other.transform(NEW), fitted.transform(NEW), rtol=0, atol=1e-9 * scale)
 
 
+def test_two_rows_have_one_map_whatever_their_order():
+    y = np.array(["a", "b"])
+    one, other = (Layout(layout="sklearn").fit(X[rows], y[rows]) for rows in ([0, 1], [1, 0]))
+    np.testing.assert_allclose(other.transform(X[:2]), one.transform(X[:2]), atol=1e-12)
+
+
 def test_rows_near_each_other_in_all_components_are_near_on_the_map(fitted):
     Z = fitted.method_.transform(X)
     assert Z.shape[1] == 4
