@@ -64,6 +64,8 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
     own = arm.estimator.n_components
     widest = max(part.X.shape[1], own if isinstance(own, Integral) else 0)
     limit = min(max(sizes), widest, part.X.shape[0] - 1)
+    if isinstance(arm.estimator, LabelScores):
+        limit = min(limit, part.read.drop_empty().c)
     if natural:
         return *_fit_at(arm, None, part), True
     try:
