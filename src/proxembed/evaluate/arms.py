@@ -215,7 +215,7 @@ def _made(tree: ast.expr, name: str) -> BaseEstimator:
     known, title = method_names(), call.func.id.lower()
     if title not in known:
         near = difflib.get_close_matches(title, known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}."
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known methods are {', '.join(known)}."
         raise ValueError(f"unknown method {call.func.id!r}; {hint}")
     estimator = estimators()[known[title]]()
     values = {key.arg: _value(key.value, name) for key in call.keywords}

@@ -273,13 +273,13 @@ class MLLS(SpectralEmbedder):
 
     def _combine(self) -> None:
         theta, inner = orthonormal_columns(self.components_.T), self._inner[:, : len(self.components_)]
-        middle = np.eye(theta.shape[1]) / self.alpha - theta.T @ inner
-        if eigenvalues((middle + middle.T) / 2)[-1] * self.alpha <= ROUNDING:
+        middle = np.eye(theta.shape[1]) - self.alpha * (theta.T @ inner)
+        if eigenvalues((middle + middle.T) / 2)[-1] <= ROUNDING:
             raise ValueError(
                 f"MLLS: alpha={self.alpha!r} is so large beside beta={self.beta!r} and X that the predictor is lost in "
                 "rounding. Use a smaller alpha or a larger beta, or scale X up."
             )
-        W = self._alone + inner @ solve_linear(middle, theta.T @ self._alone)
+        W = self._alone + inner @ solve_linear(middle, self.alpha * (theta.T @ self._alone))
         self.coef_ = self._labels.expand(W)
         self.intercept_ = self._labels.expand(self._level - self.mean_ @ W)
 

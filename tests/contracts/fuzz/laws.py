@@ -22,6 +22,7 @@ from .trial import Outputs, Trial, dense, distance
 
 # sparse rows are scaled without centring, or left as they are, as their docs say
 SCALES_BY_STORAGE = ("EmbeddingSearch", "Scaling", "TableEncoder")
+PENALISED = ("MLLS",)  # by absolute penalties of other names
 SAME = 1e-9  # of the same instructions on the same numbers
 Law = Callable[[Trial, BaseEstimator, Outputs], str | None]
 
@@ -292,7 +293,7 @@ def unit_of_x(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None
     """Where factors of 2 and 1/8 change nothing, neither does that of X's magnitude, but for an absolute penalty, which
     may weigh nothing beside X of the size 1 and everything beside a small X."""
     size = np.abs(trial.matrix).max()
-    if not size or 0.01 < size < 100 or hasattr(trial.plain, "penalty"):
+    if not size or 0.01 < size < 100 or hasattr(trial.plain, "penalty") or type(trial.plain).__name__ in PENALISED:
         return None
     power = int(np.floor(np.log2(size)))
 

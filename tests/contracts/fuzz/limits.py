@@ -114,7 +114,8 @@ def _fault_of(error: Exception, names: tuple[str, ...]) -> Fault | None:
     """What is wrong with an error; None for a sentence by the package or by scikit-learn's checks."""
     codes, text = _codes(error.__traceback__), str(error)
     place = _place(codes)
-    if type(error) not in (ValueError, TypeError, NotFittedError):
+    missing = type(error) is ImportError and "install it" in text
+    if type(error) not in (ValueError, TypeError, NotFittedError) and not missing:
         return Fault(f"{type(error).__name__} {place}", text[:200])
     beyond = codes[1 + max((i for i, code in enumerate(codes) if code.co_filename.startswith(OURS)), default=-1) :]
     checked = any(code.co_filename.startswith((f"{THEIRS}/utils", f"{THEIRS}/base.py")) for code in beyond[:2])
