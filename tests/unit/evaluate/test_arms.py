@@ -46,7 +46,9 @@ def test_defaults_exist():
     assert set(default_methods(10)) <= {name.lower() for name in registry()}
 
 
-@pytest.mark.parametrize(("name", "hint"), [("opsl", "did you mean opls"), ("zzz", "known methods are b"), ("", "known methods")])
+@pytest.mark.parametrize(
+    ("name", "hint"), [("opsl", "did you mean opls"), ("zzz", "known methods are b"), ("", "known methods")]
+)
 def test_unknown_names_are_refused_with_near_ones(name, hint):
     with pytest.raises(ValueError, match=f"unknown method {name!r}; {hint}"):
         method_arms([name])
