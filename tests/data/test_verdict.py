@@ -40,7 +40,8 @@ def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tm
         precision = macro_average_precision(truth, stored[f"scores_{i}"]).value
         assert precision == values[(*key, "macro average precision", "ridge")]
         assert stored[f"similarity_{i}"].mean() == values[(*key, "Jaccard@10", "cosine kNN")]
-    assert set(stored["fold"]) == folds and i == len(folds) * (4 + 2 * 5) - 1, "four without a size, five at two sizes"
+        assert stored[f"new_similarity_{i}"].mean() == values[(*key, "new-new Jaccard@10", "cosine kNN")]
+    assert set(stored["fold"]) == folds and i == len(folds) * (5 + 2 * 5) - 1, "five without a size, five at two sizes"
 
 
 @pytest.mark.usefixtures("few_rivals")

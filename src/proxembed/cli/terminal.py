@@ -114,8 +114,9 @@ def leaderboard_table(summary: dict):
 
     from proxembed.evaluate.summary import rows_of_folds
     from proxembed.report import score_text
+    from proxembed.report.views import shown_measures
 
-    facts, names = summary["dataset"], summary["measures"]
+    facts, names = summary["dataset"], shown_measures(summary)
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} labels"
     title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds of {rows_of_folds(summary):,} rows ± s.e."
     table = Table(

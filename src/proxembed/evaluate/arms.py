@@ -61,6 +61,9 @@ class Arm:
         it gets 2 and the largest alone.
     largest : int, optional
         Its largest number of components.
+    lookup : Arm, optional
+        Of an estimator that gives shares of labels: the arm that is scored from the same fit with the training rows at
+        their labels, see ``scoring.LookupReadings``.
 
     Examples
     --------
@@ -75,6 +78,12 @@ class Arm:
     grid: tuple[str, tuple] | None = None
     each_size: bool = False
     largest: int | None = None
+    lookup: "Arm | None" = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and that of the arm that is scored from the same fit."""
+        return (self.name,) if self.lookup is None else (self.name, self.lookup.name)
 
     @property
     def predicts(self) -> bool:
@@ -382,7 +391,8 @@ def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 
         (variance, estimators()[variance](), {}, {}),
         ("logistic regression", LogisticScores(), {"grid": LOGISTIC_GRID}, {"seconds": _logistic_seconds(shape)}),
         ("label scores", LabelScores(**drawn), {}, {}),
-        ("forest scores", grown, {}, {"seconds": _forest_seconds(shape, grown), "share": 0.4}),
+        ("forest scores", grown, {"lookup": Arm("label lookup", None, True)},
+         {"seconds": _forest_seconds(shape, grown), "share": 0.4}),
         ("forest proximity", proximity, {}, {}),
         ("random projection", GaussianRandomProjection(**drawn), {}, {}),
         ("gradient boosting", BoostedScores(**drawn), {},

@@ -135,7 +135,7 @@ def readout_work(n: int, m: int, k: int, n_labels: int) -> float:
     >>> readout_work(1000, 300, 10, 5) < readout_work(4000, 1200, 10, 5)
     True
     """
-    near = {"1": 1.0, "nn": float(m * n)}
+    near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
     own = step_work("step:readout", Shape(n, k, k, n_labels)) + step_work("step:neighbours", near)
     return own + step_work("step:precision", Shape(m, k, k, n_labels))
 

@@ -115,7 +115,10 @@ class TestGains:
         ours, theirs = (_best(side, name) for side in (entries, others))
         measure_name, readout = name[:-1].rsplit(" (", 1)
         if readout == NEIGHBORS and is_jaccard(measure_name):
-            found = paired_gain(self._similarity(ours), self._similarity(theirs), self.groups)
+            found = self._paired(self.results.similarity, ours, theirs)
+        elif readout == NEIGHBORS and measure_of(measure_name).reads == "new neighbors":
+            known = bool(self.results.new_similarity)
+            found = self._paired(self.results.new_similarity, ours, theirs) if known else None
         else:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
         return None if found is None else {**found, "rows": len(self.truth)}
@@ -124,9 +127,10 @@ class TestGains:
         primary = self.results.measure
         return primary if primary is not None and primary.name == name else measure_of(name)
 
-    def _similarity(self, entry: dict) -> np.ndarray:
-        key = entry["arm"], entry["k"], TEST
-        return self.results.similarity.get(key, np.zeros(len(self.truth)))
+    def _paired(self, similarity: dict, ours: dict, theirs: dict) -> dict:
+        """Gain of the mean similarity of rows; of an arm that failed it is 0."""
+        keys = ((entry["arm"], entry["k"], TEST) for entry in (ours, theirs))
+        return paired_gain(*(similarity.get(key, np.zeros(len(self.truth))) for key in keys), self.groups)
 
     def _gain(self, measure: Measure, ours: dict, theirs: dict, name: str) -> dict | None:
         least = self.results.protocol.get("min_positives", 1)

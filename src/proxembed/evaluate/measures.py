@@ -29,8 +29,10 @@ from .decisions import (
 from .metrics import jaccard_at_k, macro_average_precision, rarest_average_precision
 from .ranking import macro_auc, micro_auc
 
-READS = ("scores", "labels", "probabilities", "neighbors")
+READS = ("scores", "labels", "probabilities", "neighbors", "new neighbors")
 AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
+NEW_JACCARD = "new-new Jaccard@{}"  # of new rows among themselves
+ENOUGH = 5  # rows per neighbour, below which nearly all rows would be neighbours of each other
 MACRO_F1, MICRO_F1, HAMMING = "macro F1", "micro F1", "Hamming loss"
 LOG_LOSS, CALIBRATION = "log-loss", "calibration error"
 DEFAULT_NEIGHBORS = 10
@@ -51,6 +53,11 @@ def both_values(counts: np.ndarray, n: int, least: int) -> np.ndarray:
     return (counts > 0) & (counts < n)
 
 
+def enough_rows(counts: np.ndarray, n: int, least: int, n_neighbors: int) -> np.ndarray:
+    """Labels with a value of neighbours among the held-out rows: all where there are 5 rows per neighbour, or none."""
+    return np.full(len(counts), n >= ENOUGH * n_neighbors)
+
+
 @dataclass(frozen=True)
 class Measure:
     """How well held-out rows are served.
@@ -58,10 +65,11 @@ class Measure:
     Parameters
     ----------
     name : str
-    reads : {"scores", "labels", "probabilities", "neighbors"}
+    reads : {"scores", "labels", "probabilities", "neighbors", "new neighbors"}
         What ``function`` reads beside the true labels Y (m, c): real scores (m, c), predicted labels (m, c),
         probabilities (m, c), or the labels of the training rows (n, c) and the weights of each row's nearest, a sparse
-        array (m, n) whose rows sum to 1.
+        array (m, n) whose rows sum to 1; of new neighbours Y again and the weights of the nearest other held-out rows,
+        (m, m).
     function : callable
         Returns a number, or a number with the number of labels that it rests on.
     loss : bool, default=False
@@ -110,10 +118,12 @@ class Measure:
 
     def value(self, Y: Any, reading: Any, least: int = 1, known: np.ndarray | None = None) -> tuple[float, int]:
         """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on."""
-        if known is not None and self.reads != "neighbors":
+        if self.reads == "new neighbors" and reading is None:
+            return np.nan, Y.shape[1]
+        if known is not None and not self.reads.endswith("neighbors"):
             return self._value_of_cells(Y, reading, least, known)
         options = {"min_positives": least} if self.takes_least else {}
-        readings = reading if self.reads == "neighbors" else (reading,)
+        readings = reading if self.reads.endswith("neighbors") else (reading,)
         cells = {} if known is None else {"known": known}
         found = self.function(Y, *readings, **options, **cells)
         return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
@@ -135,14 +145,17 @@ class Measure:
         values = [value for value, labels in each if labels and np.isfinite(value)]
         return (float(np.mean(values)), len(values)) if values else (np.nan, 0)
 
+    def is_defined(self, Y: Any, least: int = 1) -> bool:
+        """Whether the measure has a value on held-out rows of labels Y."""
+        return bool(self.defined(np.asarray(Y.sum(axis=0)).ravel(), Y.shape[0], least).any())
+
     def score(self, value: float) -> float:
         """The value with its sign such that larger is better, as of scikit-learn's scorers."""
         return -value if self.loss else value
 
     def failed(self, Y: Any, least: int = 1) -> float:
         """The value of a failure on rows of labels Y; NaN where the measure is undefined on them."""
-        counts = np.asarray(Y.sum(axis=0)).ravel()
-        return self.worst if self.defined(counts, Y.shape[0], least).any() else np.nan
+        return self.worst if self.is_defined(Y, least) else np.nan
 
 
 MEASURES: dict[str, Measure] = {}
@@ -172,6 +185,12 @@ def register(measure: Measure) -> Measure:
 for _measure in (
     Measure(AVERAGE_PRECISION, "scores", macro_average_precision, defined=enough_positives, takes_least=True),
     Measure(JACCARD.format(DEFAULT_NEIGHBORS), "neighbors", jaccard_at_k),
+    Measure(
+        NEW_JACCARD.format(DEFAULT_NEIGHBORS),
+        "new neighbors",
+        jaccard_at_k,
+        defined=partial(enough_rows, n_neighbors=DEFAULT_NEIGHBORS),
+    ),
     Measure(MACRO_F1, "labels", macro_f1),
     Measure(MICRO_F1, "labels", micro_f1, over="cells"),
     Measure("subset accuracy", "labels", subset_accuracy, over="rows"),
@@ -197,7 +216,7 @@ for _measure in (
 
 
 def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
-    """The measure of a name ("Jaccard@k" for any k), a measure itself, or one made of a function of (Y, S).
+    """The measure of a name ("Jaccard@k", "new-new Jaccard@k" of any k), a measure itself, or one of a function (Y, S).
 
     Parameters
     ----------
@@ -230,9 +249,14 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
     if isinstance(measure, str):
         if measure in MEASURES:
             return MEASURES[measure]
-        start, _, k = measure.partition("@")
-        if start == "Jaccard" and k.isascii() and k.isdigit() and int(k) > 0:
-            return Measure(measure, "neighbors", jaccard_at_k, n_neighbors=int(k))
+        k: Any = measure.partition("@")[2]
+        if k.isascii() and k.isdigit() and int(k) > 0:
+            k = int(k)
+            if measure == JACCARD.format(k):
+                return Measure(measure, "neighbors", jaccard_at_k, n_neighbors=k)
+            if measure == NEW_JACCARD.format(k):
+                defined = partial(enough_rows, n_neighbors=k)
+                return Measure(measure, "new neighbors", jaccard_at_k, defined=defined, n_neighbors=k)
     names = ", ".join(MEASURES)
     raise ValueError(f"measure={shown(measure)} is unknown; use one of {names}, or a function of (Y, S).")
 
@@ -260,7 +284,7 @@ def unit_of_measure(name: str) -> str:
     """
     if name == LOG_LOSS:
         return " (nats)"
-    known = name in MEASURES or is_jaccard(name)
+    known = name in MEASURES or is_jaccard(name.removeprefix(NEW_JACCARD.partition("Jaccard")[0]))
     return " (0 to 1)" if known and {measure_of(name).worst, measure_of(name).best} == {0.0, 1.0} else ""
 
 

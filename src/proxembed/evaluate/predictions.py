@@ -18,8 +18,9 @@ def predictions_npz(results: Results) -> bytes:
     """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored.
 
     ``arm``, ``k`` (-1 for an arm without a size) and ``fold`` tell, for i = 0, 1, ..., what ``scores_i`` (rows of the
-    fold, labels; float32) and ``similarity_i`` (each row's mean similarity to its neighbours) are; ``rows_FOLD`` holds
-    the numbers of the rows of the data, and ``same_rows_FOLD`` their similarity to the same rows for every query.
+    fold, labels; float32), ``similarity_i`` (each row's mean similarity to its neighbours) and ``new_similarity_i`` (to
+    those among the rows of the fold, where these are enough) are; ``rows_FOLD`` holds the numbers of the rows of the
+    data, and ``same_rows_FOLD`` their similarity to the same rows for every query.
 
     Parameters
     ----------
@@ -46,7 +47,9 @@ def predictions_npz(results: Results) -> bytes:
         "fold": np.array([fold for _, _, fold in keys], dtype=str),
     }
     arrays |= {f"scores_{i}": results.predictions[key] for i, key in enumerate(keys)}
-    arrays |= {f"similarity_{i}": results.similarity[key] for i, key in enumerate(keys) if key in results.similarity}
+    for name in ("similarity", "new_similarity"):
+        kept = getattr(results, name)
+        arrays |= {f"{name}_{i}": kept[key] for i, key in enumerate(keys) if key in kept}
     for fold in folds:
         arrays[f"rows_{fold}"] = results.held_out[fold]
         if (SAME_ROWS, None, fold) in results.similarity:

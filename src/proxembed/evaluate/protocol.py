@@ -23,6 +23,7 @@ from .measures import (
     LOG_LOSS,
     MACRO_F1,
     MICRO_F1,
+    NEW_JACCARD,
     Measure,
     is_jaccard,
     measure_of,
@@ -112,7 +113,7 @@ class Protocol:
 
     def __post_init__(self):
         measure_of(self.measure)
-        names = [arm.name for arm in self.arms]
+        names = self.names
         if not names or len(set(names)) < len(names):
             raise ValueError(f"arms must be at least one, with different names; got {names}.")
         if not self.sizes or any(int(k) != k or k < 1 for k in self.sizes):
@@ -133,15 +134,30 @@ class Protocol:
     def measures(self) -> tuple[tuple[str, str], ...]:
         """Pairs (measure, read-out): the primary one, then those that need no threshold."""
         primary = measure_of(self.measure)
-        first = primary.name, NEIGHBORS if primary.reads == "neighbors" else RIDGE
-        others = (AVERAGE_PRECISION, RIDGE), (AVERAGE_PRECISION, NEIGHBORS), (self.neighbor_measure.name, NEIGHBORS)
-        return tuple(dict.fromkeys((first, *others)))
+        first = primary.name, NEIGHBORS if primary.reads.endswith("neighbors") else RIDGE
+        near = ((name, NEIGHBORS) for name in (AVERAGE_PRECISION, *(each.name for each in self.neighbor_measures)))
+        return tuple(dict.fromkeys((first, (AVERAGE_PRECISION, RIDGE), *near)))
 
     @property
     def neighbor_measure(self) -> Measure:
         """The Jaccard measure of neighbours: the primary one, or that of ``n_neighbors``."""
         primary = measure_of(self.measure)
         return primary if is_jaccard(primary.name) else measure_of(JACCARD.format(self.n_neighbors))
+
+    @property
+    def new_neighbor_measure(self) -> Measure:
+        """The same of held-out rows among themselves."""
+        return measure_of(NEW_JACCARD.format(self.neighbor_measure.n_neighbors))
+
+    @property
+    def neighbor_measures(self) -> tuple[Measure, Measure]:
+        """Both."""
+        return self.neighbor_measure, self.new_neighbor_measure
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the leaderboard in the order of the arms."""
+        return [name for arm in self.arms for name in arm.names]
 
     def measure_named(self, name: str) -> Measure:
         """The measure of a pair: the primary one may be a function of the user's."""
@@ -170,9 +186,9 @@ class Protocol:
             if key not in ("arms", "splitting", "measure", "notes", *_ROWS)
         }
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in _PAIRS}
-        arms, sizes = [arm.name for arm in self.arms], list(self.sizes)
+        sizes = list(self.sizes)
         return {
-            "arms": arms,
+            "arms": self.names,
             **plain,
             "sizes": sizes,
             "n_folds": self.n_folds,
@@ -248,7 +264,7 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None, store: An
     >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), splitting=Splitting(n_folds=2))
     >>> results = run(protocol, digits())
     >>> len(results.rows), results.predictions["all features", None, "1"].shape == (len(results.held_out["1"]), 7)
-    (16, True)
+    (18, True)
     """
     started = time.perf_counter()
     _check(dataset)
@@ -279,6 +295,7 @@ def _collect(
             results.rows += outcome.rows
             results.predictions |= outcome.predictions
             results.similarity |= outcome.similarity
+            results.new_similarity |= outcome.new_similarity
             results.hubs |= outcome.hubs
             results.queries |= outcome.queries
             results.scalings[name] = finished.scaling
@@ -334,13 +351,13 @@ def same_rows_similarity(protocol: Protocol, dataset, train: np.ndarray, rows: n
 def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: dict) -> None:
     """Put everything in the order of splits and arms, whichever process was first."""
     fold = {split.name: number for number, split in enumerate(splits)}
-    arm = {each.name: number for number, each in enumerate(protocol.arms)}
+    arm = {name: number for number, name in enumerate(protocol.names)}
     results.rows.sort(key=lambda row: (fold[row["fold"]], arm[row["arm"]]))
     results.folds = {name: results.folds[name] for name in fold if name in results.folds}
     results.held_out = {name: results.held_out[name] for name in fold if name in results.held_out}
     arm[SAME_ROWS] = len(arm)
     results.scalings = {name: results.scalings[name] for name in fold if name in results.scalings}
-    for name in ("predictions", "similarity", "hubs", "queries"):
+    for name in ("predictions", "similarity", "new_similarity", "hubs", "queries"):
         kept = getattr(results, name)
         order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
         setattr(results, name, {key: kept[key] for key in order})

@@ -53,13 +53,14 @@ class Results:
     """What a comparison found, as plain data.
 
     ``rows`` holds one dict for each arm, k, fold and measure: ``arm, rival, k, components, fold, readout, measure,
-    value, labels, seconds, failure``. A failed arm has the worst value of each measure and the reason in ``failure``.
-    ``seconds`` counts fitting (once for all k) and the read-outs of this k. ``predictions`` holds the ridge scores of
-    the held-out rows under (arm, k, fold), float32 (of an arm that predicts by itself, its own scores). Under the same
-    keys ``similarity`` holds each row's mean similarity to its neighbours (also for "the same rows for every query"),
-    ``hubs`` the share of rows that list the training row listed most, and ``queries`` the seconds of 1,000 neighbour
-    queries. ``scalings`` holds the scaling of each fold, ``held_out`` the numbers of its held-out rows, and ``measure``
-    the primary measure.
+    value, labels, seconds, failure``. A failed arm has the worst value of each measure and the reason in
+    ``failure``. ``seconds`` counts fitting (once for all k) and the read-outs of this k. ``predictions`` holds the
+    ridge scores of the held-out rows under (arm, k, fold), float32 (of an arm that predicts by itself, its own
+    scores). Under the same keys ``similarity`` holds each row's mean similarity to its neighbours (also for "the
+    same rows for every query"), ``new_similarity`` that to its neighbours among the held-out rows, ``hubs`` the
+    share of rows that list the training row listed most, and ``queries`` the seconds of 1,000 neighbour queries.
+    ``scalings`` holds the scaling of each fold, ``held_out`` the numbers of its held-out rows, and ``measure`` the
+    primary measure.
 
     Examples
     --------
@@ -79,6 +80,7 @@ class Results:
     interrupted: bool = False
     predictions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
+    new_similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     held_out: dict[str, np.ndarray] = field(default_factory=dict)

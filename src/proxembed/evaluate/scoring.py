@@ -25,7 +25,7 @@ from .calibration import platt_apply, platt_fit
 from .label_scores import LabelScores
 from .measures import Measure
 from .metrics import row_jaccard
-from .neighbors import hub_share, neighbor_scores, neighbor_weights
+from .neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from .part import Part
 from .results import NEIGHBORS, reason_of
 from .rivals import ForestProximity
@@ -45,6 +45,7 @@ class Outcome:
     rows: list[dict] = field(default_factory=list)
     predictions: dict = field(default_factory=dict)
     similarity: dict = field(default_factory=dict)
+    new_similarity: dict = field(default_factory=dict)
     hubs: dict = field(default_factory=dict)
     queries: dict = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -189,12 +190,28 @@ class Readings:
             self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k)
         return (self.part.Y, self._near[k], *(() if self.part.known is None else (self.part.known,)))
 
+    def new_neighbors(self, measure: Measure) -> tuple[Any, ...] | None:
+        """As ``neighbors``, of the other held-out rows; None where there are too few."""
+        k, Y = measure.n_neighbors, self.part.Y_held_out
+        if not measure.is_defined(Y):
+            return None
+        if k not in self._near_new:
+            self._near_new[k] = new_neighbor_weights(self.Z_held_out, self.Z, k)
+        known = self.part.known_held_out
+        return (Y, self._near_new[k], *(() if known is None else (known,)))
+
     @cached_property
     def _near(self) -> dict[int, Any]:
         return {}
 
+    @cached_property
+    def _near_new(self) -> dict[int, Any]:
+        return {}
+
     def of(self, measure: Measure) -> Any:
         """What a measure reads."""
+        if measure.reads == "new neighbors":
+            return self.new_neighbors(measure)
         return self.neighbors(measure.n_neighbors) if measure.reads == "neighbors" else getattr(self, measure.reads)
 
 
@@ -222,30 +239,49 @@ class ScoreReadings(Readings):
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         self.Z, self.Z_held_out, self.part = Z, Z_held_out, part
+        self.own_scores, self.scores = Z, Z_held_out.astype(np.float32)
         self.Y = part.Y.toarray().astype(bool)
 
-    @cached_property
-    def scores(self) -> np.ndarray:
-        """The scores of the held-out rows, (m, c), float32."""
-        return self.Z_held_out.astype(np.float32)
 
-    @cached_property
-    def own_scores(self) -> np.ndarray:
-        """The scores of the training rows, (n, c)."""
-        return self.Z
+class LookupReadings(ScoreReadings):
+    """Readings of shares of labels, such as a forest's: new rows stand at their shares, training rows at their labels.
+
+    What looking up training rows by their labels is worth: an embedding that places a training row by its own labels
+    is measured against it. The scores less a half are those of ``ScoreReadings``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.part import Part
+    >>> from proxembed.evaluate.scoring import LookupReadings
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> S = np.array([[-0.4], [0.1]])
+    >>> S = np.column_stack([S, -S])
+    >>> part = Part(S, LabelMatrix.of([[0, 1], [1, 1]]), S, np.zeros((2, 2), dtype=bool))
+    >>> readings = LookupReadings(S, S, part)
+    >>> readings.Z.tolist(), readings.Z_held_out.round(1).tolist()
+    ([[0.0, 1.0], [1.0, 1.0]], [[0.1, 0.9], [0.6, 0.4]])
+    """
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
+        super().__init__(Z, Z_held_out, part)
+        known = True if part.known is None else part.known
+        self.Z, self.Z_held_out = np.where(known, self.Y, Z + 0.5), Z_held_out + 0.5
 
 
 class Scored(NamedTuple):
     """One embedding measured on the held-out rows.
 
     ``values`` are {(measure, read-out): (value, number of labels it rests on)}, ``scores`` the ridge scores (m, c),
-    ``similarity`` each row's mean similarity to its neighbours (m,), ``hub`` the share of rows that list the training
-    row listed most, and ``query_seconds`` the time of 1,000 neighbour queries.
+    ``similarity`` each row's mean similarity to its neighbours (m,), ``new_similarity`` to those among the held-out
+    rows (None where these are too few), ``hub`` the share of rows that list the training row listed most, and
+    ``query_seconds`` the time of 1,000 neighbour queries.
     """
 
     values: Scores
     scores: np.ndarray
     similarity: np.ndarray
+    new_similarity: np.ndarray | None
     hub: float
     query_seconds: float
 
@@ -275,8 +311,12 @@ def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> S
         found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives, part.known_held_out)
     k = protocol.neighbor_measure.n_neighbors
     near, spent = readings.neighbors(k), query_seconds(readings.Z_held_out, readings.Z, k)
-    similarity = row_jaccard(part.Y_held_out, *near, known=part.known_held_out)
-    return Scored(found, readings.scores, similarity, hub_share(near[1], k), spent)
+    among = readings.new_neighbors(protocol.new_neighbor_measure)
+    similarity, new = (
+        None if each is None else row_jaccard(part.Y_held_out, *each, known=part.known_held_out)
+        for each in (near, among)
+    )
+    return Scored(found, readings.scores, similarity, new, hub_share(near[1], k), spent)
 
 
 def query_seconds(Z_held_out: Any, Z: Any, k: int) -> float:
@@ -323,9 +363,7 @@ def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, 
                 again = protocol.refitted(arm)
                 placed = place_again(arm, sizes, part, natural or outcome.bounded) if again else None
     except Exception as error:
-        pairs, spent = [*protocol.measures, *protocol.further_measures], time.perf_counter() - started
-        for k in sizes:
-            outcome.rows += _rows(arm, k, 0, part, pairs, {}, spent, reason_of(error), protocol)
+        outcome.rows += _lost_rows(arm, sizes, part, protocol, reason_of(error), time.perf_counter() - started)
         return
     fitting, known = time.perf_counter() - started, {}
     pairs = [*protocol.measures, *protocol.further_of(arm)]
@@ -335,21 +373,35 @@ def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, 
             readings = kind(Z[:, :width], Z_held_out[:, :width], part, placed)
             known[width] = _timed(budget, score, readings, part, protocol, pairs)
         found, spent, failure = known[width]
-        values = {} if found is None else found.values
-        outcome.rows += _rows(arm, k, width, part, pairs, values, fitting + spent, failure, protocol)
-        if protocol.keep_predictions and found is not None:
-            key = arm.name, k, part.name
-            kept = outcome.predictions, outcome.similarity, outcome.hubs, outcome.queries
-            for where, value in zip(kept, found[1:], strict=True):
-                where[key] = value
+        _keep(outcome, arm, k, width, part, pairs, found, fitting + spent, failure, protocol)
+    if arm.lookup is not None:
+        pairs = protocol.measures
+        found, spent, failure = _timed(budget, score, LookupReadings(Z, Z_held_out, part), part, protocol, pairs)
+        _keep(outcome, arm.lookup, None, Z.shape[1], part, pairs, found, fitting + spent, failure, protocol)
+
+
+def _keep(outcome: Outcome, arm: Arm, k, width: int, part: Part, pairs, found, seconds: float, failure, protocol):
+    """Add the rows of one size, and what is kept of its held-out rows."""
+    values = {} if found is None else found.values
+    outcome.rows += _rows(arm, k, width, part, pairs, values, seconds, failure, protocol)
+    if protocol.keep_predictions and found is not None:
+        kept = outcome.predictions, outcome.similarity, outcome.new_similarity, outcome.hubs, outcome.queries
+        for where, value in zip(kept, found[1:], strict=True):
+            if value is not None:
+                where[arm.name, k, part.name] = value
 
 
 def lost(arm: Arm, part: Part, protocol, reason: str, seconds: float = 0.0) -> Outcome:
     """The worst value of every measure, with the reason."""
+    return Outcome(_lost_rows(arm, arm.sizes(protocol.sizes), part, protocol, reason, seconds))
+
+
+def _lost_rows(arm: Arm, sizes: tuple, part: Part, protocol, reason: str, seconds: float) -> list[dict]:
     pairs = [*protocol.measures, *protocol.further_measures]
-    return Outcome(
-        [row for k in arm.sizes(protocol.sizes) for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)]
-    )
+    rows = [row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)]
+    if arm.lookup is not None:
+        rows += _rows(arm.lookup, None, 0, part, protocol.measures, {}, seconds, reason, protocol)
+    return rows
 
 
 def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:

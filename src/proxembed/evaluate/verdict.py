@@ -13,7 +13,7 @@ import numpy as np
 
 from .arms import ALL_FEATURES, MAP_SIZE
 from .gains import FoldGains, TestGains
-from .measures import is_jaccard
+from .measures import NEW_JACCARD, is_jaccard
 from .results import NEIGHBORS, sign_of
 
 GOALS = ("neighbours", "predict", "compress", "map")
@@ -121,7 +121,9 @@ def judge(
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     goals = {
-        "neighbours": _neighbors(by_near, raw, rivals, same_rows, near, gains, tolerance),
+        "neighbours": _neighbors(
+            by_near, raw, rivals, same_rows, (near, new_neighbor_measure(names)), gains, tolerance
+        ),
         "predict": _goal(by_predict, [raw], rivals, predict, gains, tolerance),
         "compress": _compressed(ours, raw, rivals, (predict, near), gains, tolerance, facts),
         "map": _map(*maps, near, gains, tolerance),
@@ -154,18 +156,42 @@ def _goal(
 
 
 def _neighbors(
-    ours: list[dict], raw: dict, rivals: list[dict], same: dict, name: str, gains: Gains, tolerance: float
+    ours: list[dict],
+    raw: dict,
+    rivals: list[dict],
+    same: dict,
+    names: tuple[str, str | None],
+    gains: Gains,
+    tolerance: float,
 ) -> dict | None:
-    """As against all features; better only where it is better than the same rows for every query, too."""
+    """As against all features; better only where it is better than the same rows for every query, too.
+
+    Beside it the figures of new rows among themselves, which no row's own labels have helped to place.
+    """
+    name, among = names
     goal = _goal(ours, [raw], rivals, name, gains, tolerance)
-    if goal is None or name not in same.get("scores", {}):
+    if goal is None:
+        return None
+    goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
+    if name not in same.get("scores", {}):
         return goal
     over_same = _goal(ours, [same], rivals, name, gains, tolerance)
     if over_same is not None and goal["word"] == BETTER and over_same["word"] != BETTER:
-        goal, over_same = over_same, goal
+        goal = over_same | {"new_rows": goal["new_rows"]}
     goal["same_rows"] = gains.value(same, name)
     goal["hub"] = gains.hub(top(ours, name))
     return goal
+
+
+def _new_rows(best: dict, raw: dict, name: str, gains: Gains) -> dict | None:
+    """Values of the embedding and of all features, and the gain; None where there are too few held-out rows."""
+    values = [gains.value(entry, name) for entry in (best, raw)]
+    versus = gains.versus([best], [raw], name) if all(map(_known, values)) else None
+    return versus and {"measure": name, "value": values[0], "base": values[1], **versus}
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and bool(np.isfinite(value))
 
 
 def _map(ours: list[dict], rivals: list[dict], name: str, gains: Gains, tolerance: float) -> dict | None:
@@ -281,6 +307,18 @@ def neighbor_measure(names: list[str]) -> str:
     'Jaccard@10 (cosine kNN)'
     """
     return next((name for name in names if is_jaccard(name)), names[-1])
+
+
+def new_neighbor_measure(names: list[str]) -> str | None:
+    """The measure of new rows among themselves among the names; None where there is none.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.verdict import new_neighbor_measure
+    >>> new_neighbor_measure(["Jaccard@10 (cosine kNN)", "new-new Jaccard@10 (cosine kNN)"])
+    'new-new Jaccard@10 (cosine kNN)'
+    """
+    return next((name for name in names if name.startswith(NEW_JACCARD.format(""))), None)
 
 
 def predict_measure(names: list[str]) -> str:

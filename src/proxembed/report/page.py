@@ -50,7 +50,7 @@ def page_html(record: dict) -> str:
     script, style = (environment.loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     figures = [
         (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
-        for name in _drawn(record["summary"])
+        for name in views.shown_measures(record["summary"])[:2]
     ]
     adaptive = record.get("adaptive")
     shown = adaptive and adaptive["models"] and adaptive["history"]["best"]
@@ -99,24 +99,17 @@ def templates() -> Any:
     )
 
 
-def _drawn(summary: dict) -> list[str]:
-    """The primary measure and that of neighbours."""
-    names = summary["measures"]
-    neighbors = [name for name in names[1:] if name.startswith("Jaccard")]
-    return [names[0], *(neighbors or names[1:])[:1]]
-
-
 def _context(record: dict) -> dict[str, Any]:
     """Everything of the template that is neither figure nor script."""
     summary = record["summary"]
-    drawn = _drawn(summary)
+    shown = views.shown_measures(summary)
     scored = [entry["scores"] for entry in summary["leaderboard"]]
     further = [name for name in summary.get("further_measures", []) if any(name in scores for scores in scored)]
     return {
         "record": record,
         "s": summary,
-        "primary": drawn[0],
-        "shown": drawn,
+        "primary": shown[0],
+        "shown": shown,
         "every": [*summary["measures"], *further],
         "tiles": views.tiles(record),
         "queries": query_times(summary),
@@ -124,7 +117,7 @@ def _context(record: dict) -> dict[str, Any]:
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "labels": views.label_view(record.get("label_table")),
         "parts": views.component_view(record.get("components")),
-        "board": views.board_view(summary["best"], drawn[0], ALL_FEATURES),
+        "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
         "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),
         "base": ALL_FEATURES,
         "fold_gain": views.fold_gain_text,
@@ -137,7 +130,7 @@ def _context(record: dict) -> dict[str, Any]:
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
         "notes": summary["dataset"].get("notes", ()),
         "splitting": _splitting(summary["protocol"]),
-        "tested": any(scores[drawn[0]]["test"] is not None for scores in scored),
+        "tested": any(scores[shown[0]]["test"] is not None for scores in scored),
         "score": views.score_text,
         "number": views.number,
         "gain": views.gain_text,

@@ -77,6 +77,10 @@ def _compared(goal: dict, features: int) -> str:
     rival = goal["rival"]
     if rival is not None and rival["value"] is not None and sign * (rival["value"] - goal["value"]) > 0:
         sentences.append(f"A rival is ahead: {label(rival)} ({number(rival['value'])}).")
+    among = goal.get("new_rows")
+    if among is not None:
+        whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
+        sentences.append(f"New rows among themselves: {whole}.")
     hub = goal.get("hub")
     if hub is not None and hub > HUB:
         sentences.append(f"One training row is among the neighbours of {100 * hub:.0f} % of the rows.")

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.evaluate.measures import is_jaccard
+from proxembed.evaluate.verdict import new_neighbor_measure
+
 from .sections import unit_square
 
 LABEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -31,7 +34,22 @@ def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
     >>> number(0.12345), number(None), number(0.1, sign=True)
     ('0.123', '–', '+0.100')
     """
-    return "–" if value is None else f"{value:{'+' if sign else ''}.{digits}f}"
+    return "–" if value is None or math.isnan(value) else f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def shown_measures(summary: dict) -> list[str]:
+    """The measures of the tables: the primary one, that of neighbours and that of new rows among themselves.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import shown_measures
+    >>> shown_measures({"measures": ["macro F1 (ridge)", "macro AUC (ridge)", "Jaccard@10 (cosine kNN)"]})
+    ['macro F1 (ridge)', 'Jaccard@10 (cosine kNN)']
+    """
+    names = summary["measures"]
+    near = [name for name in names[1:] if is_jaccard(name)]
+    shown = [names[0], *(near or names[1:])[:1], new_neighbor_measure(names)]
+    return [name for name in dict.fromkeys(shown) if name is not None]
 
 
 def score_text(score: dict) -> str:

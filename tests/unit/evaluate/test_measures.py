@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from typer.testing import CliRunner
 
 import proxembed
@@ -17,6 +18,7 @@ from proxembed.workflow import comparison
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 5))
 Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
+FEW, MANY = (X, Y), (np.tile(X, (4, 1)) + 0.3 * rng.normal(size=(360, 5)), np.tile(Y, (4, 1)))
 QUICK = {"methods": "opls", "n_components": (1, 2), "folds": 2}
 
 
@@ -55,11 +57,21 @@ def test_a_planted_measure_orders_the_leaderboard_of_the_program_and_decides(pla
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_searched_for_and_compared(name):
+    X, Y = MANY if name.startswith("new-new") else FEW
     study = EmbeddingSearch(["opls", "pca"], (1, 2), measure=name, max_trials=2).fit(X, Y)
     assert np.isfinite(study.best_score_) and (study.best_score_ <= 0) == MEASURES[name].loss
     found = proxembed.compare(X, Y, **QUICK, measure=name).record["summary"]
     scores = [entry["scores"][found["measures"][0]]["mean"] for entry in found["leaderboard"]]
     assert found["measures"][0].startswith(name) and scores == sorted(scores, reverse=not MEASURES[name].loss)
+
+
+def test_new_rows_among_themselves_need_five_rows_per_neighbour():
+    measure, W = MEASURES["new-new Jaccard@10"], sp.csr_array(np.roll(np.eye(50), 1, axis=1))
+    labels = np.arange(50)[:, None] % 2 == [0, 1]
+    assert measure.value(labels, (labels, W)) == (0.0, 2)
+    assert measure.is_defined(labels) and not measure.is_defined(labels[:49])
+    assert np.isnan(measure.value(labels, None)[0]) and np.isnan(measure.failed(labels[:49]))
+    assert measure_of("new-new Jaccard@3").is_defined(labels[:15])
 
 
 def test_a_function_goes_wherever_a_name_goes():

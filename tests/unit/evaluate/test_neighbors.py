@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from proxembed.evaluate import neighbors
 from proxembed.evaluate.metrics import row_jaccard
-from proxembed.evaluate.neighbors import hub_share, neighbor_scores, neighbor_weights
+from proxembed.evaluate.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 
 
 def by_definition(Z, Z_train, k):
@@ -30,6 +30,32 @@ def test_equals_the_definition_in_any_block(block_bytes):
     found = neighbor_weights(Z, Z_train, 6, block_bytes=block_bytes).toarray()
     np.testing.assert_allclose(found, by_definition(Z, Z_train, 6), atol=1e-14)
     assert (np.count_nonzero(found, axis=1) > 6).any(), "some rows tie at the last place"
+
+
+@pytest.mark.parametrize("block_bytes", [1, 8 * 30 * 7, 2**26])
+def test_new_rows_are_near_each_other_and_never_themselves(block_bytes):
+    """By the definition, one row at a time against all others; the training rows set centre and constant alone."""
+    rng = np.random.default_rng(3)
+    Z_train, Z = rng.normal(size=(40, 3)) + 2, rng.integers(0, 3, size=(30, 3)).astype(float)
+    found = new_neighbor_weights(Z, Z_train, 4, block_bytes=block_bytes).toarray()
+    mean = Z_train.mean(axis=0)
+    E = np.column_stack([Z - mean, np.full(30, np.sqrt(((Z_train - mean) ** 2).mean()))])
+    cosine = np.round(E @ E.T / np.linalg.norm(E, axis=1) / np.linalg.norm(E, axis=1)[:, None], 12)
+    np.fill_diagonal(cosine, -np.inf)
+    cut = np.sort(cosine, axis=1)[:, -4, None]
+    above, level = cosine > cut, cosine == cut
+    expected = (above + level * ((4 - above.sum(axis=1)) / level.sum(axis=1))[:, None]) / 4
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+    sparse = new_neighbor_weights(sp.csr_array(Z), sp.csr_array(Z_train), 4, block_bytes=block_bytes)
+    np.testing.assert_allclose(sparse.toarray(), expected, atol=1e-14)
+    assert np.all(np.diag(found) == 0)
+
+
+def test_all_other_rows_are_neighbours_where_they_are_few():
+    found = new_neighbor_weights(np.eye(3), np.eye(3), 10).toarray()
+    np.testing.assert_allclose(found, (1 - np.eye(3)) / 2)
+    with pytest.raises(ValueError, match="Z has 1 row"):
+        new_neighbor_weights(np.ones((1, 2)), np.eye(2))
 
 
 def test_one_axis_orders_rows_by_the_angle():

@@ -7,8 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import ALL_FEATURES, Arm
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
+from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision, row_jaccard
+from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
@@ -129,6 +130,27 @@ def test_an_arm_that_predicts_is_measured_by_its_own_scores_everywhere():
     assert entry["arm"] == "forest scores" and entry["scores"]["macro average precision (ridge)"]["test"] == value
     assert entry["scores"]["log-loss (ridge)"]["test"] < 1 and entry["query_seconds"] > 0
     assert b"forest scores" not in predictions_npz(results)[:2]
+
+
+def test_label_lookup_places_training_rows_at_their_labels_and_grows_no_forest_of_its_own(monkeypatch):
+    X, Y = data(180)
+    dataset = Dataset(X, Y, train_idx=range(120), test_idx=range(120, 180))
+    fits, fit = [], ForestScores._fit
+    monkeypatch.setattr(ForestScores, "_fit", lambda self, X, Y: fits.append(1) or fit(self, X, Y))
+    arms = [each.arm for each in entrants(X, Y) if each.arm.name == "forest scores"]
+    arms = (Arm(ALL_FEATURES, None, rival=True), *arms)
+    results = run(Protocol(arms, (2,), splitting=Splitting(n_folds=2), standard=True), dataset)
+    assert len(fits) == 3 and results.protocol["arms"] == [ALL_FEATURES, "forest scores", "label lookup"]
+    part = prepare(dataset, Split("test", np.arange(120), np.arange(120, 180)))
+    shares = ForestScores().fit(part.X, part.Y.toarray()).decision_function(part.X_held_out) + 0.5
+    near = neighbor_weights(shares, Y[:120].astype(float), 10)
+    found = {row["measure"]: row["value"] for row in results.rows if row["arm"] == "label lookup" and row["fold"] == "test"
+             and row["readout"] == "cosine kNN"}  # fmt: skip
+    assert found["Jaccard@10"] == pytest.approx(jaccard_at_k(Y[120:], Y[:120], near), abs=1e-12)
+    among = new_neighbor_weights(shares, Y[:120].astype(float), 10)
+    kept = results.new_similarity["label lookup", None, "test"]
+    np.testing.assert_allclose(kept, row_jaccard(Y[120:], Y[120:], among), atol=1e-12)
+    assert found["new-new Jaccard@10"] == kept.mean()
 
 
 def test_neighbours_of_scores_are_those_of_rows_of_scores():
