@@ -137,7 +137,7 @@ def readout_work(n: int, m: int, k: int, n_labels: int) -> float:
     """
     near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
     own = step_work("step:readout", Shape(n, k, k, n_labels)) + step_work("step:neighbours", near)
-    return own + step_work("step:precision", Shape(m, k, k, n_labels))
+    return own + 2 * step_work("step:precision", Shape(m, k, k, n_labels))  # of ridge scores and of neighbours' shares
 
 
 def decision_work(n: int, n_labels: int, k: int) -> float:

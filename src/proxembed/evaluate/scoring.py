@@ -32,7 +32,6 @@ from .rivals import ForestProximity
 from .score_arms import fitted_scores
 
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
-QUERIES = 200
 Placed = list[tuple[Any, Any]]
 Value = tuple[float, int]
 Scores = dict[tuple[str, str], Value]
@@ -187,7 +186,9 @@ class Readings:
     def neighbors(self, k: int) -> tuple[Any, ...]:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
         if k not in self._near:
+            started = time.perf_counter()
             self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k)
+            self._seconds[k] = time.perf_counter() - started
         return (self.part.Y, self._near[k], *(() if self.part.known is None else (self.part.known,)))
 
     def new_neighbors(self, measure: Measure) -> tuple[Any, ...] | None:
@@ -200,8 +201,17 @@ class Readings:
         known = self.part.known_held_out
         return (Y, self._near_new[k], *(() if known is None else (known,)))
 
+    def query_seconds(self, k: int) -> float:
+        """Seconds that 1,000 queries for the k nearest training rows take, by those of the held-out rows."""
+        self.neighbors(k)
+        return 1000 * self._seconds[k] / self.Z_held_out.shape[0]
+
     @cached_property
     def _near(self) -> dict[int, Any]:
+        return {}
+
+    @cached_property
+    def _seconds(self) -> dict[int, float]:
         return {}
 
     @cached_property
@@ -310,31 +320,13 @@ def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> S
             reading = readings.of(measure)
         found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives, part.known_held_out)
     k = protocol.neighbor_measure.n_neighbors
-    near, spent = readings.neighbors(k), query_seconds(readings.Z_held_out, readings.Z, k)
+    near, spent = readings.neighbors(k), readings.query_seconds(k)
     among = readings.new_neighbors(protocol.new_neighbor_measure)
     similarity, new = (
         None if each is None else row_jaccard(part.Y_held_out, *each, known=part.known_held_out)
         for each in (near, among)
     )
     return Scored(found, readings.scores, similarity, new, hub_share(near[1], k), spent)
-
-
-def query_seconds(Z_held_out: Any, Z: Any, k: int) -> float:
-    """Seconds that 1,000 queries for the k nearest training rows take, the median of three runs of at most 200 rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.scoring import query_seconds
-    >>> query_seconds(np.eye(3), np.eye(3), 1) > 0
-    True
-    """
-    rows, seconds = Z_held_out[:QUERIES], []
-    for _ in range(3):
-        started = time.perf_counter()
-        neighbor_weights(rows, Z, k)
-        seconds.append(time.perf_counter() - started)
-    return 1000 * float(np.median(seconds)) / rows.shape[0]
 
 
 def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:

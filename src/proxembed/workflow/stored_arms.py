@@ -26,7 +26,7 @@ from proxembed.study.storage import digest
 from .run_folder import npz_bytes
 
 ARMS = ".comparison"
-ARRAYS = ("predictions", "similarity")
+ARRAYS = ("predictions", "similarity", "new_similarity")
 NUMBERS = ("hubs", "queries")
 
 
