@@ -392,7 +392,7 @@ def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 
         ("logistic regression", LogisticScores(), {"grid": LOGISTIC_GRID}, {"seconds": _logistic_seconds(shape)}),
         ("label scores", LabelScores(**drawn), {}, {}),
         ("forest scores", grown, {"lookup": Arm("label lookup", None, True)},
-         {"seconds": _forest_seconds(shape, grown), "share": 0.4}),
+         {"seconds": shape.splits * _forest(shape, grown), "share": 0.4}),
         ("forest proximity", proximity, {}, {}),
         ("random projection", GaussianRandomProjection(**drawn), {}, {}),
         ("gradient boosting", BoostedScores(**drawn), {},
@@ -458,9 +458,20 @@ def _logistic_seconds(s: Shape) -> float:
     return s.splits * label * (3 * s.c + 6 * min(s.c, 10))
 
 
-def _forest_seconds(s: Shape, forest: ForestScores) -> float:
-    n = min(s.n, forest.max_rows)
-    return s.splits * forest.n_estimators * n * np.log2(n + 1) * np.sqrt(s.d) * (3e-8 + 5e-10 * s.c)
+def _forest(s: Shape, forest: ForestScores) -> float:
+    return forest_seconds(min(s.n, forest.max_rows), s.d, s.c, forest.n_estimators)
+
+
+def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
+    """Forecast seconds of growing so many trees for c labels on n rows of d features.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.arms import forest_seconds
+    >>> bool(forest_seconds(1000, 50, 5, 100) < forest_seconds(2000, 50, 5, 100))
+    True
+    """
+    return float(trees * n * np.log2(n + 1) * np.sqrt(d) * (3e-8 + 8e-10 * c))
 
 
 def _boosted_seconds(s: Shape) -> float:

@@ -25,6 +25,10 @@ RIVALS = {
     "ForestProximity": "forest proximity",
 }
 MOST_COORDINATES = 2000  # above, other routes are taken
+WIDE, ITERATIVE = (
+    5000,
+    3.0,
+)  # more rows and features take conjugate gradients, dearer than the table has it by this factor
 TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3")
 LINEAR = TERMS[:6]
 KERNEL = (*LINEAR, *TERMS[6:10])
@@ -83,7 +87,8 @@ def step_work(step: str, shape: Shape | dict[str, float]) -> float:
     True
     """
     values = shape.terms() if isinstance(shape, Shape) else shape
-    return sum(seconds * values[term] for term, seconds in table()[step].items())
+    wide = isinstance(shape, Shape) and min(shape.n, shape.d) > WIDE
+    return (ITERATIVE if wide else 1.0) * sum(seconds * values[term] for term, seconds in table()[step].items())
 
 
 def fit_work(estimator: Any, shape: Shape) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 from collections.abc import Mapping
@@ -117,7 +118,8 @@ def _evidence(summary: Mapping | None) -> str:
     goals = [f"- **{goal['title']}: {goal['word']}.** {_plain(goal['sentence'])}" for goal in verdict["goals"].values()]
     lines = [*(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", head]
     for entry in summary["best"]:
-        scores = [f"{entry['scores'][name]['mean']:.3f}" for name in names]
+        means = [entry["scores"][name]["mean"] for name in names]
+        scores = ["-" if mean is None or math.isnan(mean) else f"{mean:.3f}" for mean in means]
         lines.append("| " + " | ".join([_plain(entry["arm"]), str(entry["k"] or "-"), *scores]) + " |")
     return "\n".join(lines)
 

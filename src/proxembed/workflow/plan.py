@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
+from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants, forest_seconds
 from proxembed.evaluate.costs import (
     Shape,
     decision_work,
@@ -396,9 +396,9 @@ def _fit(estimator: Any, shape: Shape, cuts: Cuts) -> float:
     """Work of a fit on these rows; a forest grows on some and places all."""
     if not isinstance(estimator, ForestProximity):
         return fit_work(estimator, shape)
-    grown = step_work("forest proximity", shape.rows(min(shape.n, FOREST)))
-    placed = step_work("forest proximity", shape) - grown
-    return max(placed, 0.0) + grown * min(shape.n, cuts.forest) / min(shape.n, FOREST)
+    placed = step_work("forest proximity", shape) - step_work("forest proximity", shape.rows(min(shape.n, FOREST)))
+    grown = forest_seconds(min(shape.n, cuts.forest), shape.d, shape.c, estimator.n_estimators)
+    return max(placed, 0.0) + grown
 
 
 def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searched: bool) -> Iterator[dict[str, Any]]:
