@@ -323,7 +323,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                     raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
                 classifier.fit(X, labels.decode(labels.Y))
             else:
-                known, Y = labels.known, labels.Y
+                known, Y = labels.known_cells, labels.Y
                 scores = cross_fitted_scores(classifier, X, Y, self.cv, known) if scores is None else scores
                 cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known)
                 classifier.fit(X, Y.toarray().astype(np.int64) if known is None else labels.indicator)

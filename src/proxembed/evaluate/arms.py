@@ -463,7 +463,7 @@ def _forest(s: Shape, forest: ForestScores) -> float:
 
 
 def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
-    """Forecast seconds of growing so many trees for c labels on n rows of d features.
+    """Forecast seconds of growing trees for c labels on n rows of d features.
 
     Examples
     --------

@@ -241,9 +241,9 @@ def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Meas
     held_out = theirs.Y.toarray() > 0, readout.scores(Z_held_out)
     own_rows = mine.Y.toarray() > 0, readout.scores(Z[own])
     return _Fold(
-        measure.value(*held_out, known=theirs.known)[0],
-        measure.value(*own_rows, known=mine.known)[0],
-        average_precision(*held_out, theirs.known),
+        measure.value(*held_out, known=theirs.known_cells)[0],
+        measure.value(*own_rows, known=mine.known_cells)[0],
+        average_precision(*held_out, theirs.known_cells),
     )
 
 

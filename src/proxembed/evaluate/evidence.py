@@ -173,7 +173,7 @@ def _panel(title: str, Z, Z_held_out, part: Part, label_names) -> tuple:
     plane, shown = Z[:, :SHOWN], Z_held_out[:, :SHOWN]
     directions = None if label_names is None else _directions(shown, part.Y_held_out, label_names)
     weights = neighbor_weights(shown, plane[part.known_rows])
-    similarity = jaccard_at_k(part.Y_held_out, part.Y, weights, part.known, known=part.known_held_out)
+    similarity = jaccard_at_k(part.Y_held_out, part.Y, weights, part.known_cells, known=part.known_held_out)
     return title, shown, similarity, directions
 
 
@@ -196,6 +196,6 @@ def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
 def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
     unseen, Y = unseen_scores(method, part.X, part.labels, part.groups), part.Y.toarray() > 0
-    probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known))
+    probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known_cells))
     error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)
-    return tune_thresholds(unseen, Y, known=part.known).cuts, error
+    return tune_thresholds(unseen, Y, known=part.known_cells).cuts, error

@@ -86,16 +86,16 @@ def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) 
     """
     rng = np.random.default_rng(part.seed)
     shuffled = replace(part, labels=part.labels.take(rng.permutation(part.labels.n)))
-    told = _Steps(progress or (lambda done, total, text: None))
-    plain = told(f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _places(layout, part, False, False))
+    step = _Steps(progress or (lambda done, total, text: None))
+    plain = step(f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _places(layout, part, False, False))
     honest = layout.label_kind is not None and plain.inside - plain.outside > HONEST_ABOVE
-    told.total = 4 if honest else 2
-    found = [(plain, told("the map of shuffled labels", lambda: _places(layout, shuffled, False, True)))]
+    step.total = 4 if honest else 2
+    found = [(plain, step("the map of shuffled labels", lambda: _places(layout, shuffled, False, True)))]
     if honest:
-        first = told("the honest map, by models of folds", lambda: _places(layout, part, True, False))
-        null = told("the honest map of shuffled labels", lambda: _places(layout, shuffled, True, True))
+        first = step("the honest map, by models of folds", lambda: _places(layout, part, True, False))
+        null = step("the honest map of shuffled labels", lambda: _places(layout, shuffled, True, True))
         found.insert(0, (first, null))
-    told("done", lambda: None)
+    step("done", lambda: None)
     return found
 
 
@@ -119,7 +119,7 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
         fitted = clone(layout).set_params(honest=honest)
         train = fitted.fit_transform(part.X, part.labels if layout.label_kind is not None else None)
         new = fitted.transform(part.X_held_out)
-    known = part.known, part.known_held_out
+    known = part.known_cells, part.known_held_out
     figures = map_figures(train[part.known_rows], new, part.Y, part.Y_held_out, *known)
     return Places(honest, shuffled, train, new, **figures)
 
@@ -157,7 +157,7 @@ def laid_out(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, 
 def scored_places(places: np.ndarray, new: np.ndarray, part: Part) -> tuple[np.ndarray, float]:
     """The places of the held-out rows with their Jaccard@10 among the training rows that ``even_sample`` takes."""
     some = even_sample(len(part.known_rows), LAID_OUT)
-    known = None if part.known is None else part.known[some]
+    known = None if part.known_cells is None else part.known_cells[some]
     weights = neighbor_weights(new, places, K)
     return new, jaccard_at_k(part.Y_held_out, part.Y[some], weights, known, known=part.known_held_out)
 

@@ -76,14 +76,14 @@ class Part:
         return sp.csr_array(self.read.Y).astype(np.uint8)
 
     @cached_property
-    def known(self) -> np.ndarray | None:
+    def known_cells(self) -> np.ndarray | None:
         """True where a cell of these rows is known, (rows, c); None where all are."""
-        return self.read.known
+        return self.read.known_cells
 
     @cached_property
     def targets(self) -> np.ndarray:
         """Labels of these rows for a read-out, (rows, c): an unknown cell is the mean of its label."""
-        return self.Y.toarray().astype(bool) if self.known is None else self.read.with_means().Y.toarray()
+        return self.Y.toarray().astype(bool) if self.known_cells is None else self.read.with_means().Y.toarray()
 
     @property
     def y(self) -> Any:
@@ -125,7 +125,7 @@ def make_part(
         kind = choose_scaling(own, own_labels, facts.get("groups"), facts.get("seed", 0))
     state = features_fit(kind, own)
     truth = labels.take(held_out)
-    facts["known_held_out"] = truth.known
+    facts["known_held_out"] = truth.known_cells
     scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
     return Part(scaled[0], own_labels, scaled[1], truth.Y.toarray() > 0, scaling=kind, **facts)
 

@@ -64,7 +64,7 @@ def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 
 
 def _value(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray) -> float:
     """Mean over the folds of the macro average precision; 0 of a fold without a positive row."""
-    total, Y, T, known = 0.0, labels.Y.toarray() > 0, labels.with_means().Y.toarray(), labels.known
+    total, Y, T, known = 0.0, labels.Y.toarray() > 0, labels.with_means().Y.toarray(), labels.known_cells
     for each in range(fold.max() + 1):
         train, held_out = fold != each, fold == each
         if not train.any():

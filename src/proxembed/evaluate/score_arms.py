@@ -43,7 +43,7 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     [(203, 7), (97, 7)]
     """
     X, Y = part.X[part.known_rows], part.Y.toarray()
-    y = Y if part.known is None else part.read.indicator
+    y = Y if part.known_cells is None else part.read.indicator
     estimator = _chosen(arm, X, Y, y, part.inner)
     model = clone(estimator).fit(X, y)
     own = getattr(model, "own_scores_", None)

@@ -79,7 +79,7 @@ def known_columns(labels: LabelMatrix) -> Iterator[tuple[Any, np.ndarray]]:
     >>> [column.tolist() for _, column in known_columns(LabelMatrix.of([[1, np.nan], [0, 1]]))]
     [[True, False], [True]]
     """
-    Y, known = labels.Y.toarray() > 0, labels.known
+    Y, known = labels.Y.toarray() > 0, labels.known_cells
     for j in range(labels.c):
         rows = slice(None) if known is None else np.flatnonzero(known[:, j])
         yield rows, Y[rows, j]

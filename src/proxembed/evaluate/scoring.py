@@ -176,12 +176,12 @@ class Readings:
     @cached_property
     def labels(self) -> np.ndarray:
         """Predicted labels of the held-out rows by the shared rule of thresholds, (m, c)."""
-        return apply_thresholds(self.scores, tune_thresholds(self.own_scores, self.Y, known=self.part.known))
+        return apply_thresholds(self.scores, tune_thresholds(self.own_scores, self.Y, known=self.part.known_cells))
 
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
-        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known))
+        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells))
 
     def neighbors(self, k: int) -> tuple[Any, ...]:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
@@ -189,7 +189,7 @@ class Readings:
             started = time.perf_counter()
             self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k)
             self._seconds[k] = time.perf_counter() - started
-        return (self.part.Y, self._near[k], *(() if self.part.known is None else (self.part.known,)))
+        return (self.part.Y, self._near[k], *(() if self.part.known_cells is None else (self.part.known_cells,)))
 
     def new_neighbors(self, measure: Measure) -> tuple[Any, ...] | None:
         """As ``neighbors``, of the other held-out rows; None where there are too few."""
@@ -275,7 +275,7 @@ class LookupReadings(ScoreReadings):
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         super().__init__(Z, Z_held_out, part)
-        known = True if part.known is None else part.known
+        known = True if part.known_cells is None else part.known_cells
         self.Z, self.Z_held_out = np.where(known, self.Y, Z + 0.5), Z_held_out + 0.5
 
 
@@ -315,7 +315,7 @@ def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> S
     for name, readout in (*protocol.measures, *protocol.further_measures) if pairs is None else pairs:
         measure = protocol.measure_named(name)
         if readout == NEIGHBORS and measure.reads == "scores":
-            reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y, part.known)
+            reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y, part.known_cells)
         else:
             reading = readings.of(measure)
         found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives, part.known_held_out)

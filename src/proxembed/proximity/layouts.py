@@ -20,7 +20,7 @@ LAYOUTS = ("opentsne", "umap", "sklearn")
 PERPLEXITY, UMAP_NEIGHBORS = 30, 15
 FEW = 10  # rows below which a layout has no neighbourhoods to show
 PLACED_BY = 15  # neighbours that place a new row
-WIDTH, SPACING = 3.0, 5  # the unit of distances on the map: so many times the median distance of the 5th neighbour
+WIDTH, SPACING = 3.0, 5  # the unit of distances on the map, in median distances of the 5th neighbour
 STEPS, BLOCK = 25, 4096
 
 

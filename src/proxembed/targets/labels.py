@@ -99,7 +99,7 @@ class LabelMatrix:
         return scored_rows(self.unknown, self.n)
 
     @property
-    def known(self) -> np.ndarray | None:
+    def known_cells(self) -> np.ndarray | None:
         """True where a cell is known, (n, c); None where all are."""
         return None if self.unknown is None else ~self.unknown.toarray()
 

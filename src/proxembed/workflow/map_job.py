@@ -28,7 +28,7 @@ KINDS = (".html", ".png", ".svg")
 
 
 def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:
-    """The unfitted layout of a method by name, for so many training rows.
+    """The unfitted layout of a method by name, for a number of training rows.
 
     Parameters
     ----------
@@ -162,5 +162,5 @@ def map_facts(record: dict) -> dict[str, Any]:
     for pair in record["pairs"]:
         own, null = ({name: pair[each][name] for name in names} for each in ("map", "null"))
         maps.append({"map": "honest" if pair["honest"] else "plain", **own, "null": null})
-    told = ("name", "method", "layout", "seed", "train", "held_out", "chance")
-    return {**{name: record[name] for name in told}, "maps": maps}
+    shared = ("name", "method", "layout", "seed", "train", "held_out", "chance")
+    return {**{name: record[name] for name in shared}, "maps": maps}
