@@ -15,7 +15,7 @@ from papers.own_scores import OWN, run_own, try_own
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of
-from proxembed.evaluate.part import make_part, prepare, rows_known
+from proxembed.evaluate.part import make_part, prepare, rows_scored
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import RIDGE, measure_name
 from proxembed.evaluate.scoring import lost, run_arm
@@ -64,7 +64,7 @@ def tuning_splits(dataset: Dataset, effort: Effort, seed: int) -> list[Split]:
     ``tuning_rows``, so that none of few is lost.
     """
     rng, train = np.random.default_rng((seed, TUNING_DRAW)), standard_split(dataset).train
-    known = rows_known(dataset)[train]
+    known = rows_scored(dataset)[train]
     labelled, others = rng.permutation(train[known]), rng.permutation(train[~known])
     labelled = labelled[: max(effort.tuning_rows // 2, effort.tuning_rows - len(others))]
     rows = np.sort(np.concatenate([labelled, others[: effort.tuning_rows - len(labelled)]]))

@@ -1,6 +1,7 @@
 """Settings and fixtures shared by every test."""
 
 import os
+import zlib
 
 # scikit-learn's estimator checks test array API support only when scipy was imported with this switch on.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -12,6 +13,20 @@ from hypothesis import settings  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
+
+
+# Laws of every estimator with every variant of X: `make test` runs one case in three, `make test-slow` the others.
+THINNED = ("contracts/test_operators.py", "invariants/test_estimators.py", "invariants/test_symmetries.py",
+           "invariants/test_routes.py", "contracts/test_odd_parameters.py")  # fmt: skip
+ONE_IN = 3
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the cases that wait for the longer run; which ones follows from their names alone."""
+    for item in items:
+        path = item.path.as_posix()
+        if path.endswith(THINNED) and zlib.crc32(item.name.encode()) % ONE_IN:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -173,7 +173,8 @@ class SearchResult(Comparison):
     >>> import proxembed
     >>> from proxembed.data import digits
     >>> data = digits().take(range(300))
-    >>> found = proxembed.search(data, methods="opls", n_components=5, max_trials=1, folds=2, shuffles=0)
+    >>> found = proxembed.search(data, methods="opls", n_components=5, max_trials=1, folds=2, shuffles=0,
+    ...                          max_work=5)
     >>> found.name, found.embedding.shape, found.model.predict(data.X[:2]).shape
     ('OPLS', (300, 5), (2, 7))
     """

@@ -238,7 +238,7 @@ def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize("name", [SIGNALS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in SIGNALS[1:])])
 def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(unsplit, tmp_path, name):
     out, number = tmp_path / "out", getattr(signal, name)
     code, told = signalled(unsplit, out, number, "diagnosis", 1)

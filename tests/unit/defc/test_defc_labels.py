@@ -83,6 +83,7 @@ def test_training_rows_with_one_label_each_learn_cuts_where_validation_rows_have
     assert plain.classifier_.thresholds_ is None and (plain.predict(X).sum(axis=1) == 1).all()
 
 
+@pytest.mark.slow
 def test_nearest_neighbours_err_less_on_noisy_arcs():
     """Spec 13.12, its half for 1-NN, on fewer rows: at least 15 per cent fewer errors, over three draws."""
     before = after = 0.0

@@ -56,6 +56,7 @@ def test_panels_are_the_test_rows_and_shuffled_labels_are_at_chance(made):
     assert np.diag(same) == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_maps_of_all_components_are_laid_out_where_asked_for(made):
     """Eight labels that one component cannot tell apart: the layout of all of them does, that of noise does not."""
     data, split = made

@@ -66,6 +66,7 @@ def test_the_progress_has_one_total_for_sets_of_unequal_numbers_of_fits_and_ends
     assert totals == {sum(map(len, parts.values()))} == {done[-1]} and done == sorted(done)
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_finds(folder, tmp_path, small):
     found = []
     for jobs in (1, 2):

@@ -182,7 +182,7 @@ def test_an_interrupted_search_resumes_from_python_with_its_budget(two_rivals, t
         proxembed.search(data, **QUICK, folder="a", resume="b")
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_path, monkeypatch, n_jobs):
     data = proxembed.data.digits().take(range(200))
     options = {**QUICK, "max_trials": 2, "max_seconds": None, "n_jobs": n_jobs}
