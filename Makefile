@@ -12,7 +12,7 @@ export SCIPY_ARRAY_API = 1
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
 	@echo "make test    ruff, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
-	@echo "make test-slow  the tests that make test leaves out: minutes each, of searches with their default budgets"
+	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two cases in three of the laws"
 	@echo "make kill-test  a search killed with -9 at KILLS=20 moments, resumed each time, beside one that was not"
 	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
