@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.arms import settings
 from proxembed.evaluate.measures import measure_of
-from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.model import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, param, shown
@@ -22,13 +22,15 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .candidates import FIRST, candidates, component_sizes
+from .fold_parts import FoldParts
 from .method_strategies import MethodStrategy
 from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from .study import Study
-from .trials import Choice, FoldScores, MethodTrial, chosen, fold_count, untuned
+from .trials import Choice, FoldScores, MethodTrial, chosen, final_fold_count, fold_count, untuned
 from .work_budget import WorkBudget
 
 LEADERS = 5
+FINAL_SEED = 2  # after that of the folds of the race, and of a comparison
 SIZE = Param(low=1, integer=True)
 WORK = Param(above=0, high=1e12)
 
@@ -42,9 +44,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
     configurations drawn from the ranges that the methods declare: one fit serves all sizes, scaling is fitted inside
-    each fold, the read-out is multi-output ridge. Below 1,000 rows each is scored on all rows of all folds; from there
-    on by successive halving over rows and folds, or by drawn configurations alone. The best mean over the folds is
-    chosen, and fitted again on all rows; the untuned kernel form is left only for more than one standard error of the
+    each fold, the read-out is multi-output ridge. Below 1,000 rows each is scored on all rows of all folds. From there
+    on successive halving over rows and folds, or drawn configurations alone, leave the best configuration of each of
+    the eight best methods, and these are scored on other folds (``final_cv``). The best mean over the folds is chosen,
+    and fitted again on all rows; the untuned kernel form is left only for more than one standard error of the
     differences fold by fold. The mean of a winner among many flatters it: ``choice_score_`` does not.
 
     Attributes
@@ -53,11 +56,17 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     best_params_ : dict
         Method, size, and the parameters that are not at their defaults.
     best_score_ : float
-        The mean of the choice over the folds: that of a winner among many.
+        The mean of the choice over the folds on which it was made: that of a winner among many.
     choice_score_ : float or None
         What to expect of it: the mean over the folds of what the same choice, made without that fold, scores on it.
     anchored_ : bool
         Whether the untuned ``Kernelized(OPLS())`` was kept, though another had a better mean.
+    n_chosen_from_ : int
+        How many configurations were scored on all folds on which the choice was made.
+    n_choice_folds_ : int
+        The number of these folds.
+    final_ : bool
+        Whether these are the final folds; False where the budget left fewer than two configurations on these.
     leaders_ : list of estimators
         Unfitted, at their best sizes: the choice, then the best configuration of each of the best methods, five in all.
     scaling_ : str
@@ -65,7 +74,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     trials_ : list of dict
         Of each configuration: method, params, k (best size), score (its mean over folds), scores (the mean at each
         size), by_fold (at the best size), rows (trained on), complete (whether on all rows of all folds; scores of
-        others are not comparable), seconds, failure, notes.
+        others are not comparable), final (the mean at each size over final folds, or None), seconds, failure, notes.
     interrupted_ : bool
         Whether Ctrl-C ended the search; the best so far is kept. After Ctrl-C in the last fit, ``fit`` raises
         KeyboardInterrupt, and all attributes but ``best_estimator_`` and ``classes_`` are there.
@@ -119,6 +128,14 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         kw_only=False,
         doc="Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter; None: 5 "
         "folds below 1,000 rows, else 3. Rows with unknown labels are never held out.",
+    )
+    final_cv: Any = param(
+        default=None,
+        choices=(None, 0),
+        words="a number of folds or a splitter",
+        doc="Other folds, on which the best few are scored again and the choice is made: stratified folds of another "
+        "seed (folds of whole groups where groups are given), or a splitter; 0: none, the choice is made on ``cv``. "
+        "None: 5 folds from 1,000 rows on, none below, or where ``cv`` is a splitter.",
     )
     measure: Any = param(
         default="macro average precision",
@@ -226,26 +243,37 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
         seed, strategy = self._seed(), self._strategy(MethodStrategy, "strategy")(*self._candidates(labels))
         known = None if groups is None else np.asarray(groups)[labels.rows_scored]
-        splits = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
-        parts = self._parts(X, labels, groups, splits, seed)
+        race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
+        final = self._final_splits(X, labels, seed, groups, known)
+        folds = self._folds([*race, *final], X, labels, groups, seed)
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
-        scores = FoldScores(parts, X.shape[0], sizes, measure_of(self.measure), budget)
+        scores = FoldScores(folds, X.shape[0], sizes, measure_of(self.measure), budget, len(race))
         work = None if budget is None else budget.work
-        data = {"features": X, "labels": labels, "inner folds": splits, "scaling": self.scaling_}
+        data = {"features": X, "labels": labels, "inner folds": race, "final folds": final, "scaling": self.scaling_}
         return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
 
-    def _parts(self, X, labels: LabelMatrix, groups, splits: list[Split], seed: int) -> tuple[Part, ...]:
+    def _final_splits(self, X, labels: LabelMatrix, seed: int, groups, known) -> list[Split]:
+        """The folds of the choice, where these are others than those of the race."""
+        cv = self.final_cv
+        if cv is None:
+            cv = final_fold_count(labels.n, known) if self.cv is None or isinstance(self.cv, Integral) else 0
+        if isinstance(cv, Integral) and not isinstance(cv, bool) and cv == 0:
+            return []
+        return self._splits_of(cv, "final_cv", X, labels, (seed + FINAL_SEED) % 2**32, groups)
+
+    def _folds(self, splits: list[Split], X, labels: LabelMatrix, groups, seed: int) -> FoldParts:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
-        rng, kind = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
-        self.scaling_ = kind
-        return tuple(make_part(X, labels, rng.permutation(split.train), split.held_out, kind) for split in splits)
+        rng, self.scaling_ = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
+        drawn = [Split(split.name, rng.permutation(split.train), split.held_out) for split in splits]
+        return FoldParts(X, labels, drawn, self.scaling_)
 
     def _keep(self, study: Study, best: Choice, X, y, groups) -> None:
-        first = self._by_title(study, best)
         method = _sized(best.trial, best.k)
-        self.leaders_ = [method, *(_sized(t) for t in list(first.values())[1:LEADERS])]
+        others = [t for t in self._by_title(study, best).values() if t is not best.trial]
+        self.leaders_ = [method, *(_sized(t, t.best(best.rung)[1] or None) for t in others[: LEADERS - 1])]
         self.best_params_ = {"method": best.trial.title, **settings(method)}
         self.best_score_, self.choice_score_, self.anchored_ = best.mean, best.score, best.anchored
+        self.n_chosen_from_, self.n_choice_folds_, self.final_ = len(best.among), len(best.rung.folds), best.final
         self.trials_ = [t.plain() for t in study.trials]
         self.interrupted_ = study.interrupted
         self.work_, self.stopped_by_clock_ = study.work_done, study.stopped_by_clock
@@ -256,13 +284,17 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.classes_ = self.best_estimator_[-1].classes_
 
     def _by_title(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
-        """The choice, then the best complete trial of each title; the anchor, or what has left it, is among three."""
+        """The choice, then the best trial of each title on its folds, then complete ones; the anchor, or what has left
+        it, is among three."""
+        among = sorted(best.among, key=lambda t: -t.best(best.rung)[0])
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score)
-        first = {t.title: t for t in reversed([best.trial, *complete])}
-        titles = list(dict.fromkeys(t.title for t in [best.trial, *complete]))
-        anchor = next((t.title for t in complete if untuned(t.config)), None)
+        ranked = [best.trial, *among, *complete]
+        first = {t.title: t for t in reversed(ranked)}
+        titles = list(dict.fromkeys(t.title for t in ranked))
+        anchor = next((t.title for t in ranked if untuned(t.config)), None)
         if anchor is not None and anchor != best.trial.title:
-            first[anchor] = chosen(t for t in complete if t.title == anchor).trial
+            own = [t for t in best.among if t.title == anchor]
+            first[anchor] = chosen(own).trial if own else first[anchor]
             at = min(titles.index(anchor), 2)
             titles.remove(anchor)
             titles.insert(at, anchor)
@@ -329,4 +361,4 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
 def _sized(t: MethodTrial, k: int | None = None):
     """The unfitted estimator of a trial, at a size or at its best one."""
-    return clone(t.config).set_params(n_components=k or t.best(t.standing()[0])[1])
+    return clone(t.config).set_params(n_components=k or t.best(t.furthest)[1])

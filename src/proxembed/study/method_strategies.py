@@ -16,24 +16,24 @@ from proxembed.evaluate.arms import settings
 from .candidates import Candidate
 from .strategies import Strategy, register
 from .study import Study, Work
-from .trials import KEEP, MethodTrial, best_trial
+from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists
 
 WIDTH = 9
 FAVOURITES = 3
 TRIES = 50
 GROWTH = 2.0
 SLACK = 1.25
+FINAL_SHARE = 0.5  # of the budget, at most, for the folds on which the choice is made
 
-Rung = tuple[int, int]
 Batches = Iterator[list[Work]]
 
 
 def cost(study: Study, t: MethodTrial, rows: int) -> float:
     """Forecast seconds of a fit of this trial on ``rows`` rows, from earlier fits of it or of others."""
-    known = {m: max(o.seconds for o in t.at(m)) for m, _ in sorted(t.outcomes)}
+    known = {m: max(_seconds_on(t, m)) for m in {m for m, _ in t.outcomes}}
     if not known:
-        same = [o.seconds for other in study.trials if other.title == t.title for o in other.at(rows)]
-        any_method = [o.seconds for other in study.trials for o in other.at(rows)]
+        same = [seconds for other in study.trials if other.title == t.title for seconds in _seconds_on(other, rows)]
+        any_method = [seconds for other in study.trials for seconds in _seconds_on(other, rows)]
         return max(same) if same else median(any_method or [0.0])
     if rows in known:
         return known[rows]
@@ -44,26 +44,50 @@ def cost(study: Study, t: MethodTrial, rows: int) -> float:
     return known[last] * (rows / last) ** min(max(power, 1.0), 3.0)
 
 
+def _seconds_on(t: MethodTrial, rows: int) -> list[float]:
+    """Seconds of the fits of a trial on this many rows."""
+    return [outcome.seconds for (m, _), outcome in t.outcomes.items() if m == rows]
+
+
 def reserve(study: Study, t: MethodTrial | None) -> float:
     """Seconds to keep for the last fit, on all rows."""
     return 0.0 if t is None else SLACK * cost(study, t, study.evaluator.full)
 
 
+def ahead(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ()) -> float:
+    """Forecast of what a trial lacks at a rung, in units of work where it is counted, else in seconds; folds that are
+    ``begun`` are paid for."""
+    missing = [step for step in rung.steps if step not in t.outcomes and step[1] not in begun]
+    if study.work < math.inf:
+        return sum(study.evaluator.work(t.config, step) for step in missing)
+    return cost(study, t, rung.rows) * len(missing)
+
+
 def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Collection[int] = ()) -> bool:
     """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too.
 
-    Where work is counted, ``left`` is work, forecast from sizes alone, and the last fit is not the search's; folds that
-    are ``begun`` are paid for.
+    Where work is counted, ``left`` is work, and the last fit is not the search's.
     """
-    rows, folds = rung
-    if study.work < math.inf:
-        missing = [(rows, fold) for fold in range(folds) if (rows, fold) not in t.outcomes and fold not in begun]
-        return left >= sum(study.evaluator.work(t.config, step) for step in missing)
     if left == math.inf:
         return True
-    ahead = cost(study, t, rows) * sum((rows, fold) not in t.outcomes for fold in range(folds))
+    lacking = ahead(study, t, rung, begun)
+    if study.work < math.inf:
+        return left >= lacking
     last = reserve(study, best_trial(study.trials))
-    return left >= ahead + (max(last, reserve(study, t)) if rows == t.goal[0] else last)
+    return left >= lacking + (max(last, reserve(study, t)) if rung.rows >= t.rungs[-1].rows else last)
+
+
+def final_share(study: Study) -> float:
+    """Work or seconds that a race leaves to the final folds: those of as many trials as will come there, forecast from
+    those that would by now; no more than half of the budget."""
+    if study.evaluator.final in study.evaluator.rungs:
+        return 0.0
+    whole = study.work if study.work < math.inf else study.seconds
+    entrants = finalists(study.trials)
+    if whole == math.inf or not entrants:
+        return 0.0
+    needed = sum(ahead(study, t, study.evaluator.final) for t in entrants) * FINALISTS / len(entrants)
+    return min(FINAL_SHARE * whole, needed)
 
 
 class MethodStrategy(Strategy):
@@ -86,7 +110,7 @@ class MethodStrategy(Strategy):
         self.first, self.pool = first, pool
 
     def batches(self, study: Study) -> Batches:
-        """The first candidates on every rung, then what ``after`` asks for."""
+        """The first candidates on every rung, then what ``after`` asks for, then the best of all on the final folds."""
         for number, candidate in enumerate(self.first[: study.max_trials]):
             if opening := self.entered(study, candidate.default()):
                 for rung in study.evaluator.rungs:
@@ -94,10 +118,16 @@ class MethodStrategy(Strategy):
                     owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, whole)
                     yield from self.rung(study, [opening], rung, owed)
         yield from self.after(study)
+        yield from self.final(study)
 
     def after(self, study: Study) -> Batches:
         """The batches after the first candidates."""
         raise TypeError(f"{type(self).__name__} must define after(study).")
+
+    def final(self, study: Study) -> Batches:
+        """The best trials on the folds of the choice, where these are not those of the race."""
+        if study.evaluator.final not in study.evaluator.rungs and len(entrants := finalists(study.trials)) > 1:
+            yield from self.rung(study, entrants, study.evaluator.final)
 
     def entered(self, study: Study, estimator: Any) -> MethodTrial | None:
         """A new trial of the study, or None where the same configuration was tried already."""
@@ -128,26 +158,25 @@ class MethodStrategy(Strategy):
     def rung(
         self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False, keep: float = 0.0
     ) -> Batches:
-        """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the clock
-        allows; where work is counted, ``keep`` of it is left for later rungs."""
-        rows, folds = rung
-        waiting = [(t, fold) for t in trials for fold in range(folds) if (rows, fold) not in t.outcomes]
+        """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the budget
+        allows; ``keep`` of it is left for what comes later."""
+        waiting = [(t, step) for t in trials for step in rung.steps if step not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
             batch = batch if owed else self._affordable(study, batch, rung, keep)
-            if work := [_fit(study, t, (rows, fold), owed) for t, fold in batch if not t.failure]:
+            if work := [_fit(study, t, step, owed) for t, step in batch if not t.failure]:
                 yield work
 
     def _affordable(self, study: Study, batch: list, rung: Rung, keep: float) -> list:
         """The fits of a batch that the budget still has, one after the other."""
         if study.work == math.inf:
-            return [pair for pair in batch if affordable(study, pair[0], rung, study.left)]
-        chosen, left = [], study.work_left - keep if study.left > 0 else 0.0
-        for t, fold in batch:
-            if affordable(study, t, rung, left, [other for each, other in chosen if each is t]):
-                chosen.append((t, fold))
-                left -= study.evaluator.work(t.config, (rung[0], fold))
-        return chosen
+            return [pair for pair in batch if affordable(study, pair[0], rung, study.left - keep)]
+        taken, left = [], study.work_left - keep if study.left > 0 else 0.0
+        for t, step in batch:
+            if affordable(study, t, rung, left, [other[1] for each, other in taken if each is t]):
+                taken.append((t, step))
+                left -= study.evaluator.work(t.config, step)
+        return taken
 
 
 def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Work:
@@ -183,13 +212,14 @@ class Halving(MethodStrategy):
 
     def race(self, study: Study, trials: list[MethodTrial]) -> Batches:
         """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share."""
-        for number, (rows, folds) in enumerate(study.evaluator.rungs):
-            ahead = len(study.evaluator.rungs) - number - 1
-            keep = study.work_left * ahead / (ahead + 1) if study.work < math.inf else 0.0
-            yield from self.rung(study, trials, (rows, folds), keep=keep)
-            trials = [t for t in trials if not t.failure and len(t.at(rows)) == folds]
-            trials.sort(key=lambda t: -t.best(rows)[0])
-            if number < len(study.evaluator.rungs) - 1:
+        rungs = study.evaluator.rungs
+        for number, rung in enumerate(rungs):
+            final, later = final_share(study), len(rungs) - number - 1
+            own = max(study.work_left - final, 0.0) if study.work < math.inf else 0.0
+            yield from self.rung(study, trials, rung, keep=final + own * later / (later + 1))
+            trials = [t for t in trials if t.has(rung)]
+            trials.sort(key=lambda t: -t.best(rung)[0])
+            if later:
                 trials = trials[: math.ceil(len(trials) / KEEP)]
 
 
@@ -201,6 +231,6 @@ class RandomMethods(MethodStrategy):
         """The draws, nine at a time."""
         while not study.perfect and (trials := self.drawn(study, ())):
             before = len(study.outcomes)
-            yield from self.rung(study, trials, study.evaluator.rungs[-1])
+            yield from self.rung(study, trials, study.evaluator.rungs[-1], keep=final_share(study))
             if len(study.outcomes) == before:
                 break

@@ -46,7 +46,7 @@ STORED = (
     "seed goes on with what is there, and one of others is refused. None keeps nothing."
 )
 FREE = {"max_seconds", "max_trials", "max_evals", "max_work", "n_jobs", "progress", "storage", "refit", "cache_bytes"}
-ELSEWHERE = {"cv", "random_state"}  # among the facts as folds and as the seed
+ELSEWHERE = {"cv", "final_cv", "random_state"}  # among the facts as folds and as the seed
 PROGRESS = Param(choices=(None,), words="a function of (done, total, text)", test=_takes_progress)
 
 
@@ -90,9 +90,14 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
 
     def _splits(self, X, labels: LabelMatrix, seed: int, groups=None, usual: int | None = None) -> list[Split]:
         """The splits of ``cv``, of None the usual number; of a number, stratified folds, or folds of whole groups."""
-        cv = usual if self.cv is None else self.cv
+        return self._splits_of(usual if self.cv is None else self.cv, "cv", X, labels, seed, groups)
+
+    def _splits_of(self, cv: Any, parameter: str, X, labels: LabelMatrix, seed: int, groups=None) -> list[Split]:
+        """The splits of a number of folds, or of a splitter."""
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
-            raise ValueError(f"cv={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter.")
+            raise ValueError(
+                f"{parameter}={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter."
+            )
         if isinstance(cv, Integral):
             cv = (StratifiedFolds if groups is None else GroupFolds)(int(cv), random_state=seed)
         return as_splits(cv, X, labels, groups)

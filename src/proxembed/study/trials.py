@@ -6,14 +6,14 @@ import math
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from proxembed.evaluate.arms import settings, title_of
 from proxembed.evaluate.choice import choose, repeated_score
-from proxembed.evaluate.costs import fit_work, readout_work, shape_of
+from proxembed.evaluate.costs import fit_work, readout_work
 from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
@@ -22,6 +22,7 @@ from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.model import embedded
 
 from .candidates import ANCHOR, suited
+from .fold_parts import FoldParts
 from .storage import as_json
 from .study import Evaluator, Trial
 from .work_budget import WorkBudget
@@ -30,6 +31,24 @@ KEEP = 3
 LEAST_ROWS = 400
 STEPS_BELOW = 2
 WHOLE_BELOW = 1000  # rows below which every configuration is scored on all rows of all folds
+FOLDS, RACE_FOLDS = 5, 3  # of a choice, and of a race
+FINALISTS = 8
+
+
+class Rung(NamedTuple):
+    """A fidelity: a number of training rows, and the folds on which a trial is scored with as many.
+
+    >>> Rung(100, (0, 1)).steps
+    [(100, 0), (100, 1)]
+    """
+
+    rows: int
+    folds: tuple[int, ...]
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """The (training rows, fold) of its fits."""
+        return [(self.rows, fold) for fold in self.folds]
 
 
 @dataclass(frozen=True)
@@ -67,11 +86,13 @@ class Outcome:
 class MethodTrial(Trial):
     """A trial of an unfitted estimator, whose outcomes go by number of training rows and fold.
 
-    ``worst`` is the score that stands for none, ``goal`` (rows, folds) of a complete trial.
+    ``worst`` is the score that stands for none, ``rungs`` those of the race, of which a complete trial has the last,
+    and ``final`` the folds on which the choice is made: the last rung again, or folds of its own.
     """
 
     worst: float = 0.0
-    goal: tuple[int, int] = field(kw_only=True)
+    rungs: tuple[Rung, ...] = field(kw_only=True)
+    final: Rung = field(kw_only=True)
 
     @property
     def failure(self) -> str | None:
@@ -83,16 +104,20 @@ class MethodTrial(Trial):
         """Seconds spent on it."""
         return sum(outcome.seconds for outcome in self.outcomes.values())
 
-    def at(self, rows: int) -> list[Outcome]:
-        """Outcomes on this many training rows, by fold."""
-        return [self.outcomes[key] for key in sorted(self.outcomes) if key[0] == rows]
+    def at(self, rung: Rung) -> list[Outcome]:
+        """Its outcomes at a rung, by fold."""
+        return [self.outcomes[step] for step in rung.steps if step in self.outcomes]
 
-    def means(self, rows: int) -> dict[int, float]:
-        """The mean over folds at each size, on this many rows; empty where a fit failed or none was made.
+    def has(self, rung: Rung) -> bool:
+        """Whether it was scored on all folds of a rung, and failed nowhere."""
+        return not self.failure and len(self.at(rung)) == len(rung.folds)
+
+    def means(self, rung: Rung) -> dict[int, float]:
+        """The mean over the folds of a rung at each size; empty where a fit failed or none was made.
 
         A fold in which the method has fewer components counts with all that it has there.
         """
-        outcomes = self.at(rows)
+        outcomes = self.at(rung)
         if not outcomes or any(outcome.failure for outcome in outcomes):
             return {}
         curves = [outcome.curve for outcome in outcomes]
@@ -104,16 +129,21 @@ class MethodTrial(Trial):
         defined = [value for value in values if not np.isnan(value)]
         return float(np.mean(defined)) if defined else self.worst
 
-    def best(self, rows: int) -> tuple[float, int]:
-        """The best mean over folds on this many rows, and its size; of equal ones the smallest size."""
-        means = self.means(rows)
+    def best(self, rung: Rung) -> tuple[float, int]:
+        """The best mean over the folds of a rung, and its size; of equal ones the smallest size."""
+        means = self.means(rung)
         k = max(means, key=means.__getitem__, default=0)
         return means.get(k, self.worst), k
 
+    @property
+    def furthest(self) -> Rung:
+        """The last rung of the race of which it has all folds, else any; the first one where it has none."""
+        whole = [rung for rung in self.rungs if self.has(rung)] or [rung for rung in self.rungs if self.at(rung)]
+        return whole[-1] if whole else self.rungs[0]
+
     def standing(self) -> tuple[int, float]:
-        """The most training rows that it was fitted on, and its score there."""
-        rows = max((rows for rows, _ in self.outcomes), default=0)
-        return rows, self.best(rows)[0]
+        """How far it came in the race (the place of the rung), and its score there."""
+        return self.rungs.index(self.furthest), self.best(self.furthest)[0]
 
     def record(self, step: tuple[int, int], outcome: Outcome) -> None:
         """Keep the outcome of a fit."""
@@ -121,32 +151,32 @@ class MethodTrial(Trial):
 
     @property
     def complete(self) -> bool:
-        """Whether it was scored on all rows of all folds."""
-        rows, folds = self.goal
-        return not self.failure and len(self.at(rows)) == folds
+        """Whether it was scored on all rows of all folds of the race."""
+        return self.has(self.rungs[-1])
 
     @property
     def score(self) -> float:
         """The score of a complete trial; -inf of another, whose score is not comparable."""
-        return self.best(self.goal[0])[0] if self.complete else -math.inf
+        return self.best(self.rungs[-1])[0] if self.complete else -math.inf
 
-    def by_fold(self, rows: int, k: int) -> list[float]:
-        """The scores at a size of the folds on this many rows."""
-        return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rows)]
+    def by_fold(self, rung: Rung, k: int) -> list[float]:
+        """The scores at a size of the folds of a rung."""
+        return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
 
     def plain(self) -> dict[str, Any]:
-        """The trial as plain data, with its scores on the most rows that it came to."""
-        rows, score = self.standing()
-        k = self.best(rows)[1]
+        """The trial as plain data, with its scores on the most rows that it came to, and those on final folds."""
+        score, k = self.best(self.furthest)
+        own = self.final not in self.rungs and self.has(self.final)
         return {
             "method": self.title,
             "params": settings(self.config),
             "k": k or None,
             "score": score,
-            "scores": self.means(rows),
-            "by_fold": self.by_fold(rows, k),
-            "rows": rows,
+            "scores": self.means(self.furthest),
+            "by_fold": self.by_fold(self.furthest, k),
+            "rows": self.furthest.rows,
             "complete": self.complete,
+            "final": self.means(self.final) if own else None,
             "seconds": self.seconds,
             "failure": self.failure,
             "notes": sorted({note for outcome in self.outcomes.values() for note in outcome.notes}),
@@ -160,6 +190,19 @@ def best_trial(trials: Iterable[MethodTrial]) -> MethodTrial | None:
     if complete:
         return max(complete, key=lambda t: t.score)
     return max(usable, key=MethodTrial.standing, default=None)
+
+
+def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
+    """The trials for the final folds: the furthest and best of each of the best eight families, the best of all first.
+
+    The untuned kernel form, where it is complete, is the second at the latest. Where there are fewer families, further
+    trials of theirs follow.
+    """
+    usable = sorted((t for t in trials if t.outcomes and not t.failure), key=MethodTrial.standing, reverse=True)
+    first = list({t.title: t for t in reversed(usable)}.values())[::-1]
+    ranked = [*first, *(t for t in usable if t not in first)]
+    anchor = [t for t in ranked if t.complete and untuned(t.config)][:1]
+    return list(dict.fromkeys([*ranked[:1], *anchor, *ranked]))[:FINALISTS]
 
 
 @dataclass(frozen=True)
@@ -176,33 +219,52 @@ class Choice:
         The mean over the folds of what the same choice without that fold scores on it.
     anchored : bool
         Whether the anchor, the untuned kernel form of the first method, was kept, though another had a better mean.
+    rung : Rung
+        The folds on which the choice was made.
+    among : tuple of MethodTrial
+        The trials that were scored on all of them.
     """
 
     trial: MethodTrial
     k: int
     mean: float
     score: float | None
-    anchored: bool = False
+    anchored: bool
+    rung: Rung
+    among: tuple[MethodTrial, ...]
+
+    @property
+    def final(self) -> bool:
+        """Whether the folds are those of the trial's ``final``."""
+        return bool(self.among) and self.rung == self.trial.final
 
 
 def chosen(trials: Iterable[MethodTrial]) -> Choice | None:
-    """The choice among complete trials at all their sizes; without any the furthest trial that has a score.
+    """The choice among the trials on the final folds, at all their sizes; without two of them among complete trials,
+    and without any the furthest trial that has a score.
 
     The best mean is taken; the untuned kernel form is left only for more than one paired standard error.
     """
     trials = list(trials)
-    complete = [t for t in trials if t.complete]
-    if not complete:
+    if not trials:
+        return None
+    final, last = trials[0].final, trials[0].rungs[-1]
+    among, rung = [t for t in trials if t.has(final)], final
+    if len(among) < 2 and final != last:
+        among, rung = [t for t in trials if t.complete], last
+    if not among:
         furthest = best_trial(trials)
-        return None if furthest is None else Choice(furthest, *furthest.best(furthest.standing()[0])[::-1], None)
-    rows = complete[0].goal[0]
-    entrants = [(t, k) for t in complete for k in t.means(rows)]
-    values = np.array([t.by_fold(rows, k) for t, k in entrants])
+        if furthest is None:
+            return None
+        mean, k = furthest.best(furthest.furthest)
+        return Choice(furthest, k, mean, None, False, furthest.furthest, ())
+    entrants = [(t, k) for t in among for k in t.means(rung)]
+    values = np.array([t.by_fold(rung, k) for t, k in entrants])
     anchor = [untuned(t.config) for t, _ in entrants]
     at = choose(values, anchor)
     trial, k = entrants[at]
     score = repeated_score(values, anchor)
-    return Choice(trial, k, trial.means(rows)[k], score, anchored=at != choose(values))
+    return Choice(trial, k, trial.means(rung)[k], score, at != choose(values), rung, tuple(among))
 
 
 def untuned(config: Any) -> bool:
@@ -227,71 +289,89 @@ def fold_count(rows: int, groups: Any = None) -> int:
     >>> fold_count(999), fold_count(1000), fold_count(999, [4, 4, 7, 7])
     (5, 3, 2)
     """
-    most = rows if groups is None else len(np.unique(groups))
-    return max(2, min(5 if rows < WHOLE_BELOW else 3, most))
+    return _folds_of(FOLDS if rows < WHOLE_BELOW else RACE_FOLDS, rows, groups)
 
 
-def rungs(parts: Sequence[Part], full: int) -> tuple[tuple[int, int], ...]:
-    """Fidelities (training rows, folds): a ninth and a third of the rows where they are many, all rows, all folds.
-
-    Where the folds are made of fewer than 1,000 rows (``full``) there is but one: all rows of all folds. All rows are
-    those of the smallest fold; a fold with some more is used whole.
+def final_fold_count(rows: int, groups: Any = None) -> int:
+    """Folds of their own on which the choice is made: none below 1,000 rows, else five, of as many groups as two.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.study.trials import rungs
-    >>> part = Part(np.empty((1500, 2)), None, None, None)
-    >>> rungs((part, part), 3000), rungs((part, part), 900)
-    (((500, 1), (1500, 1), (1500, 2)), ((1500, 2),))
+    >>> from proxembed.study.trials import final_fold_count
+    >>> final_fold_count(999), final_fold_count(1000)
+    (0, 5)
     """
-    rows = min(part.X.shape[0] for part in parts)
+    return 0 if rows < WHOLE_BELOW else _folds_of(FOLDS, rows, groups)
+
+
+def _folds_of(usual: int, rows: int, groups: Any) -> int:
+    most = rows if groups is None else len(np.unique(groups))
+    return max(2, min(usual, most))
+
+
+def rungs(counts: Sequence[int], full: int) -> tuple[Rung, ...]:
+    """Fidelities: a ninth and a third of the rows where they are many, all rows, all folds.
+
+    Where the folds are made of fewer than 1,000 rows (``full``) there is but one: all rows of all folds. All rows are
+    those of the smallest fold (``counts`` has the training rows of each); a fold with some more is used whole.
+
+    Examples
+    --------
+    >>> from proxembed.study.trials import rungs
+    >>> [(rung.rows, len(rung.folds)) for rung in rungs((1500, 1500), 3000)], len(rungs((1500, 1500), 900))
+    ([(500, 1), (1500, 1), (1500, 2)], 1)
+    """
+    rows, whole = min(counts), tuple(range(len(counts)))
     if full < WHOLE_BELOW:
-        return ((rows, len(parts)),)
+        return (Rung(rows, whole),)
     below = [rows // KEEP**step for step in range(STEPS_BELOW, 0, -1) if rows // KEEP**step >= LEAST_ROWS]
-    return (*((m, 1) for m in below), (rows, 1), (rows, len(parts)))
+    return (*(Rung(m, (0,)) for m in below), Rung(rows, (0,)), Rung(rows, whole))
 
 
 class FoldScores(Evaluator):
     """Scores configurations on the held-out rows of folds; a step is (training rows, fold).
 
-    ``parts`` are the folds, ``full`` the rows of the last fit; ``budget`` bounds the work, where it is counted.
+    The first ``n_race`` of the ``folds`` (None: all) are those of the race, the others those of the choice among the
+    best; ``full`` are the rows of the last fit; ``budget`` bounds the work, where it is counted.
     """
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        folds: FoldParts,
         full: int,
         sizes: tuple[int, ...],
         measure: Measure,
         budget: WorkBudget | None = None,
+        n_race: int | None = None,
     ):
-        self.budget = budget
-        self.full, self.sizes, self.measure, self.rungs = full, sizes, measure, rungs(parts, full)
-        self.perfect, last = measure.score(measure.best), self.rungs[-1][0]
-        self._short = [{m: part if m == last else first_rows(part, m) for m, _ in self.rungs} for part in parts]
+        self.folds, self.budget, self.full, self.sizes, self.measure = folds, budget, full, sizes, measure
+        race, further = folds.rows[:n_race], range(len(folds.rows))[n_race:] if n_race else ()
+        self.rungs = rungs(race, full)
+        self.final = Rung(min(folds.rows[fold] for fold in further), tuple(further)) if further else self.rungs[-1]
+        self.perfect = measure.score(measure.best)
+        self._whole = {*self.rungs[-1].steps, *self.final.steps}
 
     def trial(self, estimator: Any, seed: int) -> MethodTrial:
         """A trial of an unfitted estimator, made fit for these rows."""
         worst = self.measure.score(self.measure.worst)
         prototypes = None if self.budget is None else self.budget.prototypes
         config = suited(estimator, self.full, seed, prototypes)
-        return MethodTrial(config, title_of(config), worst=worst, goal=self.rungs[-1])
+        return MethodTrial(config, title_of(config), worst=worst, rungs=self.rungs, final=self.final)
 
     def work(self, config: Any, step: tuple[int, int]) -> float:
         """Forecast work of a step, from the sizes alone."""
-        rows, fold = step
-        part = self._short[fold][rows]
-        shape, m = shape_of(part.X, part.labels.c), len(part.Y_held_out)
-        return fit_work(config, shape) + sum(readout_work(rows, m, k, shape.c) for k in self.sizes)
+        shape, m = self.folds.shape(*self._place(step))
+        return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c) for k in self.sizes)
+
+    def _place(self, step: tuple[int, int]) -> tuple[int, int | None]:
+        """The fold of a step and its training rows, None for all."""
+        return step[1], None if step in self._whole else step[0]
 
     def permits(self, config: Any) -> bool:
         """Whether the last fit of a configuration is within the budget."""
         if self.budget is None:
             return True
-        part = self._short[0][self.rungs[-1][0]]
-        last = shape_of(part.X, part.labels.c).rows(self.budget.last_rows or self.full)
+        last = self.folds.shape(0)[0].rows(self.budget.last_rows or self.full)
         return self.budget.permits(fit_work(config, last))
 
     def key(self, config: Any, step: tuple[int, int]) -> list[Any]:
@@ -308,13 +388,7 @@ class FoldScores(Evaluator):
 
     def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
         """The outcome of one fit; ``options`` are those of ``run_trial``."""
-        rows, fold = step
-        return run_trial(config, self._short[fold][rows], self.sizes, self.measure, **options)
-
-
-def first_rows(part: Part, rows: int) -> Part:
-    """The part with its first training rows only."""
-    return replace(part, X=part.X[:rows], labels=part.labels.take(np.arange(rows)))
+        return run_trial(config, self.folds.part(*self._place(step)), self.sizes, self.measure, **options)
 
 
 def measured(measure: Measure, Z, Z_held_out, part: Part) -> float:

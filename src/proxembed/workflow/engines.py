@@ -25,9 +25,9 @@ from proxembed.model import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
 from proxembed.study.candidates import suited
-from proxembed.study.embedding_search import EmbeddingSearch
+from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
 from proxembed.study.strategies import STRATEGIES
-from proxembed.study.trials import WHOLE_BELOW, fold_count, untuned
+from proxembed.study.trials import final_fold_count, fold_count, untuned
 from proxembed.study.work_budget import WorkBudget
 from proxembed.targets.labels import LabelMatrix
 
@@ -170,11 +170,14 @@ def registered_methods(
     options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None
 ) -> Found:
     """The best of all registered methods, or of those named."""
+    rows, groups = train.X.shape[0], _groups(train)
+    n_final = final_fold_count(rows, groups)
     study = EmbeddingSearch(
         None if options.methods is None else list(options.methods),
         component_range(options.n_components, train),
         _seconds(options, plan),
-        make_splits(train, Splitting(n_folds=fold_count(train.X.shape[0], _groups(train)), seed=options.seed)),
+        make_splits(train, Splitting(n_folds=fold_count(rows, groups), seed=options.seed)),
+        final_cv=n_final and make_splits(train, Splitting(n_folds=n_final, seed=options.seed + FINAL_SEED)),
         random_state=options.seed,
         n_jobs=options.n_jobs,
         max_trials=options.max_trials,
@@ -188,7 +191,6 @@ def registered_methods(
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     seconds = sum(trial["seconds"] for trial in study.trials_)
-    complete = [trial for trial in study.trials_ if trial["complete"]]
     sign = -1.0 if measure_of(options.measure).loss else 1.0
     choice = {
         "method": leaders[0][0],
@@ -196,8 +198,8 @@ def registered_methods(
         "mean": sign * study.best_score_,
         "score": None if study.choice_score_ is None else sign * study.choice_score_,
         "anchored": study.anchored_,
-        "configurations": len(complete),
-        "folds": len(complete[0]["by_fold"]) if complete else 0,
+        "configurations": study.n_chosen_from_,
+        "folds": study.n_choice_folds_,
     }
     return Found(
         leaders,
@@ -207,7 +209,7 @@ def registered_methods(
         work=study.work_,
         scaling=study.scaling_,
         by_clock=study.stopped_by_clock_,
-        choice=choice if train.X.shape[0] < WHOLE_BELOW and complete else None,
+        choice=choice if study.final_ else None,
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +17,7 @@ from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import Part
 from proxembed.study import candidates as space
-from proxembed.study import embedding_search as search
-from proxembed.study import study, trials
+from proxembed.study import fold_parts, study, trials
 from proxembed.study.method_strategies import Halving
 from proxembed.study.study import Study
 
@@ -122,13 +122,15 @@ class Clock:
         return trials.Outcome({2: 0.5 + len(self.fits) / 1e4}, seconds)
 
 
-def timed_search(monkeypatch, clock, budget):
-    """A search of 3 folds of 3,600 of 5,400 rows by the clock alone."""
+def timed_search(monkeypatch, clock, budget, final=()):
+    """A search of 3 folds of 3,600 of 5,400 rows by the clock alone, and of final folds of so many rows."""
     monkeypatch.setattr(study, "time", clock)
     monkeypatch.setattr(trials, "run_trial", clock.run_trial)
-    parts = tuple(Part(np.empty((3600, 2)), None, None, None) for _ in range(3))
-    monkeypatch.setattr(trials, "first_rows", lambda part, rows: Part(part.X[:rows], None, None, None))
-    scores = trials.FoldScores(parts, 5400, (2,), MEASURES["macro average precision"])
+    counts = (3600,) * 3 + final
+    folds = SimpleNamespace(
+        rows=counts, part=lambda fold, rows=None: Part(np.empty((rows or counts[fold], 2)), None, None, None)
+    )
+    scores = trials.FoldScores(folds, 5400, (2,), MEASURES["macro average precision"], n_race=3)
     return Study(scores, max_seconds=budget).run(Halving(space.candidates(space.FIRST), space.candidates()))
 
 
@@ -140,19 +142,20 @@ def test_the_kernel_form_may_take_one_budget_more_and_no_second_one(monkeypatch,
     assert clock.now < 120
 
 
+@pytest.mark.parametrize("final", [(), (4320,) * 5], ids=["one set of folds", "final folds"])
 @pytest.mark.parametrize(("power", "unit"), [(1, 0.05), (2, 0.3), (3, 0.3), (3, 1.0), (3, 4.0)])
-def test_seconds_are_kept(monkeypatch, power, unit):
+def test_seconds_are_kept(monkeypatch, power, unit, final):
     """The search, and the fit of the best on all rows after it, end within the budget and leave little of it."""
     clock, budget = Clock(power, unit), 60.0
-    best = trials.best_trial(timed_search(monkeypatch, clock, budget).trials)
+    best = trials.chosen(timed_search(monkeypatch, clock, budget, final).trials).trial
     last = unit * 5.4**power * (10 if best.title.startswith("Kernelized") else 1)
     forced = 3 * unit * 3.6**power
     if forced + last < budget:
         assert clock.now + last <= budget
     else:
-        assert [name for name, rows, _ in clock.fits if rows == 3600] == ["OPLS"] * 3
+        assert [name for name, rows, _ in clock.fits if rows >= 3600] == ["OPLS"] * 3
     if unit < 0.1:
-        assert clock.now + last >= 0.9 * budget
+        assert clock.now + last >= (0.7 if final else 0.9) * budget  # cheap finalists are forecast too dear
 
 
 def test_a_budget_too_small_for_anything_still_gives_the_first_method(made):
@@ -218,8 +221,8 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
     y = Y.astype(float)
     y[::5, 1] = np.nan
     kept = []
-    whole = search.make_part
-    monkeypatch.setattr(search, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
+    whole = fold_parts.make_part
+    monkeypatch.setattr(fold_parts, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         searched = found(X, y)
@@ -234,8 +237,8 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
 
 def test_groups_are_never_parted(made, monkeypatch):
     groups, kept = np.arange(150) // 10, []
-    whole = search.make_part
-    monkeypatch.setattr(search, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
+    whole = fold_parts.make_part
+    monkeypatch.setattr(fold_parts, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
     EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=groups)
     assert all(not np.isin(groups[train], groups[held_out]).any() for train, held_out in kept) and len(kept) == 5
 
@@ -249,16 +252,18 @@ def test_sparse_rows_stay_sparse_and_give_the_same(made):
 
 
 def test_halving_goes_over_rows_where_they_are_many():
-    parts = tuple(Part(np.empty((m, 2)), None, None, None) for m in (4000, 4001))
-    assert trials.rungs(parts, 6000) == ((444, 1), (1333, 1), (4000, 1), (4000, 2))
-    few = tuple(Part(np.empty((100, 2)), None, None, None) for _ in range(3))
-    assert trials.rungs(few, 150) == ((100, 3),)
+    assert trials.rungs((4000, 4001), 6000) == ((444, (0,)), (1333, (0,)), (4000, (0,)), (4000, (0, 1)))
+    assert trials.rungs((100, 100, 100), 150) == ((100, (0, 1, 2)),)
 
 
-def trial_of(estimator, *curves):
-    """A complete trial of 100 rows: a curve (k -> score) for each fold."""
-    found = trials.MethodTrial(estimator, title_of(estimator), goal=(80, len(curves)))
-    found.outcomes = {(80, fold): trials.Outcome(curve, 0.1) for fold, curve in enumerate(curves)}
+def trial_of(estimator, *curves, final=()):
+    """A complete trial of 80 rows: a curve (k -> score) for each fold, and for each final fold of 90 rows."""
+    race, folds = trials.Rung(80, tuple(range(len(curves)))), len(curves) + len(final)
+    last = trials.Rung(90, tuple(range(len(curves), folds))) if final else race
+    found = trials.MethodTrial(estimator, title_of(estimator), rungs=(race,), final=last)
+    for step, curve in zip([*race.steps, *(last.steps if final else ())], [*curves, *final], strict=True):
+        if curve is not None:
+            found.outcomes[step] = trials.Outcome(curve, 0.1)
     return found
 
 
@@ -281,7 +286,7 @@ def test_the_score_of_the_choice_repeats_it_without_each_fold():
     """Written out: on each fold the score of the size and trial that the other folds would have chosen."""
     rng = np.random.default_rng(0)
     entrants = [trial_of(OPLS(ridge=r), *({2: a, 5: b} for a, b in rng.normal(size=(5, 2)))) for r in range(1, 40)]
-    values = {(t, k): t.by_fold(80, k) for t in entrants for k in (2, 5)}
+    values = {(t, k): t.by_fold(t.final, k) for t in entrants for k in (2, 5)}
     expected = []
     for fold in range(5):
         without = {key: np.mean([v for i, v in enumerate(row) if i != fold]) for key, row in values.items()}
@@ -327,6 +332,7 @@ def test_other_measures(made):
         ({"n_components": 0}, "n_components=0 must be whole numbers of at least 1"),
         ({"n_components": (2, 1.5)}, "must be whole numbers"),
         ({"methods": ["oplls"]}, "did you mean opls"),
+        ({"final_cv": 1}, "final_cv=1 must be a number of folds from 2 to the 150 rows"),
         ({"cv": 151}, "cv=151 must be a number of folds from 2 to the 150 rows"),
     ],
 )
@@ -355,9 +361,103 @@ def test_leaves_and_kernel_opls_come_out_best_on_scene(data_folder):
 
 
 def test_a_fold_with_fewer_components_counts_with_all_that_it_has():
-    found = trials.MethodTrial(OPLS(), "OPLS", goal=(90, 2))
-    found.outcomes = {
-        (90, fold): trials.Outcome(curve, 0.1) for fold, curve in enumerate([{2: 0.5, 3: 0.6}, {2: 0.7, 4: 0.8}])
-    }
-    assert found.means(90) == {2: pytest.approx(0.6), 4: pytest.approx(0.7)}
-    assert found.best(90) == (pytest.approx(0.7), 4) and found.plain()["by_fold"] == [0.6, 0.8]
+    found = trial_of(OPLS(), {2: 0.5, 3: 0.6}, {2: 0.7, 4: 0.8})
+    rung = found.rungs[0]
+    assert found.means(rung) == {2: pytest.approx(0.6), 4: pytest.approx(0.7)}
+    assert found.best(rung) == (pytest.approx(0.7), 4) and found.plain()["by_fold"] == [0.6, 0.8]
+
+
+def test_the_choice_is_made_on_the_final_folds_alone():
+    lucky = trial_of(OPLS(), {2: 0.9}, {2: 0.9}, final=({2: 0.5, 5: 0.55}, {2: 0.5, 5: 0.45}))
+    better = trial_of(OPLS(ridge=1.0), {2: 0.6}, {2: 0.6}, final=({2: 0.7}, {2: 0.6}))
+    raced = trial_of(OPLS(ridge=2.0), {2: 0.95}, {2: 0.95}, final=({2: 0.99}, None))
+    found = trials.chosen([lucky, better, raced])
+    assert (found.trial, found.k, found.mean, found.final) == (better, 2, pytest.approx(0.65), True)
+    assert found.among == (lucky, better) and found.score == pytest.approx(0.65)
+    assert better.plain()["final"] == {2: pytest.approx(0.65)} and better.score == 0.6
+    alone = trials.chosen([better, raced])
+    assert alone.trial is raced and not alone.final, "one trial on these folds is no choice: the race decides"
+
+
+def test_finalists_are_the_best_of_each_family_then_others():
+    def far(name, score, ridge=None, races=2):
+        found = trials.MethodTrial(OPLS(ridge=ridge), name, rungs=(RACE[0], RACE[1]), final=trials.Rung(90, (2, 3)))
+        for rung in RACE[:races]:
+            found.outcomes |= {step: trials.Outcome({2: score}, 0.1) for step in rung.steps}
+        return found
+
+    RACE = (trials.Rung(40, (0,)), trials.Rung(80, (0, 1)))
+    few = [far("a", 0.8), far("a", 0.9), far("b", 0.5), far("c", 0.99, races=1), far("d", 0.7, races=1)]
+    assert [(t.title, t.best(t.furthest)[0]) for t in trials.finalists(few)] == [
+        ("a", 0.9), ("b", 0.5), ("c", 0.99), ("d", 0.7), ("a", 0.8)]  # fmt: skip
+    many = [far(name, score / 10) for score, name in enumerate("abcdefghij")]
+    assert [t.title for t in trials.finalists(many)] == list("jihgfedc")
+    anchor = far("Kernelized(OPLS)", 0.01)
+    anchor.config = Kernelized()
+    assert [t.title for t in trials.finalists([*many, anchor])] == ["j", "Kernelized(OPLS)", *"ihgfed"]
+
+
+@pytest.fixture(scope="module")
+def many():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 5))
+    return X, (X[:, :3] + rng.normal(size=(1000, 3)) > 0.8).astype(int)
+
+
+def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many):
+    """The score of the choice is that of a plain loop over five folds of another seed."""
+    from proxembed.evaluate.part import make_part
+    from proxembed.splits.splitters import StratifiedFolds
+    from proxembed.targets.labels import LabelMatrix
+
+    X, Y = many
+    searched = found(X, Y, ["opls", "mvmd", "mmc"], n_components=2, max_trials=6, refit=False)
+    assert searched.final_ and searched.n_choice_folds_ == 5 and 3 <= searched.n_chosen_from_ <= 6
+    complete = [t for t in searched.trials_ if t["complete"]]
+    assert all(len(t["by_fold"]) == 3 for t in complete)
+    best = max((t for t in searched.trials_ if t["final"]), key=lambda t: max(t["final"].values()))
+    assert best["method"] == searched.best_params_["method"] and searched.best_score_ == max(best["final"].values())
+    values = [
+        trials.run_trial(
+            searched.leaders_[0],
+            make_part(X, LabelMatrix.of(Y), *rows, searched.scaling_),
+            (2,),
+            MEASURES["macro average precision"],
+        ).curve[2]
+        for rows in StratifiedFolds(5, random_state=2).split(X, Y)
+    ]
+    assert searched.best_score_ == pytest.approx(np.mean(values), abs=1e-9)
+
+
+def test_final_folds_are_counted_work_and_half_of_it_at_most(many):
+    searched = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2)
+    spent = searched.work_
+    assert searched.final_ and spent <= 1.0
+    without = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2, final_cv=0)
+    assert not any(t["final"] for t in without.trials_) and without.n_choice_folds_ == 3
+    assert len(without.trials_) > len(searched.trials_)
+    again = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2, n_jobs=2)
+    assert without_seconds(again) == without_seconds(searched) and again.work_ == spent
+
+
+def test_a_search_that_was_ended_on_its_final_folds_goes_on(many, tmp_path, monkeypatch):
+    whole, calls, last = trials.run_trial, [], [None]
+
+    def run_trial(*arguments, **options):
+        calls.append(1)
+        if len(calls) == last[0]:
+            raise KeyboardInterrupt
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(trials, "run_trial", run_trial)
+    options = {"methods": ["opls", "mvmd"], "n_components": 2, "max_trials": 3, "refit": False}
+    expected, number = found(*many, **options), len(calls)
+    calls.clear()
+    last[0] = number - 3
+    ended = found(*many, **options, storage=tmp_path)
+    assert ended.interrupted_ and sum(t["final"] is not None for t in ended.trials_) == 2
+    calls.clear()
+    last[0] = None
+    resumed = found(*many, **options, storage=tmp_path)
+    assert len(calls) == 4 and without_seconds(resumed) == without_seconds(expected)
+    assert resumed.best_score_ == expected.best_score_ and resumed.final_
