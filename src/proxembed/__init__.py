@@ -53,6 +53,7 @@ _NAMES = {
     "Kernelized": "methods.relation",
     "ForestLeaves": "methods.forest",
     "Layout": "methods.layout",
+    "ReadoutAxes": "methods.around",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
     "TableEncoder": "methods.table_encoder",

@@ -95,6 +95,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     labels: ClassVar[str | None] = None
     keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
     takes_shares: ClassVar[bool] = False  # True: the template is linear in Y, whose cells may be shares from 0 to 1
+    each_size: ClassVar[bool] = False  # True: the first k of more components are no embedding of size k
 
     @property
     def label_kind(self) -> str | None:

@@ -3,6 +3,7 @@
 import ast
 import difflib
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -284,6 +285,8 @@ def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
 def embedding_arm(name: str, estimator: Any) -> Arm:
     """The arm of an embedding; one with a largest number of components, such as a map, is fitted for each size.
 
+    So is one whose first components are no embedding of a smaller size; its largest is the size that it has.
+
     Examples
     --------
     >>> from proxembed import OPLS, Layout
@@ -292,6 +295,9 @@ def embedding_arm(name: str, estimator: Any) -> Arm:
     ((2,), (2, 5, 10))
     """
     most = declared(type(estimator))["n_components"][1].high
+    if most is None and estimator.each_size:
+        most = estimator.n_components
+        return Arm(name, estimator, each_size=True, largest=most if isinstance(most, Integral) else None)
     return Arm(name, estimator) if most is None else Arm(name, estimator, each_size=True, largest=int(most))
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.methods.around import ReadoutAxes
 from proxembed.methods.layout import FOLDS, Layout
 
 from .arms import title_of
@@ -95,7 +96,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
 
     A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
-    does, and the placing of the rows.
+    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out.
 
     Examples
     --------
@@ -108,6 +109,9 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     if isinstance(estimator, Layout):
         fits = 1 + FOLDS * bool(estimator.honest)
         return fits * fit_work(estimator.member(), shape) + layout_work(shape.n)
+    if isinstance(estimator, ReadoutAxes):
+        n, c = shape.n, shape.c
+        return fit_work(estimator.member(), shape) + step_work("step:readout", Shape(n, c, c, c))
     title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))

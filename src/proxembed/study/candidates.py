@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, settings, title_of
+from proxembed.methods.around import ReadoutAxes
 from proxembed.params import Integers, Log, Methods, declared, log, shown
 
 FIRST = ("opls", "kernelized")
@@ -37,6 +38,8 @@ def component_sizes(n_labels: int) -> tuple[int, ...]:
 class Candidate:
     """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed parameters.
 
+    ``weighed``: its axes weighted by the read-out, as ``ReadoutAxes`` does.
+
     Examples
     --------
     >>> from proxembed import FDA, MESD
@@ -48,6 +51,7 @@ class Candidate:
     cls: type
     inner: type | None = None
     fixed: tuple[tuple[str, Any], ...] = ()
+    weighed: bool = False
 
     @property
     def title(self) -> str:
@@ -56,16 +60,28 @@ class Candidate:
 
     def default(self) -> Embedder:
         """The method with its default parameters, and those that are fixed."""
-        made = self.cls() if self.inner is None else self.cls(self.inner())
-        return made.set_params(**dict(self.fixed))
+        return self._made(self.cls() if self.inner is None else self.cls(self.inner()))
 
     def sample(self, rng: np.random.Generator) -> Embedder:
         """The method with parameters drawn from their search ranges, and those that are fixed."""
-        return sample(self.cls, rng, self.inner).set_params(**dict(self.fixed))
+        return self._made(sample(self.cls, rng, self.inner))
+
+    def _made(self, method: Embedder) -> Embedder:
+        method.set_params(**dict(self.fixed))
+        return ReadoutAxes(method) if self.weighed else method
+
+    def makes(self, config: Embedder) -> bool:
+        """Whether a configuration is of this class, and weighed as this one is."""
+        weighed = isinstance(config, ReadoutAxes)
+        return weighed == self.weighed and type(config.method if weighed else config) is self.cls
 
 
 def candidates(
-    names: Sequence[str] | str | None = None, *, several_labels: bool = True, partly_labelled: bool = False
+    names: Sequence[str] | str | None = None,
+    *,
+    several_labels: bool = True,
+    partly_labelled: bool = False,
+    weighed: bool = False,
 ) -> tuple[Candidate, ...]:
     """The methods to search.
 
@@ -81,6 +97,9 @@ def candidates(
         Whether rows carry several labels, or none.
     partly_labelled : bool, default=False
         Whether some labels are unknown; where none are, methods that learn from such rows enter by name alone.
+
+    weighed : bool, default=False
+        Whether each enters a second time with its axes weighted by the read-out, for a measure of neighbours.
 
     Returns
     -------
@@ -121,7 +140,8 @@ def candidates(
         if getattr(inner, "method", None) is not None:
             fixed = {"method__method": inner.method} | fixed
         found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), tuple(fixed.items()))
-    return tuple(found.values())
+    again = [replace(candidate, weighed=True) for candidate in found.values() if not candidate.cls.each_size]
+    return (*found.values(), *(again if weighed else ()))
 
 
 def _extends(cls: type) -> bool:
@@ -225,6 +245,8 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
     >>> suited(Kernelized(), 10_000, 7)
     Kernelized(n_prototypes=1000, random_state=7)
     """
+    if isinstance(estimator, ReadoutAxes) and estimator.method is not None:
+        return estimator.set_params(method=suited(estimator.method, n_rows, seed, prototypes))
     known = declared(type(estimator))
     if "random_state" in known and seed is not None:
         estimator.set_params(random_state=seed)

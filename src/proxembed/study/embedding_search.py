@@ -44,11 +44,14 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
     configurations drawn from the ranges that the methods declare: one fit serves all sizes, scaling is fitted inside
-    each fold, the read-out is multi-output ridge. Below 1,000 rows each is scored on all rows of all folds. From there
-    on successive halving over rows and folds, or drawn configurations alone, leave the best configuration of each of
-    the eight best methods, and these are scored on other folds (``final_cv``). The best mean over the folds is chosen,
-    and fitted again on all rows; the untuned kernel form is left only for more than one standard error of the
-    differences fold by fold. The mean of a winner among many flatters it: ``choice_score_`` does not.
+    each fold, the read-out is multi-output ridge. Where the measure is one of neighbours, each method is a candidate
+    with its axes weighted by that read-out (``ReadoutAxes``), too.
+
+    Below 1,000 rows each is scored on all rows of all folds. From there on successive halving over rows and folds, or
+    drawn configurations alone, leave the best configuration of each of the eight best methods, and these are scored on
+    other folds (``final_cv``). The best mean over the folds is chosen, and fitted again on all rows; the untuned kernel
+    form is left only for more than one standard error of the differences fold by fold. The mean of a winner among many
+    flatters it: ``choice_score_`` does not.
 
     Attributes
     ----------
@@ -236,7 +239,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def _candidates(self, labels: LabelMatrix):
         several = not labels.take(np.flatnonzero(labels.rows_scored)).one_hot
         partly = labels.unknown is not None
-        pool = candidates(self.methods, several_labels=several, partly_labelled=partly)
+        weighed = measure_of(self.measure).reads.endswith("neighbors")
+        pool = candidates(self.methods, several_labels=several, partly_labelled=partly, weighed=weighed)
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
 

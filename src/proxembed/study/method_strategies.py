@@ -207,8 +207,9 @@ class Halving(MethodStrategy):
     def favourites(self, study: Study) -> tuple[Candidate, ...]:
         """The candidates whose methods did best so far; all where there are none."""
         ranked = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score)
-        names = list(dict.fromkeys(type(t.config).__name__ for t in ranked))[:FAVOURITES]
-        return tuple(candidate for candidate in self.pool if candidate.cls.__name__ in names) or self.pool
+        makers = ([candidate for candidate in self.pool if candidate.makes(t.config)] for t in ranked)
+        groups = list(dict.fromkeys(tuple(group) for group in makers if group))[:FAVOURITES]
+        return tuple(dict.fromkeys(candidate for group in groups for candidate in group)) or self.pool
 
     def race(self, study: Study, trials: list[MethodTrial]) -> Batches:
         """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share."""

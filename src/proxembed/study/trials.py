@@ -445,7 +445,8 @@ def run_trial(
             with Budget(limit).limit():
                 Z, Z_held_out, bounded = _embedded(estimator, part, max(sizes), bounded)
                 widths = sorted({min(k, Z.shape[1]) for k in sizes})
-                curve = {k: measured(measure, Z[:, :k], Z_held_out[:, :k], part) for k in widths}
+                own = {k: _at_size(estimator, Z[:, :k], Z_held_out[:, :k], part) for k in widths}
+                curve = {k: measured(measure, *pair, part) for k, pair in own.items()}
             failure = None
         except OutOfBudget:
             curve, failure, stopped = {}, f"stopped after {limit:.3g} s: the time of the search was spent", True
@@ -458,6 +459,9 @@ def run_trial(
 def _embedded(estimator, part: Part, largest: int, bounded: bool):
     """Embeddings of the training and held-out rows, at the largest size that the method has on these rows."""
     limit = min(largest, part.X.shape[1], part.X.shape[0] - 1)
+    if estimator.each_size:  # one fit of its method serves all sizes
+        largest = min(largest, part.labels.drop_empty().c)
+        estimator, limit = estimator.member(), min(limit, largest)
     if not bounded:
         try:
             return (*_fitted(estimator, part, max(limit, 1)), False)
@@ -465,6 +469,11 @@ def _embedded(estimator, part: Part, largest: int, bounded: bool):
             bounded = True
     Z, Z_held_out = _fitted(estimator, part, None)
     return Z[:, :largest], Z_held_out[:, :largest], bounded
+
+
+def _at_size(estimator, Z: np.ndarray, Z_held_out: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The embeddings of a size, of those of the method that one fit serves."""
+    return estimator.at_size(Z, Z_held_out, part.labels) if estimator.each_size else (Z, Z_held_out)
 
 
 def _fitted(estimator, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -455,7 +455,7 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
         plan.by_clock.append("no diagnosis on shuffled labels")
         return None
     job.progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the labels")
-    all_pairs = {"n_prototypes", "relation"} & set(method.get_params(deep=False))
+    all_pairs = any(name.split("__")[-1] in ("n_prototypes", "relation") for name in method.get_params())
     limit = min(KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS, plan.cuts.diagnosis)
     draw, known = np.random.default_rng(options.seed), rows_scored(dataset)
     train = draw.permutation(split.train)[:limit]

@@ -16,7 +16,7 @@ from proxembed.algebra.arrays.matrix import over, unit_of
 
 from .conjugate import conjugate_gradients
 from .coordinates import Coordinates
-from .symmetric import SPD
+from .symmetric import SPD, fix_signs
 
 DENSE_LIMIT = 5000
 CHOLESKY_LIMIT = 10_000
@@ -165,3 +165,13 @@ def _weighted_blocks(
         else:
             left = coordinates.left(part)
         yield part, left, _centred(target, part, level) * np.sqrt(w[part])[:, None]
+
+
+def left_factor(B: np.ndarray) -> np.ndarray:
+    """V (k, min(k, c)) with V V' = B B', of orthogonal columns, the longest first: U S of B = U S W'.
+
+    >>> left_factor(np.array([[3.0, 4.0]]))
+    array([[5.]])
+    """
+    axes, lengths, _ = np.linalg.svd(B, full_matrices=False)
+    return fix_signs(axes * lengths)
