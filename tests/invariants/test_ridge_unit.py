@@ -10,7 +10,7 @@ from sklearn.base import clone
 import strategies
 from invariants.cases import Case, cases
 from proxembed import CCA, FDA, MESD, MFA, OPLS, PCA, SELF, SSDR, Kernelized
-from proxembed.algebra.pencil import linear, problem
+from proxembed.algebra.pencil import problem
 from proxembed.algebra.pencil.linear import RIDGE_GRID
 from proxembed.base import PencilEmbedder
 
@@ -94,10 +94,10 @@ def test_the_grid_of_an_automatic_ridge_counts_the_same(tau):
     assert np.min(np.abs(RIDGE_GRID / plain - 1.0)) < 1e-9
 
 
-def test_without_a_decomposition_the_automatic_ridge_is_one_unit(monkeypatch):
-    monkeypatch.setattr(linear, "DENSE_LIMIT", 5)
-    found = OPLS(solver="iterative").fit(LOW_RANK, Y)
-    assert found.ridge_ == pytest.approx(scatter(LOW_RANK) / D, rel=1e-9)
+def test_the_automatic_ridge_is_the_same_on_every_route():
+    routes = ("auto", "thin", "primal", "dual", "iterative")
+    first, *others = (OPLS(solver=solver).fit(LOW_RANK, Y).ridge_ for solver in routes)
+    assert others == pytest.approx([first] * len(others), rel=1e-9)
 
 
 def test_sizes_of_a_mixture_read_no_rank():

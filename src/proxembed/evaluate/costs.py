@@ -6,6 +6,7 @@ One unit of work is one second of one core of the machine on which ``bench/costs
 
 import json
 import time
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from math import floor, log2
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.algebra.pencil.symmetric import descending
 from proxembed.methods.around import ReadoutAxes
 from proxembed.methods.layout import FOLDS, Layout
 
@@ -26,10 +28,6 @@ RIVALS = {
     "ForestProximity": "forest proximity",
 }
 MOST_COORDINATES = 2000  # above, other routes are taken
-WIDE, ITERATIVE = (
-    5000,
-    3.0,
-)  # more rows and features take conjugate gradients, dearer than the table has it by this factor
 TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3")
 LINEAR = TERMS[:6]
 KERNEL = (*LINEAR, *TERMS[6:10])
@@ -73,9 +71,13 @@ def shape_of(X: Any, n_labels: int) -> Shape:
 
 
 @cache
+def _measured() -> dict[str, Any]:
+    return json.loads(files(__package__).joinpath("costs.json").read_text())
+
+
 def table() -> dict[str, dict[str, float]]:
     """Coefficients of each step: {step: {term: seconds}}."""
-    return json.loads(files(__package__).joinpath("costs.json").read_text())["steps"]
+    return _measured()["steps"]
 
 
 def step_work(step: str, shape: Shape | dict[str, float]) -> float:
@@ -88,8 +90,7 @@ def step_work(step: str, shape: Shape | dict[str, float]) -> float:
     True
     """
     values = shape.terms() if isinstance(shape, Shape) else shape
-    wide = isinstance(shape, Shape) and min(shape.n, shape.d) > WIDE
-    return (ITERATIVE if wide else 1.0) * sum(seconds * values[term] for term, seconds in table()[step].items())
+    return sum(seconds * values[term] for term, seconds in table()[step].items())
 
 
 def fit_work(estimator: Any, shape: Shape) -> float:
@@ -154,15 +155,26 @@ def decision_work(n: int, n_labels: int, k: int) -> float:
     return step_work("step:decisions", Shape(n, k, k, n_labels))
 
 
-REFERENCE = 0.0041  # seconds of ``_chore`` on the machine of the table
+CHORES = 9
 
 
-def _chore() -> float:
-    started = time.perf_counter()
-    draw = np.random.default_rng(0).normal(size=(160, 160))
-    for _ in range(3):
-        np.sort((draw @ draw.T).ravel())
-    return time.perf_counter() - started
+def chore(clock: Callable[[], float] = time.perf_counter) -> float:
+    """Seconds of a small task of the kind that fits are made of: a decomposition, products, and passes over memory.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.costs import chore
+    >>> chore() > 0
+    True
+    """
+    draw = np.random.default_rng(0).normal(size=(150, 150))
+    long = np.ones(400_000)
+    started = clock()
+    descending(draw @ draw.T)
+    for _ in range(5):
+        draw @ draw.T
+        np.exp(long).cumsum()
+    return clock() - started
 
 
 @cache
@@ -175,4 +187,4 @@ def machine_speed() -> float:
     >>> 2.0 ** round(__import__("math").log2(machine_speed())) == machine_speed()
     True
     """
-    return 2.0 ** floor(log2(1.1 * REFERENCE / float(np.median([_chore() for _ in range(25)]))))
+    return 2.0 ** floor(log2(1.1 * _measured()["chore"] / float(np.median([chore() for _ in range(CHORES)]))))

@@ -98,7 +98,7 @@ class TestGains:
         if self.there:
             rows = results.held_out[TEST]
             self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
-            self.known = known_cells(dataset.unknown, rows)
+            self.known_cells = known_cells(dataset.unknown, rows)
             self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
             self.drawn = drawn_weights(len(rows), self.groups)
 
@@ -117,8 +117,8 @@ class TestGains:
         if readout == NEIGHBORS and is_jaccard(measure_name):
             found = self._paired(self.results.similarity, ours, theirs)
         elif readout == NEIGHBORS and measure_of(measure_name).reads == "new neighbors":
-            known = bool(self.results.new_similarity)
-            found = self._paired(self.results.new_similarity, ours, theirs) if known else None
+            similarity = self.results.new_similarity
+            found = self._paired(similarity, ours, theirs) if similarity else None
         else:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
         return None if found is None else {**found, "rows": len(self.truth)}
@@ -136,12 +136,12 @@ class TestGains:
         least = self.results.protocol.get("min_positives", 1)
         scores = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, *scores, self.drawn, least, self.known)
+            return precision_gain(self.truth, *scores, self.drawn, least, self.known_cells)
         values = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        interval = redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least, self.known)
+        interval = redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least, self.known_cells)
         return {"gain": gain, "interval": interval}
 
 

@@ -100,7 +100,7 @@ def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) 
 
 
 class _Steps:
-    """Steps of which progress is told before each."""
+    """Runs named steps and reports progress before each."""
 
     def __init__(self, progress: Progress):
         self.progress, self.done, self.total = progress, 0, 2
@@ -112,7 +112,7 @@ class _Steps:
 
 
 def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
-    """One map and its figures; warnings of the method are told by its first map alone."""
+    """One map and its figures; only the first map of a method shows its warnings."""
     with warnings.catch_warnings():
         if honest or shuffled:
             warnings.simplefilter("ignore")

@@ -168,7 +168,7 @@ def row_jaccard(Y, Y_train, weights, known_train=None, *, known=None, block: int
     weights : sparse array of shape (m, n)
         Weights of each row's neighbours, summing to 1 per row, as ``neighbors.neighbor_weights`` returns them.
     known_train, known : bool arrays of shapes (n, c) and (m, c), optional
-        The cells that are known, given both or neither.
+        The cells that are known; None: all of them.
     block : int, default=2**20
         Pairs of rows taken at a time.
 
@@ -198,31 +198,24 @@ def row_jaccard(Y, Y_train, weights, known_train=None, *, known=None, block: int
         )
     if Y.shape[1] != Y_train.shape[1]:
         raise ValueError(f"Y has {Y.shape[1]} labels and Y_train {Y_train.shape[1]}; give both the same label columns.")
-    if known is not None:
-        return _known_jaccard(Y, Y_train, weights, known, known_train, block)
     row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
-    sizes, train_sizes = Y.sum(axis=1), Y_train.sum(axis=1)
-    similarity = np.empty(len(row))
-    for start in range(0, len(row), block):
-        part = slice(start, start + block)
-        common = (Y[row[part]] & Y_train[near[part]]).sum(axis=1)
-        union = sizes[row[part]] + train_sizes[near[part]] - common
-        similarity[part] = np.where(union == 0, 1.0, common / np.maximum(union, 1))
-    return np.bincount(row, weights.data * similarity, minlength=len(Y))
-
-
-def _known_jaccard(Y, Y_train, weights, known, known_train, block: int) -> np.ndarray:
-    """``row_jaccard`` on the cells that both rows know; neighbours without one have no weight."""
-    row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
+    masked = known is not None or known_train is not None
+    known = np.ones(Y.shape, dtype=bool) if known is None else known
+    known_train = np.ones(Y_train.shape, dtype=bool) if known_train is None else known_train
     similarity, weight = np.empty(len(row)), weights.data.copy()
     for start in range(0, len(row), block):
         part = slice(start, start + block)
-        both = known[row[part]] & known_train[near[part]]
-        ours, theirs = Y[row[part]] & both, Y_train[near[part]] & both
+        ours, theirs = Y[row[part]], Y_train[near[part]]
+        if masked:
+            both = known[row[part]] & known_train[near[part]]
+            ours, theirs = ours & both, theirs & both
+            weight[part] *= both.any(axis=1)
         union = (ours | theirs).sum(axis=1)
         similarity[part] = np.where(union == 0, 1.0, (ours & theirs).sum(axis=1) / np.maximum(union, 1))
-        weight[part] *= both.any(axis=1)
-    total, share = (np.bincount(row, each, minlength=len(Y)) for each in (weight * similarity, weight))
+    total = np.bincount(row, weight * similarity, minlength=len(Y))
+    if not masked:
+        return total
+    share = np.bincount(row, weight, minlength=len(Y))
     return np.divide(total, share, out=np.zeros(len(Y)), where=share > 0)
 
 

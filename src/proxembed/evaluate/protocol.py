@@ -36,8 +36,8 @@ from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results
 __all__ = ["Protocol", "Results", "run"]
 
 KNOWN_CELLS = (
-    "Every row has an unknown label: the known cells alone are learned from and scored, and methods without a rule for "
-    "unknown cells, of which the mean of the label is one, take no part."
+    "Every row has an unknown label, so methods learn from the known cells and are scored on them alone. Methods that "
+    "cannot take unknown cells, not even filled with the label's mean, are left out."
 )
 
 

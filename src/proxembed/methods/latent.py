@@ -13,7 +13,7 @@ from proxembed.algebra.arrays.guard import dense_side
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank, Operator, Sum
 from proxembed.algebra.pencil.eigen import choose_ridge
-from proxembed.algebra.pencil.linear import DENSE_LIMIT, ridge_solve
+from proxembed.algebra.pencil.linear import ridge_solve
 from proxembed.algebra.pencil.plan import Aim
 from proxembed.algebra.pencil.problem import ROUNDING, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
@@ -203,9 +203,8 @@ class SLVM(DirectEmbedder):
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
         aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
         problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), aim=aim, factors=[Z])
-        dense = min(rows.X.shape) <= DENSE_LIMIT
-        ridge = choose_ridge(problem, self.ridge, self.ridge_scale, dense)
-        gram = problem.gram if dense else None
+        ridge = choose_ridge(problem, self.ridge, self.ridge_scale)
+        gram = problem.gram if problem.plan.decomposes else None
         W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
         self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)

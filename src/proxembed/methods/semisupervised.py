@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from proxembed.algebra.pencil.eigen import choose_ridge
-from proxembed.algebra.pencil.linear import DENSE_LIMIT
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
@@ -288,8 +287,7 @@ class SSDR(PartlyLabelled):
         ridge, scale = self.ridge if self.ridge is not None else ridge, self.ridge_scale or scale
         if ridge == "auto" and known is not None:
             return known
-        dense = min(problem.n, problem.d) <= DENSE_LIMIT and self.solver != "iterative"
-        return problem.of_rows(choose_ridge(problem, ridge, scale, dense))
+        return problem.of_rows(choose_ridge(problem, ridge, scale))
 
     def _ridge_given(self) -> bool:
         """Whether the ridge is a number to be added as it is."""

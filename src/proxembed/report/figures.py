@@ -3,7 +3,7 @@
 import base64
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,9 +84,29 @@ def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict, stem: str) -> li
         ids.append(f"{stem}-name-arm{number}")
     if ticks:
         axes.set_xscale("log")
-        axes.set_xticks(ticks, [str(k) for k in ticks])
+        named = spaced(ticks)
+        axes.set_xticks(named, [str(k) for k in named])
         axes.minorticks_off()
     return ids
+
+
+def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
+    """Ticks of a logarithmic axis whose labels do not overlap: of two that are closer than ``share`` the larger.
+
+    Examples
+    --------
+    >>> from proxembed.report.figures import spaced
+    >>> spaced([2, 5, 10, 20, 50, 86, 90])
+    [2, 5, 10, 20, 50, 90]
+    """
+    if len(ticks) < 2:
+        return list(ticks)
+    least = share * np.log(ticks[-1] / ticks[0])
+    kept = [ticks[-1]]
+    for tick in reversed(ticks[:-1]):
+        if np.log(kept[-1] / tick) >= least:
+            kept.append(tick)
+    return kept[::-1]
 
 
 def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:

@@ -10,6 +10,7 @@ import strategies
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil import linear as room
+from proxembed.algebra.pencil import plan
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.eigen import choose_ridge, solve
 from proxembed.algebra.pencil.linear import LOO_ROWS, RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
@@ -188,13 +189,11 @@ def test_the_automatic_ridge_is_the_least_error_on_the_documented_grid(name, wei
     np.testing.assert_array_equal(RIDGE_GRID, np.logspace(-6, 2, 17))
 
 
-def test_the_automatic_ridge_is_one_trace_where_no_decomposition_is_made():
+def test_the_automatic_ridge_is_one_trace_without_a_target():
     X, T, w = MATRICES["tall"], strategies.labels_multi(30, 3, 2), np.ones(30)
     Xc = X - X.mean(axis=0)
     unit = np.sum(Xc**2) / 6
-    assert solve(template(T, w), X, 2, "auto", solver="iterative").ridge == pytest.approx(unit, rel=1e-12)
     assert solve(template(T, w, target=False), X, 2, "auto").ridge == pytest.approx(unit, rel=1e-12)
-    assert choose_ridge(Problem(template(T, w), X), "auto", dense=False) == pytest.approx(unit, rel=1e-12)
     assert choose_ridge(Problem(Template(LowRank(T, center=w), offset=w), X), "auto") == 0.0  # no constraint, no ridge
 
 
@@ -205,6 +204,26 @@ def test_given_ridges_are_in_the_unit_asked_for(ridge):
     problem = Problem(template(T, w), X)
     assert choose_ridge(problem, ridge, "absolute") == ridge
     assert choose_ridge(problem, ridge, "trace") == pytest.approx(ridge * np.sum(Xc**2) / 18, rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
+@pytest.mark.parametrize("name", ["wide", "wide sparse"])
+def test_of_many_wide_rows_evenly_spaced_ones_choose_the_ridge(name, weighted, monkeypatch):
+    monkeypatch.setattr(plan, "SAMPLE", 12)
+    monkeypatch.setattr(room, "SAMPLE", 12)
+    X = MATRICES[name]
+    n = X.shape[0]
+    assert 12 < n < X.shape[1]
+    rng = np.random.default_rng(9)
+    w = rng.random(n) * (np.arange(n) % 7 > 0) if weighted else np.ones(n)
+    T = array_of(X)[:, :2] + 0.5 * rng.standard_normal((n, 2))
+    Xc = array_of(X) - w @ array_of(X) / w.sum()
+    grid = RIDGE_GRID * np.sum(w[:, None] * Xc**2) / min(np.count_nonzero(w), X.shape[1])
+    weighing = np.flatnonzero(w)
+    some = weighing[np.linspace(0, len(weighing) - 1, 12).round().astype(int)]
+    errors = refitted_errors(X[some], T[some], w[some], grid, True)
+    found = [solve(template(T, w), X, 2, "auto", solver=solver).ridge for solver in ("auto", "thin", "iterative")]
+    np.testing.assert_allclose(found, grid[np.argmin(errors)], rtol=1e-9)
 
 
 def test_of_many_rows_evenly_spaced_ones_are_left_out_of_the_fit_of_all():

@@ -26,7 +26,7 @@ from proxembed.algebra.arrays.parallel import CHUNK
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
-from .linear import RIDGE_GRID, best_ridge, loo_errors
+from .linear import RIDGE_GRID, best_ridge, loo_errors, sampled_loo_errors
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .plan import Aim
 from .problem import ROUNDING, Problem
@@ -40,7 +40,7 @@ SOLVERS = ("auto", "thin", "primal", "dual", "iterative")
 RESIDUAL_LIMIT = 1e-6
 LANCZOS_FROM = 1500
 CG_TOLERANCE = 1e-7
-ITERATIVE_RIDGE = 1.0
+UNTARGETED_RIDGE = 1.0
 NEAR_NULL = 1e-6  # negative eigenvalues this small beside the others cannot be told from those of null directions
 MAX_COMPONENTS = 100
 
@@ -121,14 +121,14 @@ def solve(
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
 
-    ``ridge="auto"``: the closed-form leave-one-out choice where a decomposition is at hand, 1.0 trace on the
-    iterative route. ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
+    ``ridge="auto"``: the closed-form leave-one-out choice, of a sample of the rows where all are too many.
+    ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
     components exist; the caller decides what to do when that is fewer than it asked for. ``factors``: matrices U whose
     products R'U are wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
     """
     aim = Aim(k, ridge, ridge_scale, solver, criterion)
     problem = Problem(template, R, aim=aim, positive_only=positive_only, factors=factors, width=width)
-    absolute = choose_ridge(problem, ridge, ridge_scale, problem.plan.decomposes and solver != "iterative")
+    absolute = choose_ridge(problem, ridge, ridge_scale)
     if criterion == "trace_ratio":
         found = _trace_ratio(problem, absolute, k)
     else:
@@ -162,17 +162,21 @@ def _of_original(found: Solution, problem: Problem) -> Solution:
     )
 
 
-def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace", dense: bool = True) -> float:
-    """The ridge as it is added: given, or the one of least leave-one-out error where a decomposition may be made."""
+def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace") -> float:
+    """The ridge as it is added: given, or the one of least leave-one-out error; 1 trace without a target."""
     if problem.template.B is None:
         return 0.0
     if ridge != "auto":
         return problem.absolute(ridge, scale)
-    if not dense or problem.template.target is None:
-        return problem.absolute(ITERATIVE_RIDGE, "trace")
-    coordinates = problem.coordinates
+    target = problem.template.target
+    if target is None:
+        return problem.absolute(UNTARGETED_RIDGE, "trace")
     grid = RIDGE_GRID * problem.ridge_unit
-    return float(grid[best_ridge(grid, loo_errors(coordinates, problem.template.target, grid))])
+    if problem.plan.sampled:
+        errors = sampled_loo_errors(problem.rows, None if problem.uniform else problem.weights, target, grid)
+    else:
+        errors = loo_errors(problem.coordinates, target, grid)
+    return float(grid[best_ridge(grid, errors)])
 
 
 def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:

@@ -20,6 +20,7 @@ from .symmetric import SPD, fix_signs
 
 DENSE_LIMIT = 5000
 CHOLESKY_LIMIT = 10_000
+SAMPLE = 2000  # rows of which a ridge is chosen where the side of the rows, or any side, is too large to decompose
 LOO_ROWS = 4096  # rows whose leave-one-out errors are averaged; the fit is that of all rows
 RIDGE_GRID = np.logspace(-6, 2, 17)
 EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
@@ -103,7 +104,7 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     moments = _moments(coordinates, target, w, level)
     errors = np.zeros(len(ridges))
     stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), len(ridges) * target.shape[1])
-    looked_at = _looked_at(w)
+    looked_at = _evenly_spaced(w, LOO_ROWS)
     for part, left, goal in _weighted_blocks(coordinates, target, w, level, looked_at):
         leverage = matmul(left**2, shrink)
         if centred:
@@ -115,10 +116,25 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     return errors / (w[looked_at].sum() * target.shape[1])
 
 
-def _looked_at(w: np.ndarray) -> np.ndarray:
-    """Rows whose errors are looked at: those that weigh something, evenly spaced ones of more than 4,096."""
+def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target, ridges: np.ndarray) -> np.ndarray:
+    """Leave-one-out errors of the ridge regression of at most 2,000 evenly spaced rows on their targets, one per ridge.
+
+    The ridge of least error is a ratio of variances, noise over coefficients, which does not grow with the rows.
+    """
+    w = np.ones(rows.shape[0]) if weights is None else weights
+    some = _evenly_spaced(w, SAMPLE)
+    w = w[some]
+    sample = CentredMatrix.centred(rows.X[some], None if rows.mean is None else w)
+    side = "features" if sample.shape[1] <= len(some) else "rows"
+    weighted = None if weights is None else w
+    gram = sample.gram(weighted) if side == "features" else sample.outer_gram(weighted)
+    return loo_errors(Coordinates(sample, weighted, gram, side), target[some], ridges)
+
+
+def _evenly_spaced(w: np.ndarray, most: int) -> np.ndarray:
+    """Rows that weigh something; of more than ``most``, evenly spaced ones."""
     rows = np.flatnonzero(w > 0)
-    return rows if len(rows) <= LOO_ROWS else rows[np.linspace(0, len(rows) - 1, LOO_ROWS).round().astype(np.intp)]
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).round().astype(np.intp)]
 
 
 def _moments(coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from proxembed.algebra.arrays.guard import dense_side
 
-from .linear import DENSE_LIMIT
+from .linear import DENSE_LIMIT, SAMPLE
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -38,7 +38,7 @@ class Plan:
     ``decomposes``: whether that side is small enough for all eigenvectors. ``gram``: whether the Gram matrix of that
     side is formed, so that the trace and the products of the scatter come from it; else they come from the rows.
     ``coordinates``: whether the ridge needs row-space coordinates, so that the rank is theirs. ``factored``: whether A
-    is applied through its low-rank factor.
+    is applied through its low-rank factor. ``sampled``: whether the automatic ridge is chosen on a sample of the rows.
     """
 
     side: str
@@ -47,6 +47,7 @@ class Plan:
     gram: bool = False
     coordinates: bool = False
     factored: bool = False
+    sampled: bool = False
 
     @classmethod
     def of(cls, problem: Problem, aim: Aim | None) -> Plan:
@@ -58,14 +59,14 @@ class Plan:
         >>> from proxembed.algebra.template import Template
         >>> template = Template(LowRank(np.eye(5)[:, :1]), Centering(), offset=np.ones(5))
         >>> Problem(template, np.diag(np.arange(5.0)), aim=Aim()).plan
-        Plan(side='features', unit=1.0, decomposes=True, gram=True, coordinates=False, factored=True)
+        Plan(side='features', unit=1.0, decomposes=True, gram=True, coordinates=False, factored=True, sampled=False)
         """
         small = min(problem.n, problem.d)
         side = SIDES.get(aim.solver if aim else "auto") or ("features" if problem.d <= problem.n else "rows")
         decomposes = small <= DENSE_LIMIT
         if aim is None:
-            return cls(side, problem.rows.unit, decomposes)
-        coordinates = _needs_coordinates(problem, aim, decomposes)
+            return cls(side, problem.rows.unit, decomposes, sampled=_samples_rows(problem, "auto"))
+        coordinates = _needs_coordinates(problem, aim)
         dense = coordinates or not _iterates(problem, aim, small, decomposes)
         return cls(
             side,
@@ -74,15 +75,21 @@ class Plan:
             gram=problem.template.B is not None and dense,
             coordinates=coordinates,
             factored=_applies_factor(problem, aim, decomposes),
+            sampled=_samples_rows(problem, aim.solver),
         )
 
 
-def _needs_coordinates(problem: Problem, aim: Aim, decomposes: bool) -> bool:
+def _samples_rows(problem: Problem, solver: str) -> bool:
+    """Whether the ridge is chosen on a sample of the rows: where no side is decomposed, or that of the rows is long."""
+    return solver == "iterative" or min(problem.n, problem.d) > DENSE_LIMIT or SAMPLE < problem.n < problem.d
+
+
+def _needs_coordinates(problem: Problem, aim: Aim) -> bool:
     """Whether the ridge is chosen among several, or measured by a constraint that is not the scatter."""
     if problem.template.B is None or aim.ridge == 0:
         return False
     if aim.ridge == "auto":
-        chosen = decomposes and aim.solver != "iterative" and problem.template.target is not None
+        chosen = problem.template.target is not None and not _samples_rows(problem, aim.solver)
         return chosen or problem.scatter is None
     return problem.scatter is None and aim.ridge_scale == "trace"
 
