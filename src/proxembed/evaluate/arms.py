@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -29,6 +30,7 @@ RIVAL_SECONDS = 60.0
 LOGISTIC_GRID = "C", (0.1, 1.0, 10.0)
 BOOSTED_LABELS, BOOSTED_ROWS, NCA_ROWS = 20, 20_000, 5000
 UMAPS = "umap-learn"
+PARTLY = "every row has an unknown label"
 
 
 def default_methods(n_rows: int) -> tuple[str, ...]:
@@ -95,9 +97,9 @@ class Arm:
         """The numbers of components at which it is scored, of those asked for; None alone where it has no size."""
         if self.estimator is None or self.predicts:
             return (None,)
-        if not self.each_size:
-            return asked
         small = [k for k in asked if self.largest is None or k <= self.largest]
+        if not self.each_size:
+            return tuple(small)
         return tuple(sorted({k for k in small if k == MAP_SIZE} | set(small[-1:])))
 
 
@@ -358,7 +360,9 @@ def one_hot(Y: Any) -> bool:
     return bool(np.all(np.asarray(Y.sum(axis=1)).ravel() == 1))
 
 
-def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 1) -> tuple[Entrant, ...]:
+def entrants(
+    X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 1, whole_rows: bool = True
+) -> tuple[Entrant, ...]:
     """All rivals in the order of their importance, with what decides whether they take part.
 
     Parameters
@@ -373,6 +377,8 @@ def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 
         Training rows that forests are grown on at most; None for 5,000.
     splits : int, default=1
         Splits that the rival is fitted on.
+    whole_rows : bool, default=True
+        Whether there are rows whose labels are all known.
 
     Returns
     -------
@@ -391,6 +397,7 @@ def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 
     variance = "LSI" if sp.issparse(X) or getattr(X, "is_sparse", False) else "PCA"
     proximity, grown = ForestProximity(max_rows=rows, random_state=seed), ForestScores(max_rows=rows, random_state=seed)
     drawn, several = {"random_state": seed}, "" if shape.one_class else "rows carry several labels or none"
+    fisher = estimators()["FDA"]() if shape.one_class else estimators()["MESD"](estimators()["FDA"]())
     many = f"{shape.c} labels and {shape.n:,} rows; it takes up to {BOOSTED_LABELS} and {BOOSTED_ROWS:,}"
     table = [
         (ALL_FEATURES, None, {}, {}),
@@ -411,18 +418,26 @@ def entrants(X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 
         ("supervised UMAP", SupervisedUMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
         ("t-SNE", TSNE(**drawn), {"each_size": True, "largest": MAP_SIZE},
          _map_facts(shape, tsne_installed(), "openTSNE")),
+        (title_of(fisher), fisher, {"largest": MAP_SIZE}, {"lacks": "" if whole_rows else PARTLY}),
     ]  # fmt: skip
     return tuple(Entrant(Arm(name, estimator, True, **how), **facts) for name, estimator, how, facts in table)
 
 
 def rival_arms(
-    X, Y=None, seed: int = 0, n_rows: int | None = None, *, splits: int = 1, seconds: float = RIVAL_SECONDS
+    X,
+    Y=None,
+    seed: int = 0,
+    n_rows: int | None = None,
+    *,
+    splits: int = 1,
+    seconds: float = RIVAL_SECONDS,
+    whole_rows: bool = True,
 ) -> tuple[Arm, ...]:
     """The rivals that take part, all features first.
 
     Parameters
     ----------
-    X, Y, seed, n_rows, splits : as in ``entrants``
+    X, Y, seed, n_rows, splits, whole_rows : as in ``entrants``
     seconds : float, default=60
         What one rival may take on all splits together, by a forecast from sizes.
 
@@ -437,12 +452,19 @@ def rival_arms(
     >>> [arm.name for arm in rival_arms(np.eye(3))]
     ['all features', 'PCA', 'logistic regression', 'label scores', 'forest scores', 'forest proximity'...]
     """
-    found = entrants(X, Y, seed, n_rows, splits)
+    found = entrants(X, Y, seed, n_rows, splits, whole_rows)
     return tuple(entrant.arm for entrant in found if not entrant.reason(seconds))
 
 
 def left_out_rivals(
-    X, Y=None, seed: int = 0, n_rows: int | None = None, *, splits: int = 1, seconds: float = RIVAL_SECONDS
+    X,
+    Y=None,
+    seed: int = 0,
+    n_rows: int | None = None,
+    *,
+    splits: int = 1,
+    seconds: float = RIVAL_SECONDS,
+    whole_rows: bool = True,
 ) -> tuple[str, ...]:
     """A sentence on each rival that takes no part, as ``rival_arms`` decides.
 
@@ -453,8 +475,23 @@ def left_out_rivals(
     >>> left_out_rivals(np.eye(3))[0]
     'NCA takes no part: rows carry several labels or none.'
     """
-    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(X, Y, seed, n_rows, splits)]
+    found = entrants(X, Y, seed, n_rows, splits, whole_rows)
+    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in found]
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
+
+
+def beside(rivals: Sequence[Arm], names: Collection[str]) -> tuple[Arm, ...]:
+    """The rivals without those that stand for a map alone where arms of these names take part: FDA, if it leads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.arms import beside, rival_arms
+    >>> rivals = rival_arms(np.eye(3))
+    >>> len(rivals) - len(beside(rivals, {"MESD(FDA)", "PCA"}))
+    1
+    """
+    return tuple(arm for arm in rivals if arm.largest is None or arm.name not in names)
 
 
 def _logistic_seconds(s: Shape) -> float:

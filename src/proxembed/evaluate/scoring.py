@@ -335,7 +335,7 @@ def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         sizes = arm.sizes(protocol.sizes)
-        for each in [(k,) for k in sizes] if arm.each_size else [sizes]:
+        for each in [(k,) for k in sizes] if arm.each_size else [sizes] if sizes else []:
             _fit_and_score(arm, each, part, protocol, natural, outcome)
     outcome.notes = [f"{arm.name}: {' '.join(str(warning.message).split())}" for warning in caught]
     outcome.seconds = time.perf_counter() - started

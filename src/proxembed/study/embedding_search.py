@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
-from proxembed.evaluate.arms import settings
+from proxembed.evaluate.arms import MAP_SIZE, settings
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.model import embedding_pipeline, fit_model
@@ -169,6 +169,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         doc="Budget in units of work (seconds of one core of a reference machine), forecast from sizes alone: trials "
         "and choice are then the same in every run, and the seconds are a brake. None: seconds decide.",
     )
+    layouts: bool = param(
+        default=False,
+        kind=bool,
+        doc="Whether a map is searched. The choice is then made in two coordinates, among the first two components of "
+        "every configuration and the layouts (``Layout``) of the best three methods. The layouts are tried last, in "
+        "the part of the budget that is left for them; ``max_trials`` does not count them.",
+    )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
@@ -193,7 +200,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             labels = self._labels(X, y)
             sizes = self._sizes(labels.drop_empty().c)
             study = self._searched(X, labels, groups, sizes)
-            best = chosen(study.trials)
+            best = chosen(study.trials, self._map_size)
             if best is None:
                 if study.interrupted:
                     raise KeyboardInterrupt
@@ -201,6 +208,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
                 raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
             self._keep(study, best, X, y, groups)
         return self
+
+    @property
+    def _map_size(self) -> int | None:
+        """The one size among whose configurations the choice is made, for a map; None for all sizes."""
+        return MAP_SIZE if self.layouts else None
 
     def _check(self) -> None:
         self._check_limits()
@@ -234,7 +246,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         sizes = tuple(asked) if isinstance(asked, list | tuple | set) or np.ndim(asked) == 1 else (asked,)
         if not sizes or not all(SIZE.permits(k) for k in sizes):
             raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
-        return tuple(sorted({int(k) for k in sizes}))
+        return tuple(sorted({int(k) for k in sizes} | ({MAP_SIZE} if self.layouts else set())))
 
     def _candidates(self, labels: LabelMatrix):
         several = not labels.take(np.flatnonzero(labels.rows_scored)).one_hot
@@ -251,7 +263,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         final = self._final_splits(X, labels, seed, groups, known)
         folds = self._folds([*race, *final], X, labels, groups, seed)
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
-        scores = FoldScores(folds, X.shape[0], sizes, measure_of(self.measure), budget, len(race))
+        scores = FoldScores(folds, X.shape[0], sizes, measure_of(self.measure), budget, len(race), self.layouts)
         work = None if budget is None else budget.work
         data = {"features": X, "labels": labels, "inner folds": race, "final folds": final, "scaling": self.scaling_}
         return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
@@ -274,7 +286,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def _keep(self, study: Study, best: Choice, X, y, groups) -> None:
         method = _sized(best.trial, best.k)
         others = [t for t in self._by_title(study, best).values() if t is not best.trial]
-        self.leaders_ = [method, *(_sized(t, t.best(best.rung)[1] or None) for t in others[: LEADERS - 1])]
+        sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
+        self.leaders_ = [method, *(_sized(t, k) for t, k in zip(others, sizes, strict=False))]
         self.best_params_ = {"method": best.trial.title, **settings(method)}
         self.best_score_, self.choice_score_, self.anchored_ = best.mean, best.score, best.anchored
         self.n_chosen_from_, self.n_choice_folds_, self.final_ = len(best.among), len(best.rung.folds), best.final
@@ -290,15 +303,16 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def _by_title(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
         """The choice, then the best trial of each title on its folds, then complete ones; the anchor, or what has left
         it, is among three."""
-        among = sorted(best.among, key=lambda t: -t.best(best.rung)[0])
-        complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score)
+        size = self._map_size
+        among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
+        complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))
         ranked = [best.trial, *among, *complete]
         first = {t.title: t for t in reversed(ranked)}
         titles = list(dict.fromkeys(t.title for t in ranked))
         anchor = next((t.title for t in ranked if untuned(t.config)), None)
         if anchor is not None and anchor != best.trial.title:
             own = [t for t in best.among if t.title == anchor]
-            first[anchor] = chosen(own).trial if own else first[anchor]
+            first[anchor] = chosen(own, size).trial if own else first[anchor]
             at = min(titles.index(anchor), 2)
             titles.remove(anchor)
             titles.insert(at, anchor)

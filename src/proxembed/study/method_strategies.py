@@ -11,19 +11,24 @@ from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
 
-from proxembed.evaluate.arms import settings
+from sklearn.base import clone
+
+from proxembed.evaluate.arms import MAP_SIZE, settings
+from proxembed.evaluate.costs import machine_speed
+from proxembed.methods.layout import Layout
 
 from .candidates import Candidate
 from .strategies import Strategy, register
 from .study import Study, Work
-from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists
+from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
 
 WIDTH = 9
 FAVOURITES = 3
 TRIES = 50
 GROWTH = 2.0
 SLACK = 1.25
-FINAL_SHARE = 0.5  # of the budget, at most, for the folds on which the choice is made
+FINAL_SHARE = 0.5  # of the budget, at most, for the folds on which the choice is made, and for maps
+LAID_OUT = 3  # methods that are tried as maps
 
 Batches = Iterator[list[Work]]
 
@@ -78,16 +83,45 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 
 
 def final_share(study: Study) -> float:
-    """Work or seconds that a race leaves to the final folds: those of as many trials as will come there, forecast from
-    those that would by now; no more than half of the budget."""
-    if study.evaluator.final in study.evaluator.rungs:
-        return 0.0
+    """Work or seconds that a race leaves to the final folds and to maps: those of as many trials as will come there,
+    forecast from those that would by now; no more than half of the budget."""
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
         return 0.0
-    needed = sum(ahead(study, t, study.evaluator.final) for t in entrants) * FINALISTS / len(entrants)
+    needed = map_share(study)
+    if study.evaluator.final not in study.evaluator.rungs:
+        needed += sum(ahead(study, t, study.evaluator.final) for t in entrants) * FINALISTS / len(entrants)
     return min(FINAL_SHARE * whole, needed)
+
+
+def map_share(study: Study) -> float:
+    """Forecast of the maps, in units of work where it is counted, else in seconds: the dearest of those that would be
+    tried by now, for each."""
+    evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
+    each = [sum(evaluator.work(config, step) for step in evaluator.final.steps) for config in likely]
+    return LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
+
+
+def layouts_of_best(study: Study) -> list[Layout]:
+    """Layouts of the best trials of three methods, the untuned kernel form among them.
+
+    A method that learns from labels is laid out in all of its components; another one, whose natural number says
+    little, in those of its best size, where these are more than a map has.
+    """
+    final, families = study.evaluator.final, {}
+    known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
+    for t in sorted(known, key=lambda t: (t.has(final), t.best(final)[0]), reverse=True):
+        families.setdefault(t.title, t)
+    best = list(families.values())
+    anchor = [t for t in best if untuned(t.config)]
+    best = [*[t for t in best if t not in anchor][: LAID_OUT - len(anchor)], *anchor]
+    found = []
+    for t in best:
+        size = t.best(t.furthest)[1] if t.config.label_kind is None else None
+        if size is None or size > MAP_SIZE:
+            found.append(Layout(clone(t.config).set_params(n_components=size)))
+    return found
 
 
 class MethodStrategy(Strategy):
@@ -125,9 +159,13 @@ class MethodStrategy(Strategy):
         raise TypeError(f"{type(self).__name__} must define after(study).")
 
     def final(self, study: Study) -> Batches:
-        """The best trials on the folds of the choice, where these are not those of the race."""
+        """The best trials on the folds of the choice, where these are not those of the race; then, where maps are asked
+        for, layouts of the best of them."""
         if study.evaluator.final not in study.evaluator.rungs and len(entrants := finalists(study.trials)) > 1:
-            yield from self.rung(study, entrants, study.evaluator.final)
+            yield from self.rung(study, entrants, study.evaluator.final, keep=map_share(study))
+        for layout in layouts_of_best(study) if study.evaluator.layouts else []:
+            if entered := self.entered(study, layout):
+                yield from self.rung(study, [entered], study.evaluator.final)
 
     def entered(self, study: Study, estimator: Any) -> MethodTrial | None:
         """A new trial of the study, or None where the same configuration was tried already."""

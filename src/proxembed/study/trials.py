@@ -19,7 +19,9 @@ from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Readings
 from proxembed.execute.budget import Budget, OutOfBudget
+from proxembed.methods.layout import Layout
 from proxembed.model import embedded
+from proxembed.params import declared
 
 from .candidates import ANCHOR, suited
 from .fold_parts import FoldParts
@@ -33,6 +35,8 @@ STEPS_BELOW = 2
 WHOLE_BELOW = 1000  # rows below which every configuration is scored on all rows of all folds
 FOLDS, RACE_FOLDS = 5, 3  # of a choice, and of a race
 FINALISTS = 8
+FREE = {"random_state", "n_prototypes", "n_components"}  # what the untuned kernel form may have set
+INNER_FREE = {f"method__{name}" for name in FREE}
 
 
 class Rung(NamedTuple):
@@ -159,6 +163,10 @@ class MethodTrial(Trial):
         """The score of a complete trial; -inf of another, whose score is not comparable."""
         return self.best(self.rungs[-1])[0] if self.complete else -math.inf
 
+    def score_at(self, rung: Rung, size: int | None) -> float:
+        """The mean over the folds of a rung at a size, None for its best one; -inf where there is none."""
+        return self.best(rung)[0] if size is None else self.means(rung).get(size, -math.inf)
+
     def by_fold(self, rung: Rung, k: int) -> list[float]:
         """The scores at a size of the folds of a rung."""
         return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
@@ -199,7 +207,10 @@ def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
     trials of theirs follow.
     """
     usable = sorted((t for t in trials if t.outcomes and not t.failure), key=MethodTrial.standing, reverse=True)
-    first = list({t.title: t for t in reversed(usable)}.values())[::-1]
+    families: dict[str, MethodTrial] = {}
+    for t in usable:
+        families.setdefault(t.title, t)
+    first = list(families.values())
     ranked = [*first, *(t for t in usable if t not in first)]
     anchor = [t for t in ranked if t.complete and untuned(t.config)][:1]
     return list(dict.fromkeys([*ranked[:1], *anchor, *ranked]))[:FINALISTS]
@@ -239,9 +250,9 @@ class Choice:
         return bool(self.among) and self.rung == self.trial.final
 
 
-def chosen(trials: Iterable[MethodTrial]) -> Choice | None:
-    """The choice among the trials on the final folds, at all their sizes; without two of them among complete trials,
-    and without any the furthest trial that has a score.
+def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | None:
+    """The choice among the trials on the final folds, at one size (None: at all their sizes); without two of them among
+    complete trials, and without any the furthest trial that has a score.
 
     The best mean is taken; the untuned kernel form is left only for more than one paired standard error.
     """
@@ -258,7 +269,9 @@ def chosen(trials: Iterable[MethodTrial]) -> Choice | None:
             return None
         mean, k = furthest.best(furthest.furthest)
         return Choice(furthest, k, mean, None, False, furthest.furthest, ())
-    entrants = [(t, k) for t in among for k in t.means(rung)]
+    entrants = [(t, k) for t in among for k in t.means(rung) if size in (None, k)]
+    if not entrants:
+        return chosen(trials)
     values = np.array([t.by_fold(rung, k) for t, k in entrants])
     anchor = [untuned(t.config) for t, _ in entrants]
     at = choose(values, anchor)
@@ -268,16 +281,18 @@ def chosen(trials: Iterable[MethodTrial]) -> Choice | None:
 
 
 def untuned(config: Any) -> bool:
-    """Whether a configuration is the untuned kernel form, whatever its size, its seed and its prototypes.
+    """Whether a configuration is the untuned kernel form or its layout, whatever its size, seed and prototypes.
 
     Examples
     --------
-    >>> from proxembed import Kernelized
+    >>> from proxembed import Kernelized, Layout
     >>> from proxembed.study.trials import untuned
-    >>> untuned(Kernelized(random_state=3)), untuned(Kernelized(tau=0.1))
-    (True, False)
+    >>> untuned(Kernelized(random_state=3)), untuned(Kernelized(tau=0.1)), untuned(Layout(Kernelized()))
+    (True, False, True)
     """
-    return title_of(config) == ANCHOR and set(settings(config)) <= {"random_state", "n_prototypes", "n_components"}
+    if isinstance(config, Layout):
+        return untuned(config.member()) and set(settings(config)) <= {"random_state", *INNER_FREE}
+    return title_of(config) == ANCHOR and set(settings(config)) <= FREE
 
 
 def fold_count(rows: int, groups: Any = None) -> int:
@@ -332,7 +347,8 @@ class FoldScores(Evaluator):
     """Scores configurations on the held-out rows of folds; a step is (training rows, fold).
 
     The first ``n_race`` of the ``folds`` (None: all) are those of the race, the others those of the choice among the
-    best; ``full`` are the rows of the last fit; ``budget`` bounds the work, where it is counted.
+    best; ``full`` are the rows of the last fit; ``budget`` bounds the work, where it is counted; ``layouts`` says
+    whether the best configurations are scored as maps, too.
     """
 
     def __init__(
@@ -343,7 +359,9 @@ class FoldScores(Evaluator):
         measure: Measure,
         budget: WorkBudget | None = None,
         n_race: int | None = None,
+        layouts: bool = False,
     ):
+        self.layouts = layouts
         self.folds, self.budget, self.full, self.sizes, self.measure = folds, budget, full, sizes, measure
         race, further = folds.rows[:n_race], range(len(folds.rows))[n_race:] if n_race else ()
         self.rungs = rungs(race, full)
@@ -361,7 +379,12 @@ class FoldScores(Evaluator):
     def work(self, config: Any, step: tuple[int, int]) -> float:
         """Forecast work of a step, from the sizes alone."""
         shape, m = self.folds.shape(*self._place(step))
-        return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c) for k in self.sizes)
+        return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c) for k in self.sizes_of(config))
+
+    def sizes_of(self, config: Any) -> tuple[int, ...]:
+        """The sizes at which a configuration is scored: a map has two dimensions at most."""
+        most = declared(type(config))["n_components"][1].high
+        return tuple(k for k in self.sizes if most is None or k <= most)
 
     def _place(self, step: tuple[int, int]) -> tuple[int, int | None]:
         """The fold of a step and its training rows, None for all."""
@@ -388,7 +411,7 @@ class FoldScores(Evaluator):
 
     def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
         """The outcome of one fit; ``options`` are those of ``run_trial``."""
-        return run_trial(config, self.folds.part(*self._place(step)), self.sizes, self.measure, **options)
+        return run_trial(config, self.folds.part(*self._place(step)), self.sizes_of(config), self.measure, **options)
 
 
 def measured(measure: Measure, Z, Z_held_out, part: Part) -> float:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from proxembed.evaluate.arms import (
     ALL_FEATURES,
     Arm,
+    beside,
     default_methods,
     left_out_rivals,
     method_arms,
@@ -29,7 +30,7 @@ from proxembed.model import fit_on
 from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, make_splits, standard_split
 
-from .labelled_data import check_labels, component_range, labelled_data
+from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data
 from .leaks import with_leaks
 from .options import CompareOptions, OptionError, call_text
 from .record import RunRecord, evidence_sections, model_section, retry_once, run_head
@@ -228,7 +229,7 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
         max_seconds=options.max_seconds,
         contrasts=pairs_of(options.contrasts, arms),
         measure=options.measure,
-        notes=left_out_rivals(dataset.X, dataset.Y, splits=splits),
+        notes=left_out_rivals(dataset.X, dataset.Y, splits=splits, whole_rows=has_whole_rows(dataset)),
     )
 
 
@@ -236,9 +237,10 @@ def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int 
     """The arms of the methods named; the rivals are always there, so that naming them changes nothing."""
     known = method_names()
     names = default_methods(dataset.X.shape[0]) if names is None else names
-    rivals = rival_arms(dataset.X, dataset.Y, seed, splits=splits)
-    standing = RIVAL_WORDS - set(known) | {arm.name.lower() for arm in rivals}
+    rivals = rival_arms(dataset.X, dataset.Y, seed, splits=splits, whole_rows=has_whole_rows(dataset))
+    standing = RIVAL_WORDS - set(known) | {arm.name.lower() for arm in rivals if arm.largest is None}
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)
+    rivals = beside(rivals, {arm.name for arm in arms})
     rival_names = {arm.name for arm in rivals}
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
 

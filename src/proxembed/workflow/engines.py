@@ -119,9 +119,9 @@ class Found:
 
 def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
     """What was found, led by layouts of all components of the leaders (and of Kernelized(OPLS()), where no methods are
-    named), for a map.
+    named), for a map whose search has tried no layouts.
 
-    The search has looked at two components; the folds of the comparison choose among all of these.
+    The folds of the comparison choose among all of these.
 
     Examples
     --------
@@ -169,12 +169,13 @@ def run_engine(
 def registered_methods(
     options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None
 ) -> Found:
-    """The best of all registered methods, or of those named."""
+    """The best of all registered methods, or of those named; for a map of these and of their layouts."""
+    for_map = options.goal == "map"
     rows, groups = train.X.shape[0], _groups(train)
     n_final = final_fold_count(rows, groups)
     study = EmbeddingSearch(
         None if options.methods is None else list(options.methods),
-        component_range(options.n_components, train),
+        component_range(None if for_map else options.n_components, train),
         _seconds(options, plan),
         make_splits(train, Splitting(n_folds=fold_count(rows, groups), seed=options.seed)),
         final_cv=n_final and make_splits(train, Splitting(n_folds=n_final, seed=options.seed + FINAL_SEED)),
@@ -184,6 +185,7 @@ def registered_methods(
         measure=options.measure,
         strategy=options.strategy or "halving",
         max_work=_work(options, plan),
+        layouts=for_map,
         refit=False,
         storage=storage,
         progress=progress,
@@ -201,7 +203,7 @@ def registered_methods(
         "configurations": study.n_chosen_from_,
         "folds": study.n_choice_folds_,
     }
-    return Found(
+    found = Found(
         leaders,
         complete_scores(study.trials_),
         seconds,
@@ -211,6 +213,7 @@ def registered_methods(
         by_clock=study.stopped_by_clock_,
         choice=choice if study.final_ else None,
     )
+    return with_layouts(found, options, rows) if for_map and not study.final_ else found
 
 
 def _groups(train: Any) -> Any:
@@ -289,7 +292,8 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
     )
     leaders = tuple(leader(entry) for entry in best)
     seconds = float(study.history_[-1]["seconds"])
-    return Found(leaders, as_trials(study.leaderboard_), seconds, interrupted, section, kind)
+    found = Found(leaders, as_trials(study.leaderboard_), seconds, interrupted, section, kind)
+    return with_layouts(found, options, labels.n) if options.goal == "map" else found
 
 
 def leader(found: dict) -> tuple[str, Any]:

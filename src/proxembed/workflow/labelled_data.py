@@ -323,3 +323,16 @@ def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[in
         reason = f"holds {sizes[-1]}, but the data have {d} features; take fewer components."
         raise OptionError("n_components", sizes, reason)
     return sizes
+
+
+def has_whole_rows(dataset: Dataset) -> bool:
+    """Whether there are rows whose labels are all known.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.labelled_data import has_whole_rows
+    >>> has_whole_rows(digits())
+    True
+    """
+    return dataset.unknown is None or bool((dataset.unknown.sum(axis=1) == 0).any())

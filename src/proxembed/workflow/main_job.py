@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, embedding_arm, left_out_rivals, rival_arms, settings
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, beside, embedding_arm, left_out_rivals, rival_arms, settings
 from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
@@ -31,7 +31,7 @@ from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study.storage import STUDY
 
 from .comparison import data_and_head
-from .engines import Found, run_engine, with_layouts
+from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .options import SearchOptions
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
@@ -219,8 +219,6 @@ def run_search(
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
         arms = None if storage is None else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
-        if options.goal == "map":
-            found = with_layouts(found, options, len(split.train))
         plan.settle(found.leaders, found.work)
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
@@ -253,7 +251,8 @@ def rivals_of(job: Job) -> tuple[Arm, ...]:
     """The rivals that the plan leaves in the comparison."""
     options, plan = job.options, job.plan
     arms = rival_arms(job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest, **plan.rival_limits)
-    return tuple(arm for arm in arms if arm.name not in plan.cuts.left_out)
+    leading = {name for name, _ in job.found.leaders}
+    return tuple(arm for arm in beside(arms, leading) if arm.name not in plan.cuts.left_out)
 
 
 def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Splitting:

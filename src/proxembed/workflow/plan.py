@@ -33,6 +33,7 @@ from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.layout import Layout
 from proxembed.splits.splits import Split
 
+from .labelled_data import has_whole_rows
 from .options import SearchOptions
 
 DIAGNOSIS, KERNEL_DIAGNOSIS = 5000, 1000
@@ -43,7 +44,10 @@ GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 STARTING = 2.0  # work of a process that starts, which imports the libraries
-BASIC_RIVALS = ("all features", "PCA", "LSI", "random projection", "label scores", "forest proximity")
+BASIC_RIVALS = (
+    *("all features", "PCA", "LSI", "random projection"),
+    *("label scores", "forest proximity", "FDA", "MESD(FDA)"),
+)
 RESERVE = 0.1  # of the work, for what is forecast too low
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
 SHARES = 0.3, 0.15
@@ -85,6 +89,8 @@ class Plan:
         The rivals that suit the data, but all features.
     scalings : int
         Kinds of scaling that each training part is tried with.
+    whole_rows : bool
+        Whether there are rows whose labels are all known.
     by_clock : list of str
         What the emergency clock decided.
     """
@@ -97,6 +103,7 @@ class Plan:
     started: float
     rivals: tuple[Entrant, ...]
     scalings: int = 1
+    whole_rows: bool = True
     cuts: Cuts = field(init=False)
     phases: dict[str, float] = field(init=False)
     by_clock: list[str] = field(default_factory=list)
@@ -114,7 +121,11 @@ class Plan:
     @property
     def rival_limits(self) -> dict[str, Any]:
         """By what ``rival_arms`` decides which rivals take part."""
-        return {"splits": self.options.folds + 1, "seconds": rival_seconds(self.work)}
+        return {
+            "splits": self.options.folds + 1,
+            "seconds": rival_seconds(self.work),
+            "whole_rows": self.whole_rows,
+        }
 
     @property
     def rate(self) -> float:
@@ -209,7 +220,7 @@ class Plan:
         for entrant in self.rivals:
             if entrant.arm.name not in cuts.left_out and self._enters(entrant, cuts):
                 work += self._rival(entrant, shape, cuts)
-                for size in (c,) if entrant.arm.predicts else cuts.sizes:
+                for size in (c,) if entrant.arm.predicts else entrant.arm.sizes(cuts.sizes):
                     work += readout_work(n, m, size, c) + (not cuts.leading) * decision_work(n, c, size)
         return work
 
@@ -348,13 +359,13 @@ def make_plan(
         starting = STARTING / machine_speed() * (effective_n_jobs(options.n_jobs) > 1)  # all at a time
         left = max(options.max_seconds - (time.time() - started) - starting, 0.5 * options.max_seconds)
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
-    known, least = (
-        entrants(dataset.X, dataset.Y, options.seed, rows, splits=options.folds + 1) for rows in (None, FORESTS[-1])
-    )
+    whole = has_whole_rows(dataset)
+    given = {"splits": options.folds + 1, "whole_rows": whole}
+    known, least = (entrants(dataset.X, dataset.Y, options.seed, rows, **given) for rows in (None, FORESTS[-1]))
     pairs = zip(known[1:], least[1:], strict=True)
     rivals = tuple(each for each, smallest in pairs if not smallest.reason(rival_seconds(work)))
     shape = shape_of(dataset.X, dataset.Y.shape[1])
-    return Plan(work, options, shape, split, sizes, started, rivals, len(scaling_kinds(dataset.X)))
+    return Plan(work, options, shape, split, sizes, started, rivals, len(scaling_kinds(dataset.X)), whole)
 
 
 def rival_seconds(work: float) -> float:
@@ -375,7 +386,7 @@ def _likely(options: SearchOptions) -> list[Any]:
 
         return [arm.estimator for arm in method_arms(options.methods)][:3]
     likely = [estimators()["Kernelized"](), *[estimators()["OPLS"]()] * 2]
-    return [*map(Layout, likely), *likely] if options.goal == "map" else likely
+    return [*map(Layout, likely[:2]), likely[2]] if options.goal == "map" else likely
 
 
 def _capped(estimator: Any, cuts: Cuts) -> Any:

@@ -18,6 +18,7 @@ RIVALS = [
     "random projection",
     "label scores",
     "forest proximity",
+    "MESD(FDA)",
 ]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
 

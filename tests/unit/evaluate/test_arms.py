@@ -64,7 +64,7 @@ RIVALS = [
     "random projection",
     "gradient boosting",
 ]
-MAPS = ["UMAP", "supervised UMAP", "t-SNE"]
+MAPS, FISHER = ["UMAP", "supervised UMAP", "t-SNE"], "MESD(FDA)"
 
 
 @pytest.fixture(params=[False, True], ids=["without maps", "with maps"])
@@ -84,8 +84,10 @@ def test_rivals_follow_the_kind_of_features_and_of_labels(maps):
     one_class = np.eye(40)[:, :2].clip(0)
     one_class[:, 1] = 1 - one_class[:, 0]
     X = np.ones((40, 3))
-    assert names(rival_arms(X)) == RIVALS + maps
-    assert names(rival_arms(X, one_class)) == [*RIVALS, "NCA", *maps]
+    assert names(rival_arms(X)) == [*RIVALS, *maps, FISHER]
+    assert names(rival_arms(X, one_class)) == [*RIVALS, "NCA", *maps, "FDA"]
+    assert names(rival_arms(X, whole_rows=False)) == RIVALS + maps
+    assert "MESD(FDA) takes no part: every row has an unknown label." in left_out_rivals(X, whole_rows=False)
     assert names(rival_arms(sp.csr_array(X)))[1] == "LSI"
     assert all(arm.rival for arm in rival_arms(X))
 
@@ -104,7 +106,7 @@ def test_a_rival_that_takes_no_part_is_named_with_the_reason(maps):
 
 def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
     X = np.ones((500, 50))
-    assert set(names(rival_arms(X, seconds=0.0))) == set(RIVALS) - {
+    assert set(names(rival_arms(X, seconds=0.0))) == {FISHER, *RIVALS} - {
         "logistic regression",
         "forest scores",
         "gradient boosting",
@@ -118,6 +120,7 @@ def test_the_rivals_that_place_rows_anew_for_each_size(monkeypatch):
     monkeypatch.setattr("proxembed.evaluate.arms.tsne_installed", lambda: True)
     arms = {arm.name: arm for arm in rival_arms(np.ones((20, 3)), seed=3)}
     assert arms["t-SNE"].sizes((2, 5, 10)) == (2,) and arms["t-SNE"].sizes((5,)) == ()
+    assert arms[FISHER].sizes((1, 2, 5)) == (1, 2) and arms[FISHER].sizes((5,)) == ()
     assert replace(arms["t-SNE"], largest=None).sizes((2, 5, 10)) == (2, 10)
     assert arms["PCA"].sizes((2, 5)) == (2, 5) and arms["all features"].sizes((2, 5)) == (None,)
     assert arms["logistic regression"].predicts and arms["logistic regression"].sizes((2, 5)) == (None,)

@@ -8,7 +8,9 @@ import pytest
 
 import proxembed
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import Arm, method_arms
+from proxembed.evaluate.arms import Arm, method_arms, rival_arms
+from proxembed.evaluate.protocol import Protocol, run
+from proxembed.splits.splits import Splitting
 from proxembed.workflow import comparison
 from proxembed.workflow.comparison import arms_of, finished, pairs_of, run_comparison
 from proxembed.workflow.labelled_data import component_range
@@ -260,3 +262,13 @@ def test_the_call_names_the_columns_of_the_file(tmp_path, dataset):
     assert call.startswith(f"proxembed.compare({str(tmp_path / 't.csv')!r}, labels='kind', drop=['e'], ")
     again = eval(call, {"proxembed": proxembed})
     assert again.verdict == found.verdict
+
+
+def test_fda_is_a_rival_of_maps_unless_it_takes_part_itself(dataset, monkeypatch):
+    monkeypatch.setattr(comparison, "rival_arms", rival_arms)
+    data = dataset
+    rival, ours = (next(a for a in arms_of((name,), data, 0) if a.name == "MESD(FDA)") for name in ("opls", "fda"))
+    assert rival.rival and rival.sizes((2, 5)) == (2,) and not ours.rival and ours.sizes((2, 5)) == (2, 5)
+    results = run(Protocol((rival,), (2, 5), splitting=Splitting(n_folds=2)), data)
+    assert {row["k"] for row in results.rows} == {2} and not any(row["failure"] for row in results.rows)
+    assert not run(Protocol((rival,), (5,), splitting=Splitting(n_folds=2)), data).rows

@@ -136,6 +136,9 @@ def test_for_a_map_the_candidates_are_layouts():
     assert test["Layout(OPLS)"] > max(test["OPLS"], test["PCA"]) + 0.2
     verdict = found.verdict["goals"]["map"]
     assert verdict["word"] == "better" and verdict["arm"] == "Layout(OPLS)"
+    tried = {trial["method"]: trial["scores"]["2"] for trial in found.record["search"]["trials"]}
+    assert set(tried) == {"OPLS", "Layout(OPLS)"} and found.verdict["goals"]["map"]["k"] == 2
+    assert found.record["summary"]["choice"]["mean"] == max(tried.values()), "the inner folds have chosen"
 
 
 def test_a_result_draws_its_map(data):

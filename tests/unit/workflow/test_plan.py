@@ -30,7 +30,7 @@ def drawn(n=400, d=12, c=6, seed=0):
 
 
 def planned(work, n=20_000, d=100, c=50, **options):
-    data = SimpleNamespace(X=SimpleNamespace(shape=(n, d)), Y=np.ones((1, c)))
+    data = SimpleNamespace(unknown=None, X=SimpleNamespace(shape=(n, d)), Y=np.ones((1, c)))
     rows = np.arange(n)
     split = plan.Split("test", rows[: 3 * n // 4], rows[3 * n // 4 :])
     return make_plan(SearchOptions(max_work=work, **options), data, split, (2, 5, 10, 20, 50), 0.0)

@@ -1,0 +1,85 @@
+"""EmbeddingSearch(layouts=True): maps among the candidates, on the same folds, in the budget held back for them."""
+
+import numpy as np
+import pytest
+from sklearn.neighbors import NearestNeighbors
+
+from proxembed import MDDM, OPLS, ClassicalMDS, EmbeddingSearch, Kernelized, Layout
+from proxembed.evaluate.arms import title_of
+from proxembed.evaluate.measures import MEASURES
+from proxembed.evaluate.part import make_part
+from proxembed.splits.folds import Split
+from proxembed.splits.splitters import StratifiedFolds, as_splits
+from proxembed.study.fold_parts import FoldParts
+from proxembed.study.method_strategies import layouts_of_best
+from proxembed.study.study import Study
+from proxembed.study.trials import FoldScores, MethodTrial, Outcome, Rung, finalists
+from proxembed.targets.labels import LabelMatrix
+
+
+@pytest.fixture(scope="module")
+def groups():
+    """160 rows of eight groups: two components show some of them, the layout of all components every one."""
+    group = np.arange(160) % 8
+    return 6 * np.eye(8)[group] + np.random.default_rng(0).normal(size=(160, 8)), group
+
+
+def test_a_map_is_chosen_among_planes_and_layouts_on_the_same_folds(groups):
+    X, group = groups
+    options = {"n_components": [5], "max_trials": 2, "cv": 2, "measure": "Jaccard@10", "max_seconds": None}
+    found = EmbeddingSearch("opls", layouts=True, **options).fit(X, group)
+    trials = {trial["method"]: trial for trial in found.trials_}
+    assert set(trials) == {"OPLS", "ReadoutAxes(OPLS)", "Layout(OPLS)", "Layout(ReadoutAxes(OPLS))"}
+    assert found.transform(X).shape == (160, 2) and found.best_params_["method"].startswith("Layout(")
+    assert list(trials["Layout(OPLS)"]["scores"]) == [2] and list(trials["OPLS"]["scores"]) == [2, 5]
+    assert found.best_score_ == max(trial["scores"][2] for trial in found.trials_)
+    assert all(method.n_components == 2 for method in found.leaders_)
+    values = []
+    for split in as_splits(StratifiedFolds(2, random_state=0), X, group):
+        part = make_part(X, LabelMatrix.of(group), split.train, split.held_out, "standard")
+        layout = Layout(OPLS(), random_state=0).fit(part.X, group[split.train])
+        near = (
+            NearestNeighbors(n_neighbors=10).fit(layout.transform(part.X)).kneighbors(layout.transform(part.X_held_out))
+        )
+        values.append(np.mean(group[split.train][near[1]] == group[split.held_out][:, None]))
+    assert trials["Layout(OPLS)"]["score"] == pytest.approx(np.mean(values), abs=0.02)
+
+
+def test_layouts_stay_in_the_part_of_the_budget_that_is_held_back_for_them(groups):
+    options = {"max_work": 3.0, "max_seconds": None, "max_trials": None, "cv": 2, "measure": "Jaccard@10"}
+    found = EmbeddingSearch(["opls", "mddm"], layouts=True, refit=False, **options).fit(*groups)
+    assert found.work_ <= 3 and any(t["complete"] for t in found.trials_ if t["method"].startswith("Layout("))
+
+
+def test_what_is_laid_out(groups):
+    """All components of what learns from labels, the best size of what does not; the untuned kernel form always."""
+    X, group = groups
+    labels = LabelMatrix.of(group)
+    splits = [Split(str(i), np.arange(80) + 80 * i, np.arange(80) + 80 * (1 - i)) for i in (0, 1)]
+    folds = FoldParts(X, labels, splits, "standard")
+    scores = FoldScores(folds, 160, (2, 5), MEASURES["Jaccard@10"], layouts=True)
+    study = Study(scores)
+    for config, value in (
+        (OPLS(), 0.5),
+        (MDDM(), 0.6),
+        (ClassicalMDS(), 0.7),
+        (Kernelized(), 0.1),
+        (Layout(OPLS()), 0.9),
+    ):
+        trial = study.entered[value] = scores.trial(config, 0)
+        trial.outcomes = {(80, fold): Outcome({2: value - 0.1, 5: value}, 0.0) for fold in (0, 1)}
+    found = layouts_of_best(study)
+    assert [title_of(layout) for layout in found] == [
+        "Layout(ClassicalMDS)",
+        "Layout(MDDM)",
+        "Layout(Kernelized(OPLS))",
+    ]
+    assert [layout.method.n_components for layout in found] == [5, None, None]
+
+
+def test_finalists_come_in_the_order_of_the_best_of_each_family():
+    rung = Rung(10, (0,))
+    scored = [("A", 0.9), ("B", 0.8), ("C", 0.7), ("A", 0.6), ("B", 0.5)]
+    made = {"rungs": (rung,), "final": rung}
+    trials = [MethodTrial(OPLS(), title, {(10, 0): Outcome({2: s}, 0.0)}, **made) for title, s in scored]
+    assert [(t.title, t.score) for t in finalists(reversed(trials))] == [scored[i] for i in (0, 1, 2, 3, 4)]
