@@ -325,6 +325,20 @@ def embedded(method: Any, k: int | None, X: Any, y: Any, X_new: Any) -> tuple[np
     return Z, Z_new
 
 
+def with_size(method: Any, k: int | None) -> Any:
+    """An unfitted copy of a method with k components (None: the natural number), where it has a choice of them.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.model import with_size
+    >>> with_size(OPLS(), 3)
+    OPLS(n_components=3)
+    """
+    found = clone(method)
+    return found.set_params(n_components=k) if "n_components" in found.get_params(deep=False) else found
+
+
 def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """A fitted clone and its embedding of X; where a part of the rows lacks components, with the natural number.
 

@@ -18,7 +18,7 @@ from proxembed.proximity.layouts import tsne_installed, umap_installed
 
 from .label_scores import LabelScores
 from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP
-from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores
+from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores, ScoreRival
 
 ALL_FEATURES = "all features"
 BY_NAME = ("method", "model")  # the roles of the embeddings that go by their names; searches draw the first alone
@@ -90,8 +90,8 @@ class Arm:
 
     @property
     def predicts(self) -> bool:
-        """Whether it scores labels by itself and embeds nothing."""
-        return hasattr(self.estimator, "decision_function") and not hasattr(self.estimator, "transform")
+        """Whether it scores labels by itself, so that its scores stand in place of a read-out's."""
+        return isinstance(self.estimator, ScoreRival)
 
     def sizes(self, asked: tuple[int, ...]) -> tuple[int | None, ...]:
         """The numbers of components at which it is scored, of those asked for; None alone where it has no size."""

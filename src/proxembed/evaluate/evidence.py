@@ -13,7 +13,7 @@ from proxembed.base import Estimator
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
 from proxembed.methods.layout import Layout
-from proxembed.model import fitted_within_bound, unseen_scores
+from proxembed.model import fitted_within_bound, unseen_scores, with_size
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
@@ -144,7 +144,7 @@ def _laid_out(method: Any, title: str, parts: tuple[Part, Part], plain: Any, sup
     if isinstance(method, Layout):
         return []
     part, shuffled = parts
-    whole = clone(method).set_params(n_components=None) if isinstance(method, Estimator) else method
+    whole = with_size(method, None) if isinstance(method, Estimator) else method
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
     found = [
         (plain.name, _embedded(clone(plain.estimator).set_params(n_components=size), part)),

@@ -1,4 +1,7 @@
-"""Rivals that predict by themselves: logistic regression, a random forest and gradient boosting, a score per label."""
+"""Rivals that predict by themselves: logistic regression, a random forest and gradient boosting, a score per label.
+
+The scores of the forest are an embedding, too, which can be saved.
+"""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -6,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.guard import guard_dense
@@ -14,6 +18,7 @@ from proxembed.classify.rows import known_labels
 from proxembed.features.leaves import grown
 from proxembed.methods.forest import averaged_rows
 from proxembed.params import SEED, check_params, param
+from proxembed.seen import SeenRows
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
@@ -24,7 +29,7 @@ EARLY_STOPPING = 20  # rows of the rarer side below which boosting has none to s
 
 
 class ScoreRival(LabelClassifier, abstract=True):
-    """Base of a rival without an embedding: it takes part by its scores. A subclass gives ``_fit(X, labels)``."""
+    """Base of a rival that takes part by its scores. A subclass gives ``_fit(X, labels)``."""
 
     role = "rival"
 
@@ -131,11 +136,13 @@ class LogisticScores(ScoreRival):
         return X @ self.coef_ + self.intercept_
 
 
-class ForestScores(ScoreRival):
+class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival):
     """Forest scores: each row gets the share of its leaves' rows that carry a label, less a half.
 
     One forest for all labels, as ``ForestLeaves`` grows it; on 0/1 labels its criterion is the Gini index summed over
-    them. Equal rows are one row to the forest.  [breiman2001forests]
+    them. Equal rows are one row to the forest. As an embedding it has a component for each label: a new row is scored
+    by all trees, a row identical to a training row by the trees grown without it, so that training rows look as new
+    ones do.  [breiman2001forests]
 
     Attributes
     ----------
@@ -144,6 +151,8 @@ class ForestScores(ScoreRival):
         What the leaves say: the scores are linear in them.
     own_scores_ : array of shape (number of rows with known labels, c)
         Scores of the training rows by the trees grown without them.
+    n_components_ : int
+        The number of labels.
     classes_ : array of shape (c,)
 
     Raises
@@ -156,8 +165,9 @@ class ForestScores(ScoreRival):
     >>> import numpy as np
     >>> from proxembed.evaluate.score_rivals import ForestScores
     >>> X = np.random.default_rng(0).normal(size=(80, 3))
-    >>> ForestScores(n_estimators=20).fit(X, X[:, 0] > 0).predict([[1.0, 0, 0], [-1.0, 0, 0]]).tolist()
-    [True, False]
+    >>> forest = ForestScores(n_estimators=20).fit(X, X[:, 0] > 0)
+    >>> forest.predict([[1.0, 0, 0], [-1.0, 0, 0]]).tolist(), forest.transform(X[:5]).shape
+    ([True, False], (5, 2))
     """
 
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
@@ -186,6 +196,28 @@ class ForestScores(ScoreRival):
         described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row
         shares[chosen] = np.where(described, unseen @ self.votes_, T[chosen].mean(axis=0))
         self.own_scores_ = shares[row] - 0.5
+        self.n_components_ = shares.shape[1]
+        self._seen, self._placed = SeenRows(X), shares - 0.5
+
+    def transform(self, X):
+        """The scores of rows: of a row identical to a training row by the trees grown without it.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c)
+        """
+        X = self._checked(X)
+        S, seen = self._finite_scores(X), self._seen.find(X)
+        S[seen >= 0] = self._placed[seen[seen >= 0]]
+        return S
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
     def _shares(self, X) -> np.ndarray:
         return self.leaves_.features(X) @ self.votes_

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, beside, embedding_arm, left_out_rivals, rival_arms, settings
+from proxembed.evaluate.arms import (
+    ALL_FEATURES,
+    MAP_SIZE,
+    Arm,
+    beside,
+    embedding_arm,
+    left_out_rivals,
+    rival_arms,
+    settings,
+)
 from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.evaluate.evidence import held_out_evidence
@@ -24,7 +33,7 @@ from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
-from proxembed.model import embedding_pipeline, fit_on, training_labels
+from proxembed.model import embedding_pipeline, fit_on, training_labels, with_size
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, make_splits
@@ -337,7 +346,7 @@ def concluded(job: Job, results: Results) -> SearchResult:
     summary = lambda: worded(summarise(results, dataset, options.tolerance, chooser))  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
-    rival = rival_ahead(record.summary, (name, k), rivals_of(job)) if options.goal in RIVAL_GOALS else None
+    rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal)
     if rival is not None:
         name, method, k = rival
         say_saved(record.summary, options.goal, name, k)
@@ -371,7 +380,8 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
         taken = any(row["arm"] == "supervised UMAP" for row in record.results.rows)
         more = {"lay_out": job.plan.cuts.layouts, "supervised_umap": taken}
         evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
-        if k is not None and TEST in record.results.folds:
+        known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
+        if (name, k) in known and TEST in record.results.folds:
             raw, embedded = (
                 label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown)[0]
                 for arm in ((ALL_FEATURES, None), (name, k))
@@ -410,17 +420,21 @@ def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[s
 
 
 def rival_ahead(
-    summary: dict, own: tuple[str, int | None], rivals: Sequence[Arm]
+    summary: dict, own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
 ) -> tuple[str, Any, int | None] | None:
     """The rival embedding that is best on the folds of the comparison, with its estimator and k, where it is ahead of
-    our choice by more than one paired standard error; None where none is.
+    our choice by more than one paired standard error; None where none is, or where no goal asks for it.
 
-    Rivals that embed nothing, or each size by a fit of its own, have no model that could be saved.
+    Rivals that embed nothing, or each size by a fit of its own, have no model that could be saved; a map has two
+    coordinates.
     """
+    if goal not in RIVAL_GOALS:
+        return None
     known = {arm.name: arm.estimator for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size}
     name = summary["measures"][0]
     ours = [entry for entry in summary["leaderboard"] if (entry["arm"], entry["k"]) == own]
     others = [e for e in summary["leaderboard"] if e["arm"] in known and e["components"] and not e["failures"]]
+    others = [e for e in others if goal != "map" or e["k"] == MAP_SIZE]
     if not ours or not others:
         return None
     entries = [*ours, *others]
@@ -428,13 +442,14 @@ def rival_ahead(
     best = entries[choose(values, [entry is ours[0] for entry in entries])]
     if best is ours[0]:
         return None
-    return best["arm"], clone(known[best["arm"]]).set_params(n_components=best["components"]), best["k"]
+    return best["arm"], with_size(known[best["arm"]], best["components"]), best["k"]
 
 
 def say_saved(summary: dict, goal: str, name: str, k: int | None) -> None:
     """Add to the verdict that the saved model is a rival."""
     verdict = summary["verdict"]
-    text = f"Saved is the rival {name} at k = {k}, which is ahead of ours on the folds by more than a standard error."
+    size = "" if k is None else f" at k = {k}"
+    text = f"Saved is the rival {name}{size}, which is ahead of ours on the folds by more than a standard error."
     if goal in verdict["goals"]:
         verdict["goals"][goal]["sentence"] += f" {text}"
     verdict["text"] += f" {text}"
@@ -462,7 +477,7 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     part = dataset.take(np.concatenate([train, test]))
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
     more = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
-    natural = clone(method).set_params(n_components=None)
+    natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
         model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
         try:

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from proxembed import load, save
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision, row_jaccard
@@ -33,6 +34,20 @@ def test_scikit_learn_contract(estimator, check):
     if getattr(check, "func", check).__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         pytest.skip("it has scores, no probabilities")
     check(estimator)
+
+
+def test_forest_scores_embed_training_rows_as_new_ones_and_can_be_saved(tmp_path):
+    X, Y = data()
+    X[1] = X[0]  # equal rows are one row
+    forest = ForestScores(n_estimators=20, max_rows=150).fit(X, Y)
+    np.testing.assert_array_equal(forest.transform(X), forest.own_scores_)
+    new = data(50, seed=1)[0]
+    np.testing.assert_array_equal(forest.transform(new), forest.decision_function(new))
+    own, seen = (np.mean((S > 0) == Y) for S in (forest.own_scores_, forest.decision_function(X)))
+    assert seen > own + 0.02, "all trees know the training rows that they were grown on"
+    loaded = load(save(forest, tmp_path / "forest.skops"))
+    np.testing.assert_array_equal(loaded.transform(np.vstack([X, new])), forest.transform(np.vstack([X, new])))
+    assert loaded.get_feature_names_out().tolist() == ["forestscores0", "forestscores1", "forestscores2"]
 
 
 @pytest.mark.parametrize("shape", [lambda X: X, sp.csr_array, lambda X: np.hstack([X, np.zeros((len(X), 500))])])

@@ -180,6 +180,26 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     assert profile.name == "ClassicalMDS" and "A rival is ahead" in profile.verdict["text"], "no goal was named"
 
 
+def test_forest_scores_that_are_ahead_are_what_is_saved(monkeypatch, tmp_path):
+    """Labels by the size of a feature, which no line shows and trees do; a map is no place for them."""
+    X = np.random.default_rng(0).normal(size=(400, 4))
+    Y = np.abs(X[:, :3]) > 0.7
+    quick = {**QUICK, "methods": ["opls"], "max_trials": 1, "folds": 3, "shuffles": 0}
+    arms = [arm for arm in rival_arms(X, Y) if arm.name in ("all features", "forest scores")]
+    monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: tuple(arms))
+    found = proxembed.search(X, Y, **quick, goal="neighbours", folder=tmp_path / "out")
+    saved = {"arm": "forest scores", "k": None, "rival": True}
+    assert found.name == "forest scores" and found.record["summary"]["saved"] == saved
+    assert "Saved is the rival forest scores, which is ahead" in found.verdict["goals"]["neighbours"]["sentence"]
+    model = proxembed.load(tmp_path / "out" / "model.skops")
+    assert type(model.named_steps["embedding"]).__name__ == "ForestScores"
+    assert np.array_equal(model.transform(X), found.embedding) and found.embedding.shape == (400, 3)
+    assert np.mean(model.predict(X) == Y) > 0.9
+    assert [panel["title"] for panel in found.record["map"]["panels"]][1] == "forest scores"
+    summary = found.record["summary"]
+    assert main_job.rival_ahead(summary, (summary["choice"]["method"], summary["choice"]["k"]), arms, "map") is None
+
+
 def test_compression_tells_of_no_other_choice_than_the_one_that_is_saved(data):
     found = proxembed.search(*data, **QUICK | {"shuffles": 0, "max_trials": 1, "methods": "opls"}, goal="compress")
     saved = found.record["search"]["chosen"]
