@@ -32,6 +32,7 @@ from proxembed.evaluate.metrics import average_precision  # noqa: E402
 from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
 from proxembed.evaluate.scoring import Readings, fit_arm  # noqa: E402
+from proxembed.methods.views import Views  # noqa: E402
 from proxembed.model import embedding_pipeline, fit_model  # noqa: E402
 from proxembed.study.candidates import candidates, component_sizes, suited  # noqa: E402
 from proxembed.targets.labels import LabelMatrix  # noqa: E402
@@ -103,6 +104,7 @@ def steps() -> dict:
     found = {
         each.title: (costs.KERNEL if "Kernelized" in each.title else costs.GRAPH, fitted(each.default()))
         for each in candidates(None)
+        if each.cls is not Views  # what they are made of has its forecasts
     }
     found |= {  # rivals that do not forecast themselves
         each.arm.name: (costs.LINEAR, fitted(each.arm.estimator))

@@ -52,6 +52,7 @@ _NAMES = {
     "MOPE": "methods.mope",
     "Kernelized": "methods.relation",
     "ForestLeaves": "methods.forest",
+    "Views": "methods.views",
     "Layout": "methods.layout",
     "ReadoutAxes": "methods.around",
     "RelationFeatures": "methods.relation",

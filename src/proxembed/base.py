@@ -396,9 +396,9 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
             setattr(self, f"{role}_", method)
 
     def member(self, role: str) -> SpectralEmbedder:
-        """An unfitted copy of the method that a parameter holds, or the default that None stands for."""
+        """An unfitted copy of the method that a parameter holds; the default for None, and for what fit refuses."""
         given = getattr(self, role)
-        return getattr(self, f"default_{role}")() if given is None else clone(given)
+        return clone(given) if isinstance(given, SpectralEmbedder) else getattr(self, f"default_{role}")()
 
     def make_ready(self, rows: Rows) -> Prepared:
         """``prepare(rows)``, kept as ``prepared_`` with the fitted attributes that it names."""

@@ -1,9 +1,19 @@
-"""Wrapper: what every combinator around one method shares: resolving the method, and whose settings hold."""
+"""Wrapper: what every combinator around one method shares: resolving the method, and whose settings hold.
+LabelledFeatures: one whose features are learned from the labels."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from proxembed.algebra.arrays.centred import CentredMatrix
+
 from .base import Prepared, SpectralEmbedder
 from .params import param
+from .rows import Rows
+from .seen import SeenRows
 
 
 class Wrapper(SpectralEmbedder, abstract=True):
@@ -51,3 +61,67 @@ class Wrapper(SpectralEmbedder, abstract=True):
 
     def finish(self, P, R, eigenvalues):
         return self.method_.finish(P, R, eigenvalues)
+
+
+class LabelledFeatures(Wrapper, abstract=True):
+    """A combinator that learns features from the labels: rows of fit have features of their own, by which they keep
+    their places in ``transform``.
+
+    A subclass states the features of fit's rows as ``training`` of what ``prepare`` returns, beside the template of the
+    wrapped method as ``inner``.
+    """
+
+    @property
+    def label_kind(self):
+        """As the wrapped method has it; the features need labels in any case."""
+        return self.member("method").label_kind or "multi"
+
+    @property
+    def keeps_unknown(self) -> bool:  # type: ignore[override]
+        """Whether unknown cells are taken as the mean of their label; else as the wrapped method has it."""
+        method = self.member("method")
+        return method.takes_shares or method.keeps_unknown
+
+    def _rows(self, X, y):
+        """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
+        rows = super()._rows(X, y)
+        if rows.labels is None or rows.labels.unknown is None or not self.method_.takes_shares:
+            return rows
+        known = np.flatnonzero(rows.labels.rows_any)
+        return Rows(rows.X[known], rows.labels.take(known))
+
+    def with_means(self, rows: Rows) -> Rows:
+        """The rows with each unknown cell at the mean of its label, where the wrapped method takes shares."""
+        if rows.labels is None or rows.labels.unknown is None or not self.method_.takes_shares:
+            return rows
+        return replace(rows, labels=rows.labels.with_means())
+
+    def template(self, rows):
+        """That of the wrapped method, which ``prepare`` has looked at."""
+        return self.prepared_.inner
+
+    def learn(self, rows: Rows, found: Any) -> None:
+        """The places of fit's rows."""
+        self._seen = SeenRows(rows.X)
+        self._places = CentredMatrix(self.prepared_.training, self.mean_).dot(self.components_.T)
+
+    def new_places(self, X) -> np.ndarray:
+        """The places of rows that were not in fit."""
+        return super().embed(X)
+
+    def embed(self, X):
+        Z = self.new_places(X)
+        seen = self._seen.find(X)
+        Z[seen >= 0] = self._places[seen[seen >= 0]]
+        return Z
+
+    def shorten(self, short, k):
+        short._places = self._places[:, :k]
+
+
+def refuse_features(wrapper: str, method: SpectralEmbedder) -> None:
+    """A ValueError for a method that a combinator cannot take, as it makes features of its own."""
+    if isinstance(method, LabelledFeatures):
+        raise ValueError(
+            f"{wrapper} cannot wrap {type(method).__name__}, which makes features of its own; wrap its method."
+        )

@@ -25,6 +25,7 @@ FEW = {
     "BSSML": {"max_iter": 5},
     "VariationalProbit": {"max_iter": 5},
     "ForestLeaves": {"n_estimators": 5},
+    "Views": {"n_estimators": 5},
     "Kernelized": {"random_state": 0},
     "RelationFeatures": {"random_state": 0},
 }

@@ -76,7 +76,7 @@ def test_template_and_lift_set_nothing(case):
     second = estimator.template(rows)
     assert state(estimator) == held
     assert_close(lifted, again)
-    if getattr(estimator, "rows", "all") != "oob":  # out of bag, fit's own rows are described otherwise than new ones
+    if not case.own_rows:
         assert_close(lifted, estimator.prepared_.training)
     assert_equal(first, second, first.A.n or rows.n)
 

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 import strategies
 from proxembed import (
@@ -39,6 +40,7 @@ from proxembed import (
     ForestLeaves,
     Kernelized,
     LaplacianEigenmaps,
+    Views,
 )
 from proxembed.algebra.template import Template
 from proxembed.base import SpectralEmbedder, registry
@@ -153,6 +155,12 @@ VARIANTS: dict[str, list[dict]] = {
         {"method": MDDM(), "match_scale": False},
         {"method": MESD(FDA()), "min_samples_leaf": 1},
     ],
+    "Views": [
+        {"method": OPLS(**RIDGE), "views": ["features", "leaves"], "weights": [1.0, 0.5], "n_estimators": 20},
+        {"method": MDDM(), "views": ["features", Ridge(solver="lsqr", tol=1e-14)]},
+        {"method": PCA(), "views": ["features", Kernelized(PCA(), tau=20.0)], "weights": 2.0},
+        {"method": MESD(FDA()), "views": ["kernel", "scores"], "n_estimators": 10},
+    ],
     "SELF": [{"beta": 0.0, **RIDGE}, {"beta": 1.0}, {"base": "lpp", **RIDGE}],
     "SSFDA": [{"graph_weight": 0.0}, {"graph_weight": 1.0, "weights": "constant", **RIDGE}],
     "SSMMC": [{"lam": 1.0, "graph_weight": 0.0}, {"graph_weight": 1.0, "n_neighbors": 8}],
@@ -174,7 +182,7 @@ VARIANTS: dict[str, list[dict]] = {
 
 
 # The default construction of these is checked with settings that take less time.
-QUICK = {"ForestLeaves": {"n_estimators": 10}}
+QUICK = {"ForestLeaves": {"n_estimators": 10}, "Views": {"n_estimators": 10}}
 
 
 def _members(estimator: SSDR) -> list[SpectralEmbedder]:
@@ -192,6 +200,8 @@ def _moves_with_origin(estimator) -> bool:
         )
     if isinstance(estimator, SSDR):
         return any(_moves_with_origin(member) for member in _members(estimator))
+    if isinstance(estimator, Views):
+        return False  # blocks of dense rows are centred
     if isinstance(estimator, MESD):
         return _moves_with_origin(FDA() if estimator.method is None else estimator.method)
     if getattr(estimator, "metric", None) == "cosine" or getattr(estimator, "weights", None) == "alternative":
@@ -246,18 +256,30 @@ class Case:
 
     @property
     def lifted(self) -> bool:
-        """Whether a kernel map or leaves are projected, not X."""
-        return isinstance(getattr(self.prototype, "unsupervised", self.prototype), Kernelized | ForestLeaves)
+        """Whether a kernel map, leaves or several views are projected, not X."""
+        return isinstance(getattr(self.prototype, "unsupervised", self.prototype), Kernelized | ForestLeaves | Views)
 
     @property
     def axis_bound(self) -> bool:
         """Whether single features are looked at, so that a rotation of them changes the embedding."""
-        return isinstance(self.prototype, ForestLeaves)
+        return isinstance(self.prototype, ForestLeaves) or bool({"leaves", "scores"} & self.views)
 
     @property
     def draws_rows(self) -> bool:
         """Whether rows are drawn, so that their order decides which."""
-        return isinstance(self.prototype, ForestLeaves) or getattr(self.prototype, "n_prototypes", None) is not None
+        drawn = isinstance(self.prototype, ForestLeaves) or self.own_rows
+        return drawn or getattr(self.prototype, "n_prototypes", None) is not None
+
+    @property
+    def views(self) -> set[str]:
+        """What the rows are described by, side by side: names, "models" for those of scikit-learn."""
+        found = getattr(self.prototype, "views", ())
+        return {"models" if isinstance(view, Ridge) else str(view) for view in found}
+
+    @property
+    def own_rows(self) -> bool:
+        """Whether fit's own rows are described otherwise than new ones: out of bag, or by models of other folds."""
+        return getattr(self.prototype, "rows", "all") == "oob" or bool({"leaves", "scores", "models"} & self.views)
 
     @property
     def nested(self) -> bool:

@@ -34,11 +34,12 @@ RIVALS = (
 NAMED = """
     BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP EmbeddingModel FDA ForestLeaves HSL Isomap Kernelized LFDA
     LLE LPP LSI LaplacianEigenmaps Layout MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR
-    OPLS PCA PLS ReadoutAxes SELF SFEHS SLVM SONPP SSDR SSDRMC SSFDA SSMMC SSMOPE
+    OPLS PCA PLS ReadoutAxes SELF SFEHS SLVM SONPP SSDR SSDRMC SSFDA SSMMC SSMOPE Views
 """
 SEARCHED = """
     CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP FDA ForestLeaves(OPLS) HSL Isomap Kernelized(OPLS) LFDA LLE LPP
     LaplacianEigenmaps MDDM MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR OPLS PLS SFEHS SLVM SONPP
+    Views(Kernelized(OPLS))
 """
 PARTLY = "BSML BSSML SELF SSDR SSDRMC SSFDA SSMMC SSMOPE"
 SINGLE = "DLA DNE DONPP FDA LFDA MFA MMC OLPPR ONPPR SELF SONPP SSFDA SSMMC"
@@ -68,7 +69,7 @@ def test_what_a_comparison_of_all_methods_draws():
     names = {
         name
         for name in NAMED.split()
-        if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves", "Layout", "ReadoutAxes")
+        if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves", "Layout", "ReadoutAxes", "Views")
     }
     extensions = {
         "MESD(FDA)",
@@ -76,6 +77,7 @@ def test_what_a_comparison_of_all_methods_draws():
         "ForestLeaves(OPLS)",
         "Layout(Kernelized(OPLS))",
         "ReadoutAxes(OPLS)",
+        "Views(Kernelized(OPLS))",
         "SSDR",
     }
     assert {arm.name for arm in method_arms(["all"])} == wrapped(" ".join(names)) | extensions

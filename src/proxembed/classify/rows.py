@@ -1,6 +1,8 @@
 """Labels for a classifier: read once, rows with unknown cells left out with a warning."""
 
 import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
@@ -57,3 +59,34 @@ def known_labels(estimator, X, y, cells: bool = False):
         warnings.warn(f"{name} leaves out {left_out} rows with unknown labels.", UserWarning, stacklevel=3)
     rows = np.flatnonzero(known)
     return X[rows], labels.take(rows)
+
+
+def log_odds(column: np.ndarray) -> float:
+    """Log odds of a label that all rows carry, or none, from its smoothed share (n_j + 1) / (n + 2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.rows import log_odds
+    >>> round(log_odds(np.zeros(8, dtype=bool)), 3)
+    -2.197
+    """
+    positive = int(column.sum())
+    return float(np.log((positive + 1) / (len(column) - positive + 1)))
+
+
+def known_columns(labels: LabelMatrix) -> Iterator[tuple[Any, np.ndarray]]:
+    """For each label the rows whose cell is known, and whether they carry it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.classify.rows import known_columns
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> [column.tolist() for _, column in known_columns(LabelMatrix.of([[1, np.nan], [0, 1]]))]
+    [[True, False], [True]]
+    """
+    Y, known = labels.Y.toarray() > 0, labels.known_cells
+    for j in range(labels.c):
+        rows = slice(None) if known is None else np.flatnonzero(known[:, j])
+        yield rows, Y[rows, j]

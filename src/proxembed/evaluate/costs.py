@@ -16,10 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.pencil.symmetric import descending
+from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes
+from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.layout import FOLDS, Layout
+from proxembed.methods.relation import Kernelized
+from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 
-from .arms import title_of
+from .arms import forest_seconds, title_of
 
 PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
 RIVALS = {
@@ -28,6 +32,9 @@ RIVALS = {
     "ForestProximity": "forest proximity",
 }
 MOST_COORDINATES = 2000  # above, other routes are taken
+TREE = 6e-4  # seconds of a tree, however few its rows
+LABEL_MODEL = 2e-3  # seconds of a model of scikit-learn for one label
+LABEL_ENTRY = 2e-8  # and for each entry of its rows
 TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3")
 LINEAR = TERMS[:6]
 KERNEL = (*LINEAR, *TERMS[6:10])
@@ -97,7 +104,8 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
 
     A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
-    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out.
+    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; views, what they and
+    the method on all of them do.
 
     Examples
     --------
@@ -113,6 +121,8 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     if isinstance(estimator, ReadoutAxes):
         n, c = shape.n, shape.c
         return fit_work(estimator.member(), shape) + step_work("step:readout", Shape(n, c, c, c))
+    if isinstance(estimator, Views):
+        return views_work(estimator, shape)
     title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
@@ -122,6 +132,41 @@ def fit_work(estimator: Any, shape: Shape) -> float:
             return step_work(name, shape)
     methods = [step_work(name, shape) for name in known if not name.startswith("step:")]
     return float(np.quantile(methods, 0.75))
+
+
+def views_work(estimator: Views, shape: Shape) -> float:
+    """Work of learning views of rows, and of the method on them; on folds too, where these choose the weights.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, Views
+    >>> from proxembed.evaluate.costs import Shape, views_work
+    >>> shape = Shape(2000, 50, 50.0, 5)
+    >>> views_work(Views(OPLS()), shape) < views_work(Views(OPLS(), weights="folds"), shape)
+    True
+    """
+    learned, width, stored = 0.0, 0, 0.0
+    for view in estimator.views:
+        work, d, w = _view_work(view, int(estimator.n_estimators), shape)
+        learned, width, stored = learned + work, width + d, stored + w
+    work = fit_work(estimator.member("method"), shape._replace(d=width, w=stored))
+    folds = WEIGHT_FOLDS if isinstance(estimator.weights, str) else 0
+    return learned + work + folds * (learned + len(GRID) * work)
+
+
+def _view_work(view: Any, trees: int, shape: Shape) -> tuple[float, int, float]:
+    """Work of one view, its columns, and the entries of a row that it stores."""
+    n, d, c = shape.n, shape.d, shape.c
+    if isinstance(view, str) and view == "features":
+        return 0.0, d, shape.w
+    if isinstance(view, Kernelized) or view == "kernel":
+        p = min(n, getattr(view, "n_prototypes", None) or n)
+        return step_work("Kernelized(OPLS)", shape._replace(p=p)), p, float(p)
+    if isinstance(view, ForestLeaves) or view in ("leaves", "scores"):
+        trees = int(getattr(view, "n_estimators", trees))
+        grown = TREE * trees + forest_seconds(n, d, c if c <= MOST_LABELS else SCORES, trees)
+        return (grown, c, float(c)) if view == "scores" else (grown, trees * max(n // 4, 1), float(trees))
+    return (SCORE_FOLDS + 1) * c * (LABEL_MODEL + LABEL_ENTRY * n * shape.w), c, float(c)
 
 
 def layout_work(n: int) -> float:

@@ -15,7 +15,7 @@ from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params, param
 from proxembed.proximity.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
-from proxembed.tables.indices import small_indices
+from proxembed.tables.indices import for_solvers
 from proxembed.validation import checked_features, learning
 
 FOREST_ROWS, TSNE_FEATURES = 5000, 50
@@ -132,19 +132,6 @@ class ForestProximity(Rival):
         array of shape (m, n_components_)
         """
         return self.leaves_.transform(self._new_rows(X)).astype(np.float64)
-
-
-def for_solvers(X):
-    """X as scikit-learn's trees and solvers, and UMAP, take it: a matrix of 32-bit indices where it is sparse.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from proxembed.evaluate.rivals import for_solvers
-    >>> for_solvers(sp.csr_array(sp.eye_array(2))).indices.dtype.name
-    'int32'
-    """
-    return small_indices(sp.csr_matrix(X)) if sp.issparse(X) else X
 
 
 class UMAP(Rival):

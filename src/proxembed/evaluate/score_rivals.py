@@ -4,7 +4,6 @@ The scores of the forest are an embedding, too, which can be saved.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,15 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
-from proxembed.classify.rows import known_labels
-from proxembed.features.leaves import grown
-from proxembed.methods.forest import averaged_rows
+from proxembed.classify.rows import known_columns, known_labels, log_odds
+from proxembed.methods.forest import ForestVotes, averaged_rows
 from proxembed.params import SEED, check_params, param
 from proxembed.seen import SeenRows
+from proxembed.tables.indices import for_solvers
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
-from .rivals import FOREST_ROWS, for_solvers
+from .rivals import FOREST_ROWS
 
 NEWTON_FEATURES = 500
 EARLY_STOPPING = 20  # rows of the rarer side below which boosting has none to spare for its stopping rule
@@ -57,37 +56,6 @@ class ScoreRival(LabelClassifier, abstract=True):
     @abstractmethod
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         """Fit to checked rows and their labels."""
-
-
-def log_odds(column: np.ndarray) -> float:
-    """Log odds of a label that all rows carry, or none, from its smoothed share (n_j + 1) / (n + 2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.score_rivals import log_odds
-    >>> round(log_odds(np.zeros(8, dtype=bool)), 3)
-    -2.197
-    """
-    positive = int(column.sum())
-    return float(np.log((positive + 1) / (len(column) - positive + 1)))
-
-
-def known_columns(labels: LabelMatrix) -> Iterator[tuple[Any, np.ndarray]]:
-    """For each label the rows whose cell is known, and whether they carry it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.score_rivals import known_columns
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> [column.tolist() for _, column in known_columns(LabelMatrix.of([[1, np.nan], [0, 1]]))]
-    [[True, False], [True]]
-    """
-    Y, known = labels.Y.toarray() > 0, labels.known_cells
-    for j in range(labels.c):
-        rows = slice(None) if known is None else np.flatnonzero(known[:, j])
-        yield rows, Y[rows, j]
 
 
 class LogisticScores(ScoreRival):
@@ -181,8 +149,9 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival
         random = check_random_state(self.random_state)
         X, T, counts, row = averaged_rows(X, labels.with_means().Y)
         chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-        self.leaves_, draws = grown(
+        found, own = ForestVotes.of(
             X[chosen],
+            T[chosen],
             T[chosen],
             counts[chosen],
             n_estimators=self.n_estimators,
@@ -190,11 +159,9 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival
             max_features="sqrt",
             random_state=random.randint(2**31 - 1),
         )
-        self.votes_ = self.leaves_.votes(X[chosen], draws, T[chosen])
+        self.leaves_, self.votes_ = found.leaves, found.votes
         shares = self._shares(X)
-        unseen = self.leaves_.unbiased(X[chosen], draws)
-        described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row
-        shares[chosen] = np.where(described, unseen @ self.votes_, T[chosen].mean(axis=0))
+        shares[chosen] = own
         self.own_scores_ = shares[row] - 0.5
         self.n_components_ = shares.shape[1]
         self._seen, self._placed = SeenRows(X), shares - 0.5

@@ -21,9 +21,9 @@ from ..features.leaves import LeafMap, forest_targets, grown
 from ..params import SEED, methods, param
 from ..rows import Rows
 from ..seen import SeenRows
-from ..splits.folds import stratified_folds
+from ..splits.folds import Split, stratified_folds
 from ..targets.labels import LabelMatrix
-from ..wrapper import Wrapper
+from ..wrapper import LabelledFeatures, refuse_features
 from .dependence import OPLS
 from .relation import Kernelized
 
@@ -42,7 +42,7 @@ class OnLeaves(Prepared):
         return OnLeaves(**vars(super().for_new_rows()), leaves=self.leaves)
 
 
-class ForestLeaves(Wrapper):
+class ForestLeaves(LabelledFeatures):
     """A method on forest leaves: R has (T M)^-1/2 where row i falls into a leaf of M rows in one of T trees.
     [breiman2001forests]
 
@@ -135,7 +135,8 @@ class ForestLeaves(Wrapper):
         name = type(method).__name__
         if method.direct:
             raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
-        if isinstance(method, Kernelized | ForestLeaves):
+        refuse_features("ForestLeaves", method)
+        if isinstance(method, Kernelized):
             raise ValueError(f"ForestLeaves cannot wrap {name}, which makes features of its own; wrap its method.")
         if method.combines:
             raise ValueError(f"ForestLeaves cannot wrap {name}, which is made of two methods; wrap one of the two.")
@@ -145,24 +146,9 @@ class ForestLeaves(Wrapper):
                 "the labels have shaped; pass a number, such as ridge=1.0."
             )
 
-    @property
-    def label_kind(self):
-        """As the wrapped method has it; the forest needs labels in any case."""
-        return self.member("method").label_kind or "multi"
-
-    @property
-    def keeps_unknown(self) -> bool:  # type: ignore[override]
-        """Whether unknown cells are taken as the mean of their label; else as the wrapped method has it."""
-        method = self.member("method")
-        return method.takes_shares or method.keeps_unknown
-
     def _rows(self, X, y):
-        """Rows without any known label are as new rows; the other unknown cells are their label's mean."""
-        rows = super()._rows(X, y)
-        if rows.labels.unknown is None or not self.method_.takes_shares:
-            return rows
-        known = np.flatnonzero(rows.labels.rows_any)
-        return Rows(rows.X[known], rows.labels.take(known).with_means())
+        """With the mean of their label for unknown cells, in the forest as in the template."""
+        return self.with_means(super()._rows(X, y))
 
     @property
     def n_leaves_(self) -> int:
@@ -207,12 +193,7 @@ class ForestLeaves(Wrapper):
         """The ridge of least squared error on folds left out; equal rows are in one fold."""
         Y, errors = forest_targets(rows.labels, rows.labels.Y), np.zeros(len(RIDGES))
         Y = Y.toarray() if sparse.issparse(Y) else Y
-        first, _, _, number = averaged_rows(rows.X, rows.labels.Y)
-        each = np.unique(number, return_index=True)[1]
-        n_folds = min(RIDGE_FOLDS, first.shape[0])
-        for fold in stratified_folds(rows.labels.Y.tocsr()[each] > 0, n_folds) if n_folds > 1 else ():
-            out = np.isin(number, fold.held_out)
-            own, new = np.flatnonzero(~out), np.flatnonzero(out)
+        for _, own, new in distinct_folds(rows.X, rows.labels, RIDGE_FOLDS):
             part = Rows(rows.X[own], rows.labels.take(own))
             leaves, R = self._grown(part, min(RIDGE_TREES, int(self.n_estimators)))
             R = CentredMatrix.centred(R, part.ones)
@@ -223,10 +204,6 @@ class ForestLeaves(Wrapper):
                 errors[i] += np.sum((leaves.features(rows.X[new]) @ W + level - Y[new]) ** 2)
         return float(RIDGES[best_ridge(RIDGES, errors)])
 
-    def template(self, rows):
-        """That of the wrapped method, which ``prepare`` has looked at."""
-        return self.prepared_.inner
-
     def lift(self, X):
         """The leaves of rows X, (m, n_leaves_)."""
         return self.prepared_.leaves.features(X)
@@ -236,20 +213,12 @@ class ForestLeaves(Wrapper):
 
     def learn(self, rows: Rows, found: Any) -> None:
         """The places of fit's rows, and the factor of new rows."""
-        self._seen = SeenRows(rows.X)
-        training = self.prepared_.training
-        self._places = CentredMatrix(training, self.mean_).dot(self.components_.T)
-        self._places[np.diff(training.indptr) == 0] = 0.0
+        super().learn(rows, found)
+        self._places[np.diff(self.prepared_.training.indptr) == 0] = 0.0
         self.scale_ = scale_of_new_rows(found, rows.labels) if self.match_scale else 1.0
 
-    def embed(self, X):
-        Z = self.scale_ * CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
-        seen = self._seen.find(X)
-        Z[seen >= 0] = self._places[seen[seen >= 0]]
-        return Z
-
-    def shorten(self, short, k):
-        short._places = self._places[:, :k]
+    def new_places(self, X):
+        return self.scale_ * super().new_places(X)
 
 
 def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
@@ -295,3 +264,80 @@ def averaged_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     total = member @ Y
     total = total.toarray() if sparse.issparse(total) else total
     return X[first], total / counts[:, None], counts.astype(np.float64), number
+
+
+def distinct_folds(X, labels: LabelMatrix, n_folds: int, seed: int = 0) -> list[Split]:
+    """Stratified folds with equal rows in one fold; fewer where there are fewer distinct rows, and none of one alone.
+
+    The order of the labels has no part in them.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    labels : LabelMatrix of n rows
+    n_folds : int
+    seed : int, default=0
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.methods.forest import distinct_folds
+    >>> from proxembed.targets.labels import LabelMatrix
+    >>> X, labels = np.array([[1.0], [2.0], [1.0], [3.0]]), LabelMatrix.of(["a", "b", "a", "b"])
+    >>> sorted(fold.held_out.tolist() for fold in distinct_folds(X, labels, 5))
+    [[0, 2], [1], [3]]
+    """
+    _, each, number = np.unique(SeenRows(X).find(X), return_index=True, return_inverse=True)
+    n_folds = min(n_folds, len(each))
+    if n_folds < 2:
+        return []
+    Y = labels.Y.tocsr()[each].toarray() > 0
+    folds = stratified_folds(Y[:, np.lexsort(Y)], n_folds, seed=seed)
+    sides = [np.isin(number, fold.held_out) for fold in folds]
+    return [Split(str(i), np.flatnonzero(~out), np.flatnonzero(out)) for i, out in enumerate(sides, start=1)]
+
+
+@dataclass(frozen=True)
+class ForestVotes:
+    """What a forest says of the labels: the shares of each among the rows of a leaf, averaged over the trees.
+
+    ``leaves`` and ``votes`` (leaves, c): the shares are q(x) votes, linear in the leaves q(x) of a row.
+    """
+
+    leaves: LeafMap
+    votes: np.ndarray
+
+    @classmethod
+    def of(cls, X, targets: np.ndarray, Y: np.ndarray, counts: np.ndarray, **settings: Any) -> tuple[ForestVotes, Any]:
+        """The votes of a forest grown on ``targets``, and the out-of-bag shares of its rows.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, d), distinct rows
+        targets, Y : arrays of shapes (n, q) and (n, c)
+            What the forest is grown on, and what its leaves vote for.
+        counts : array of shape (n,)
+            How many rows each row stands for.
+        **settings
+            As in ``features.leaves.grown``.
+
+        Returns
+        -------
+        ForestVotes, shares of the rows by the trees grown without them (n, c); the mean of Y where there is none
+        """
+        leaves, draws = grown(X, targets, counts, **settings)
+        votes, unseen = leaves.votes(X, draws, Y), leaves.unbiased(X, draws)
+        described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row
+        return cls(leaves, votes), np.where(described, unseen @ votes, Y.mean(axis=0))
+
+    def lift(self, X) -> np.ndarray:
+        """The shares (m, c) of rows X."""
+        return self.leaves.features(X) @ self.votes
+
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+        """What the splits of each feature do to combinations of the shares; see ``LeafMap.effects``."""
+        return self.leaves.effects(weights @ self.votes.T)

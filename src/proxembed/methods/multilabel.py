@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..base import SpectralEmbedder
 from ..params import methods, param
-from ..wrapper import Wrapper
+from ..wrapper import Wrapper, refuse_features
 from .fisher import FDA
 
 
@@ -75,6 +75,7 @@ class MESD(Wrapper):
         return FDA()
 
     def check_method(self, method, role=None):
+        refuse_features("MESD", method)
         if method.label_kind != "single":
             raise ValueError(
                 f"MESD extends single-label methods, and {type(method).__name__} already takes several labels per row "

@@ -23,7 +23,7 @@ from ..features.relation import RELATIONS, checked_relation, median_squared_dist
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..params import call, log, methods, param
 from ..validation import in_range
-from ..wrapper import Wrapper
+from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
 
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
@@ -322,6 +322,7 @@ class Kernelized(Wrapper):
                 f"{type(method).__name__} places the rows themselves and has no projection to lift; "
                 "wrap a projection method."
             )
+        refuse_features("Kernelized", method)
         if isinstance(method, Kernelized):
             raise ValueError("Kernelized cannot wrap Kernelized; wrap the inner method once.")
         if method.combines:

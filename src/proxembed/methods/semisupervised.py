@@ -16,7 +16,7 @@ from proxembed.algebra.template import CONSTRAINTS, Template, mix
 from ..base import Prepared, SpectralEmbedder, natural_components
 from ..params import methods, param
 from ..rows import Rows
-from ..wrapper import Wrapper
+from ..wrapper import Wrapper, refuse_features
 from .fisher import FDA
 from .multilabel import MESD
 from .preserving import OLPP
@@ -187,6 +187,7 @@ class SSDR(PartlyLabelled):
                 f"{role}={title} is not allowed; it must be a method that {wanted}. "
                 "The supervised method is the first argument, the unsupervised one the second."
             )
+        refuse_features("SSDR", method)
         if method.keeps_unknown:
             raise ValueError(f"{title} is semi-supervised by itself and cannot be a member of SSDR. Use it as it is.")
         if method.__sklearn_tags__().input_tags.pairwise:

@@ -236,7 +236,7 @@ def _takes(wrapper: Any, inner: Embedder) -> bool:
 def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int | None = None) -> Embedder:
     """The estimator made fit for this many rows: a kernel gets 1,000 prototypes above 3,000 rows; seeds are set.
 
-    Where ``prototypes`` is given, a kernel has at most that many.
+    Where ``prototypes`` is given, a kernel has at most that many. A kernel on views is suited likewise.
 
     Examples
     --------
@@ -254,4 +254,8 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
         estimator.set_params(n_prototypes=PROTOTYPES)
     if "n_prototypes" in known and prototypes is not None and (estimator.n_prototypes or n_rows) > prototypes:
         estimator.set_params(n_prototypes=prototypes)
+    if "views" in known:
+        inner = suited(estimator.member("method"), n_rows, None, prototypes)
+        if settings(inner) != settings(estimator.member("method")):
+            estimator.set_params(method=inner)
     return estimator

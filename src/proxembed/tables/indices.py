@@ -38,3 +38,16 @@ def small_indices(A: Any) -> Any:
     if A.has_canonical_format:
         small.has_canonical_format = True
     return small
+
+
+def for_solvers(X: Any) -> Any:
+    """X as scikit-learn's trees and solvers, and UMAP, take it: a matrix of 32-bit indices where it is sparse.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from proxembed.tables.indices import for_solvers
+    >>> for_solvers(sp.csr_array(sp.eye_array(2))).indices.dtype.name
+    'int32'
+    """
+    return small_indices(sparse.csr_matrix(X)) if sparse.issparse(X) else X

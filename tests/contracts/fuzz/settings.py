@@ -37,6 +37,7 @@ QUICK = {
     # A number of plain sweeps: neither their end nor the length of their steps depends on other labels or rounding.
     **dict.fromkeys(("BSML", "BSSML", "VariationalProbit"), {"max_iter": "3", "tol": "0.0", "accelerate": "False"}),
     "ForestLeaves": {"n_estimators": "5"},
+    "Views": {"n_estimators": "5"},
     "SSDRMC": {"max_iter": "2", "label_threshold": "0.5"},
     **dict.fromkeys(("MLGFHF", "MLGRF", "MLLGC", "SMSE"), {"decision": "'fixed'"}),
 }

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from proxembed import FDA, MESD, MMC, OPLS, Kernelized
+from proxembed import FDA, MESD, MMC, OPLS, Kernelized, Views
 from proxembed.base import Embedder
 from proxembed.catalogue import estimators
 from proxembed.params import Methods, declared, integers, log
@@ -111,6 +111,13 @@ def test_kernels_are_bounded_on_many_rows_only():
     assert space.suited(Kernelized(), 3001, 1).n_prototypes == space.PROTOTYPES
     assert space.suited(Kernelized(n_prototypes=7), 9000, 1).n_prototypes == 7
     assert space.suited(OPLS(), 9000, 1).get_params() == OPLS().get_params()
+
+
+def test_a_kernel_on_views_of_many_rows_gets_prototypes():
+    assert repr(space.suited(Views(), 3000, 1)) == "Views(random_state=1)"
+    assert space.suited(Views(), 3001, 1).method.n_prototypes == space.PROTOTYPES
+    assert space.suited(Views(), 2000, 1, 500).method.n_prototypes == 500
+    assert space.suited(Views(OPLS()), 9000, 1).method.get_params() == OPLS().get_params()
 
 
 def test_settings_rebuild_the_estimator():

@@ -1,0 +1,434 @@
+"""Views: a method on several descriptions of the rows side by side: features, kernel map, forest leaves, scores of the
+labels that no row's own labels have a part in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from proxembed.algebra.template import Template
+
+from ..base import Prepared, SpectralEmbedder
+from ..features.blocks import Block, scaled
+from ..features.effects import column_deviations
+from ..features.leaves import forest_targets
+from ..params import SEED, Param, methods, param
+from ..proximity.neighbors import nearest
+from ..rows import Rows
+from ..wrapper import LabelledFeatures, Wrapper, refuse_features
+from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
+from .label_models import LabelModels, scores_out_of_fold
+from .relation import Kernelized
+from .variance import PCA
+
+NAMED = ("features", "kernel", "leaves", "scores")
+GRID = (0.0, 0.5, 1.0, 2.0, 4.0)
+WEIGHT_FOLDS, SCORE_FOLDS, NEIGHBORS = 3, 5, 10
+WEIGHT = Param(low=0, high=1e6)
+
+
+def _is_view(value: Any) -> bool:
+    """Whether a view is named, makes features of its own, or scores labels."""
+    if isinstance(value, str):
+        return value in NAMED
+    if isinstance(value, type) or not isinstance(value, BaseEstimator):
+        return False
+    return isinstance(value, Kernelized | ForestLeaves) or is_classifier(value) or is_regressor(value)
+
+
+def _are_views(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_view, value))
+
+
+def _are_weights(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(WEIGHT.permits, value)) and any(each > 0 for each in value)
+    return (isinstance(value, str) and value == "folds") or WEIGHT.permits(value)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The features themselves as a view, with the standard deviation of each."""
+
+    deviations: np.ndarray
+
+    def lift(self, X) -> Any:
+        """X as it is."""
+        return X
+
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+        """The weights of the standardised features."""
+        return weights * self.deviations
+
+
+@dataclass(frozen=True)
+class OnViews(Prepared):
+    """The views that ``lift`` needs with the scale of each, and the template of the wrapped method, for fit alone.
+
+    ``deviations``: the standard deviation of each column of the blocks among the rows of fit.
+    """
+
+    views: tuple[Any, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    deviations: np.ndarray | None = None
+    inner: Template | None = None
+
+    def for_new_rows(self):
+        kept = {"views": self.views, "blocks": self.blocks, "deviations": self.deviations}
+        return OnViews(**vars(super().for_new_rows()), **kept)
+
+    def columns(self, X) -> Any:
+        """The blocks of rows X side by side."""
+        return scaled(self.blocks, [view.lift(X) for view in self.views])
+
+
+class _Alone(Wrapper, abstract=True):
+    """The wrapped method under the settings of its combinator."""
+
+    labels = "multi"
+    method: object = param(kw_only=False, kind=SpectralEmbedder, doc="The method.")
+
+    @property
+    def label_kind(self):
+        return self.member("method").label_kind
+
+    def template(self, rows):
+        return self.method_.template(rows)
+
+
+class Views(LabelledFeatures):
+    """Views side by side: any method on scaled blocks of features, kernel map, forest leaves and label scores.
+    [wolpert1992stacking] [breiman2001forests]
+
+    Each view is a block of columns, centred where it is dense, divided by the root mean squared distance of its rows to
+    their mean, and multiplied by its weight; the method sees all blocks as its features. "features" is X itself,
+    "kernel" the features of ``Kernelized()``, "leaves" those of ``ForestLeaves(rows="oob")``, "scores" the votes of a
+    forest for each label. Settings of one's own are given as such an estimator. Any classifier or regressor of
+    scikit-learn is a view by its scores: ``decision_function``, else probabilities, else predictions, a model for each
+    label (one of all for a regressor that takes several outputs).
+
+    The scores of a training row are those of trees, or of models of five folds, that have not seen it nor a row equal
+    to it; new rows get those of models of all rows. So a training row keeps its place in ``transform``, and so does a
+    row equal to it. Unknown cells are the mean of their label to forests, and left out for a model of one label; around
+    OPLS, CCA and PLS a row without any known label is as a new row.
+
+    Attributes
+    ----------
+    method_ : the wrapped method with its parameters.
+    weights_ : (number of views,) array, the weights used.
+    views_ : list, the fitted views whose weight is not 0, in order; each has ``lift(X)``.
+    ridge_ : float, the ridge used, absolute.
+    components_ : (k, r) array of the embedding of what the method projects: the blocks, or their kernel map.
+    eigenvalues_ : (k,) array.
+
+    Raises
+    ------
+    ValueError
+        For a view or weights of an unknown kind, numbers of views and weights that differ, a method that places rows
+        directly or makes features of the labels, ``ForestLeaves(rows="all")`` beside a ridge or a width that
+        leave-one-out chooses, which such leaves flatter, n_components above the bound, bad X or y. ``explain``: where
+        every view is scores of scikit-learn, which have no effects of features.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import OPLS, Views
+    >>> from proxembed.classify import LabelKNN
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> views = Views(OPLS(), views=["kernel", "leaves", GaussianNB()], n_components=6, n_estimators=50)
+    >>> model = make_pipeline(views, LabelKNN()).fit(data.X[:400], data.Y[:400])
+    >>> model.score(data.X[400:], data.Y[400:]) > 0.85  # rows whose whole label set is right
+    True
+    """
+
+    labels = "multi"
+    method: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("multi"),
+        doc="Any projection method; None: Kernelized(OPLS()).",
+    )
+    views: list | tuple = param(
+        default=("features", "scores"),
+        words="a list of 'features', 'kernel', 'leaves', 'scores', Kernelized or ForestLeaves, classifiers or "
+        "regressors of scikit-learn",
+        test=_are_views,
+        search=(("features", "scores"), ("features", "leaves"), ("features", "leaves", "scores")),
+        doc="The views, at least one.",
+    )
+    weights: float | list | tuple | str = param(
+        default=0.5,
+        words="a number >= 0 and <= 1e+06, a list of one such number per view (not all 0), or 'folds'",
+        test=_are_weights,
+        search=(0.5, 1.0, 2.0),
+        doc="One weight per view, or one number for all but the first, whose weight is then 1; folds: the number among "
+        "0, 0.5, 1, 2 and 4 under which rows left out by three folds have the largest Jaccard@10 (cosine) to the other "
+        "rows, with views and method fitted again in each fold.",
+    )
+    n_estimators: int = param(
+        default=300, low=1, high=100_000, integer=True, doc='Trees of the forests of "leaves" and "scores".'
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of forests and folds.")
+
+    def default_method(self):
+        return Kernelized()
+
+    def get_params(self, deep=True):
+        """The parameters by name; where ``deep``, those of the estimators among the views as views__NUMBER__NAME."""
+        found = super().get_params(deep=deep)
+        for number, view in enumerate(self.views if deep and isinstance(self.views, list | tuple) else ()):
+            if isinstance(view, BaseEstimator):
+                found[f"views__{number}"] = view
+                found |= {f"views__{number}__{name}": value for name, value in view.get_params().items()}
+        return found
+
+    def set_params(self, **params):
+        """Set parameters by the names of ``get_params``; a view by its number, as views__0. Returns self."""
+        inside = {name: params.pop(name) for name in list(params) if name.startswith("views__")}
+        super().set_params(**params)
+        for name, value in inside.items():
+            number, _, rest = name.removeprefix("views__").partition("__")
+            known = self.get_params()
+            if f"views__{number}" not in known and (rest or not number.isdecimal() or int(number) >= len(self.views)):
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {[*known]}.")
+            if rest:
+                known[f"views__{number}"].set_params(**{rest: value})
+            else:
+                self.views = type(self.views)(
+                    value if place == int(number) else view for place, view in enumerate(self.views)
+                )
+        return self
+
+    @property
+    def label_kind(self):
+        """As the wrapped method has it; "multi" where a view or the choice of weights needs labels, and it does not."""
+        return self.member("method").label_kind or ("multi" if self._learns_labels() else None)
+
+    def _learns_labels(self) -> bool:
+        views = self.views if isinstance(self.views, list | tuple) else ()
+        return isinstance(self.weights, str) or any(
+            view in ("leaves", "scores") if isinstance(view, str) else getattr(view, "label_kind", "multi") is not None
+            for view in views
+        )
+
+    @property
+    def positive_only(self):
+        """As the wrapped method has it."""
+        return self.method_.positive_only
+
+    @property
+    def views_(self) -> list[Any]:
+        """The fitted views whose weight is not 0."""
+        check_is_fitted(self, "n_components_")
+        return list(self.prepared_.views)
+
+    def check_method(self, method, role=None):
+        name = type(method).__name__
+        if method.direct:
+            raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
+        refuse_features("Views", method)
+        for each in (method, *(view for view in self.views if isinstance(view, Kernelized))):
+            if each.__sklearn_tags__().input_tags.pairwise:
+                raise ValueError(f"Views cannot take {type(each).__name__} on precomputed values; name a kernel.")
+        leaves = any(isinstance(view, ForestLeaves) and view.rows == "all" for view in self.views)
+        if leaves and (chosen := self._chosen_by_leave_one_out(method)):
+            raise ValueError(
+                f"ForestLeaves(rows='all') cannot be a view beside {chosen}='auto', whose leave-one-out error is far "
+                f"too small on leaves that the labels have shaped; use rows='oob', or a number for {chosen}."
+            )
+
+    def _chosen_by_leave_one_out(self, method: SpectralEmbedder) -> str:
+        """The name of a parameter that the labels choose in closed form."""
+        ridge = self.ridge
+        while True:
+            ridge = getattr(method, "ridge", 0.0) if ridge is None else ridge
+            if isinstance(method, Kernelized) and method.kernel == "gaussian" and method.tau == "auto":
+                return "tau"
+            if not isinstance(method, Wrapper):
+                return "ridge" if ridge == "auto" else ""
+            method = method.member("method")
+
+    def resolve(self):
+        super().resolve()
+        if isinstance(self.weights, list | tuple) and len(self.weights) != len(self.views):
+            raise ValueError(
+                f"weights={self.weights!r} has {len(self.weights)} numbers, and there are {len(self.views)} views; "
+                "give one number per view."
+            )
+
+    def check_rows(self, rows):
+        self.method_.check_rows(rows)
+
+    def natural_components(self, rows):
+        return self.method_.natural_components(replace(rows, X=self.prepared_.training))
+
+    def prepare(self, rows):
+        """With the views of weight, their scales and the template of the wrapped method on their blocks."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        weights = np.array(self._weights(rows, seed), dtype=np.float64)
+        used = np.flatnonzero(weights)
+        views, own = self._learned(rows, [self.views[number] for number in used], seed)
+        blocks = tuple(Block.of(each, weight) for each, weight in zip(own, weights[used], strict=True))
+        training = scaled(blocks, own)
+        placed = replace(self.with_means(rows), X=training)
+        settings = vars(super().prepare(placed)) | {"attributes": {"weights_": weights}}
+        deviations, inner = column_deviations(training), self.method_.template(placed)
+        return OnViews(**settings, views=tuple(views), blocks=blocks, deviations=deviations, inner=inner)
+
+    def _weights(self, rows: Rows, seed: int) -> tuple[float, ...]:
+        """The weight of each view."""
+        if isinstance(self.weights, list | tuple):
+            return tuple(self.weights)
+        rest = self._weight_of_folds(rows, seed) if isinstance(self.weights, str) else float(self.weights)
+        return (1.0, *[rest] * (len(self.views) - 1))
+
+    def _weight_of_folds(self, rows: Rows, seed: int) -> float:
+        """The weight under which held-out rows are placed among rows of the most similar labels, all refitted."""
+        found = np.zeros(len(GRID))
+        for _, own, new in distinct_folds(rows.X, rows.labels, WEIGHT_FOLDS, seed):
+            part, new = Rows(rows.X[own], rows.labels.take(own)), new[rows.labels.rows_any[new]]
+            views, training = self._learned(part, list(self.views), seed)
+            held_out = [view.lift(rows.X[new]) for view in views]
+            known = part.labels.rows_any
+            Y, Y_new = (each.with_means().Y.toarray() for each in (part.labels.take(known), rows.labels.take(new)))
+            for i, weight in enumerate(GRID):
+                used = len(views) if weight else 1
+                blocks = [Block.of(each, weight if at else 1.0) for at, each in enumerate(training[:used])]
+                R, R_new = (scaled(blocks, side[:used]) for side in (training, held_out))
+                model = self._alone().fit(R, self.with_means(part).labels)
+                Z, Z_new = model.transform(R), model.transform(R_new)
+                found[i] += len(new) * label_agreement(Z[known], Y, Z_new, Y_new)
+        return GRID[int(np.argmax(np.round(found / rows.n, 12)))]
+
+    def _alone(self) -> SpectralEmbedder:
+        names = ("n_components", "scaling", "solver", "ridge", "ridge_scale")
+        return _Alone(self.member("method"), **{name: getattr(self, name) for name in names})
+
+    def _learned(self, rows: Rows, views: list, seed: int) -> tuple[list[Any], list[Any]]:
+        """The fitted views, and the description of the rows by each."""
+        known = np.arange(rows.n) if rows.labels is None else np.flatnonzero(rows.labels.rows_any)
+        part = rows if len(known) == rows.n else Rows(rows.X[known], rows.labels.take(known))
+        fitted, described = [], []
+        for view in views:
+            found, own = self._view(view, part, seed)
+            if len(known) < rows.n:
+                own = with_others(own, found, rows.X, known)
+            fitted.append(found)
+            described.append(own)
+        return fitted, described
+
+    def _view(self, view: Any, rows: Rows, seed: int) -> tuple[Any, Any]:
+        """A view learned from rows of which some labels are known, and their own description."""
+        if isinstance(view, str) and view == "features":
+            return Plain(column_deviations(rows.X)), rows.X
+        if isinstance(view, str) and view == "scores":
+            return self._votes(rows, seed)
+        if isinstance(view, str):
+            kernel = Kernelized(random_state=seed) if rows.labels is not None else Kernelized(PCA(), random_state=seed)
+            leaves = ForestLeaves(rows="oob", n_estimators=self.n_estimators, random_state=seed)
+            return self._lifted({"kernel": kernel, "leaves": leaves}[view], rows)
+        if isinstance(view, Kernelized | ForestLeaves):
+            return self._lifted(clone(view), rows)
+        splits = distinct_folds(rows.X, rows.labels, SCORE_FOLDS, seed)
+        if not splits:
+            raise ValueError("Scores of the labels need at least two different rows of X; pass more rows.")
+        own = scores_out_of_fold(view, rows.X, rows.labels, splits)
+        return LabelModels.of(view, rows.X, rows.labels), own
+
+    def _lifted(self, view: Any, rows: Rows) -> tuple[Any, Any]:
+        """A combinator that makes features, ready for new rows, and its features of these rows."""
+        view.resolve()
+        if rows.labels is not None:
+            rows = replace(rows, labels=rows.labels.with_means())
+            view.check_labels(rows.labels)
+        own = view.make_ready(rows).training
+        view._release()
+        return view, own
+
+    def _votes(self, rows: Rows, seed: int) -> tuple[ForestVotes, np.ndarray]:
+        """A forest, and its out-of-bag shares of the labels; equal rows are one row to it."""
+        labels = rows.labels.with_means()
+        X, Y, counts, number = averaged_rows(rows.X, labels.Y)
+        settings = {"n_estimators": int(self.n_estimators), "min_samples_leaf": 2, "max_features": "sqrt"}
+        votes, own = ForestVotes.of(X, forest_targets(labels, Y), Y, counts, **settings, random_state=seed)
+        return votes, own[number]
+
+    def lift(self, X):
+        """What the method projects of rows X: their blocks, or what it makes of these."""
+        return self.method_.lift(self.prepared_.columns(X))
+
+    def feature_effects(self, weights):
+        """The sum of the effects through features, kernel, leaves and votes of a forest; models of scikit-learn have
+        none."""
+        slopes, deviations = self.method_.feature_effects(weights), self.prepared_.deviations
+        if slopes is not weights:  # effects of one standard deviation of a column
+            slopes = np.divide(slopes, deviations, out=np.zeros(slopes.shape), where=deviations > 0)
+        total, start = None, 0
+        for view, block in zip(self.prepared_.views, self.prepared_.blocks, strict=True):
+            part = slopes[:, start : start + block.width]
+            start += block.width
+            if hasattr(view, "feature_effects"):
+                factor = block.weight / block.size if block.size else 0.0
+                effects = view.feature_effects(part * factor)
+                total = effects if total is None else total + effects
+        if total is None:
+            raise ValueError(
+                "Every view is scores of scikit-learn's models, which have no effects of features to explain; put "
+                "'features' among the views."
+            )
+        return total
+
+
+def with_others(own: Any, view: Any, X: Any, known: np.ndarray) -> Any:
+    """The description of all rows X by a fitted view: ``own`` that of the rows ``known``, the others as new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.methods.views import Plain, with_others
+    >>> with_others(np.array([[5.0]]), Plain(np.ones(1)), np.array([[1.0], [2.0]]), np.array([1])).tolist()
+    [[1.0], [5.0]]
+    """
+    others = np.setdiff1d(np.arange(X.shape[0]), known)
+    new = view.lift(X[others])
+    stacked = sparse.csr_array(sparse.vstack([own, new])) if sparse.issparse(own) else np.vstack([own, new])
+    return stacked[np.argsort(np.concatenate([known, others]))]
+
+
+def label_agreement(Z: np.ndarray, Y: np.ndarray, Z_new: np.ndarray, Y_new: np.ndarray) -> float:
+    """Jaccard@10: the mean similarity of the labels of new rows and of their ten nearest rows by cosine.
+
+    Of shares the similarity is the sum of the smaller ones over that of the larger ones; 1 of two empty sets.
+
+    Parameters
+    ----------
+    Z, Y : arrays of shapes (n, k) and (n, c)
+    Z_new, Y_new : arrays of shapes (m, k) and (m, c)
+
+    Returns
+    -------
+    float, from 0 to 1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.methods.views import label_agreement
+    >>> Z, Y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1, 1], [0, 1]])
+    >>> label_agreement(Z, Y, np.array([[2.0, 0.1]]), np.array([[0, 1]]))
+    0.75
+    """
+    near, found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_new, metric="cosine").index, []
+    for each in near.T:
+        common, union = np.minimum(Y_new, Y[each]).sum(axis=1), np.maximum(Y_new, Y[each]).sum(axis=1)
+        found.append(np.where(union > 0, common / np.where(union > 0, union, 1), 1.0))
+    return float(np.mean(found))
