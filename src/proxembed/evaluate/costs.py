@@ -104,8 +104,8 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
 
     A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
-    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; views, what they and
-    the method on all of them do.
+    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; views, what each of
+    them and the method on all do.
 
     Examples
     --------
