@@ -78,6 +78,7 @@ _NAMES = {
 }
 _ALIASES = {"MultiLabel": "MESD", "SemiSupervised": "SSDR"}
 _FUNCTIONS = {
+    "RowBlocks": "sources",
     "search": "workflow.main_job",
     "compare": "workflow.comparison",
     "unlabelled": "targets.labels",

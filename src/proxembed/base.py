@@ -30,6 +30,8 @@ from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .params import check_params, declared, param, refuse_bare_overrides, shown, with_parameters
 from .rows import Rows
+from .sources import RowBlocks
+from .sums import summed_rows
 from .targets.labels import LabelMatrix
 from .validation import checked_features, in_range, learning, refuse_extreme
 
@@ -196,9 +198,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         name = type(self).__name__
         self._check_differ(labels)
         if self.label_kind == "single" and not labels.one_hot:
-            several = int(np.count_nonzero(labels.m > 1))
             what = (
-                f"{several} rows have several labels" if several else f"{int((labels.m == 0).sum())} rows have no label"
+                f"{labels.several} rows have several labels" if labels.several else f"{labels.bare} rows have no label"
             )
             raise ValueError(
                 f"{name} takes one class per row, but {what}. Use MESD({name}()), which takes any label sets."
@@ -320,6 +321,9 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
     ridge: ClassVar[float | str | None] = 0.0
     ridge_scale: ClassVar[str | None] = "trace"
     criterion: ClassVar[str] = "ratio_trace"
+    # What sums over blocks of rows give: "rows" (factors follow from the labels of a row), "labels" (labels first).
+    sums: ClassVar[str | None] = None
+    needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
 
     n_components: int | float | None = param(
         default=None,
@@ -370,12 +374,13 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
     def fit(self, X, y=None):
         """Find the projection.
 
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix; ignored by unsupervised
-        methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy.
+        X: (n, d) array or CSR of float32 or float64, or RowBlocks with y in the blocks. y: labels in any form of
+        LabelMatrix; ignored by unsupervised methods. Returns self. Raises ValueError with the argument, what is allowed
+        and the remedy.
         """
         with self._learning():
             self.resolve()
-            rows = self._rows(X, y)
+            rows = summed_rows(self, X, y) if isinstance(X, RowBlocks) else self._rows(X, y)
             self.check_rows(rows)
             self.make_ready(rows)
             template = self._stated(rows)
@@ -419,12 +424,13 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         prepared = self.prepared_
         if prepared.training is not rows.X:
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
+        ridge, scale = rows.settled(prepared.ridge, prepared.ridge_scale, template)
         return solve(
             template,
             prepared.training,
             k,
-            prepared.ridge,
-            prepared.ridge_scale,
+            ridge,
+            scale,
             solver=self.solver,
             criterion=prepared.criterion,
             positive_only=self.positive_only and prepared.n_components is None,
@@ -434,7 +440,7 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
 
     def _stated(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
-        template, k = self.template(rows), self._asked()
+        template, k = rows.state(self), self._asked()
         if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
@@ -449,6 +455,8 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         places others by its rule for new rows.
         """
         check_is_fitted(self, "n_components_")
+        if isinstance(X, RowBlocks):
+            return X.map(self.transform)
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self.embed(X)

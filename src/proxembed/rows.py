@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .algebra.arrays.centred import CentredMatrix
 from .algebra.operators.structured import LowRank, Sparse
+from .algebra.template import Template
 from .proximity import graph as graphs
 from .proximity import labelled
 from .proximity.neighbors import Neighbors, nearest
@@ -47,17 +49,29 @@ class Rows:
             return self.ones
         return self.labels.m if self.weighting == "none" else (self.labels.m > 0).astype(np.float64)
 
+    def state(self, method: Any) -> Template:
+        """The template of a method on these rows."""
+        return method.template(self)
+
+    def settled(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
+        """The ridge with its unit, as the solver takes them."""
+        return ridge, scale
+
+    def squared_norm(self, center: np.ndarray | None) -> float:
+        """The sum of squares of X, centred by the weighted mean unless ``center`` is None."""
+        return CentredMatrix.centred(self.X, center).squared_norm()
+
     def coded(self, kind: str) -> sparse.csc_array:
         """Y as 1/0 ("01"), or as +1/-1 less the constant -1 ("pm1": 2Y), which centring removes; sparse either way."""
         return self.labels.Y if kind == "01" else self.labels.Y * 2.0
 
     def class_mean(self) -> LowRank:
         """Y N^-1 Y': projection on the class means."""
-        return LowRank(self.labels.Y, reciprocal(self.labels.nk))
+        return LowRank(self.labels.Y, reciprocal(self.labels.nk), sums=self.labels.nk)
 
     def grand_mean(self) -> LowRank:
         """m m' / nt: projection on the mean of all label copies."""
-        return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]))
+        return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]), sums=np.array([self.labels.nt]))
 
     def neighbors(self, K: int, *, metric: str = "euclidean", algorithm="exact") -> Neighbors:
         """The K nearest other rows of every row."""
@@ -181,6 +195,33 @@ class Rows:
         if self.weighting == "mimj" or not same_class:
             return LowRank(sparse.csc_array(factor), W.S)
         return _times_shared_labels(LowRank(factor, W.S), self.labels.Y)
+
+
+@dataclass(frozen=True)
+class BlockRows(Rows):
+    """The rows of a block, on which a method states its template for the rows of all blocks.
+
+    ``n``, and what the labels add up to, are those of all rows (``labels`` is a LabelBlock); ``ones`` and ``mass`` have
+    an entry for each row of the block. ``scatter`` holds the sums of squares of all rows, about 0 and about their mean,
+    once they are known.
+    """
+
+    count: int = 0
+    scatter: tuple[float, float] = (np.nan, np.nan)
+
+    @property
+    def n(self) -> int:
+        """Rows of all blocks."""
+        return self.count
+
+    @cached_property
+    def ones(self) -> np.ndarray:
+        """Uniform weights of the rows of this block."""
+        return np.ones(self.X.shape[0])
+
+    def squared_norm(self, center: np.ndarray | None) -> float:
+        """The sum of squares of the rows of all blocks; NaN before it is known."""
+        return self.scatter[0 if center is None else 1]
 
 
 def reciprocal(w: np.ndarray) -> np.ndarray:

@@ -51,10 +51,11 @@ def _forget(estimator: Any) -> None:
         delattr(estimator, name)
 
 
-def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False) -> Any:
     """X as a float32 or float64 array, or a canonical CSR array; the caller's object is never changed.
 
-    With ``reset`` (fit) the names and the number of features are remembered, else they are compared. Raises ValueError
+    With ``reset`` (fit) the names and the number of features are remembered, else they are compared. ``block``: X is a
+    part of fit's rows, of which one row is enough. Raises ValueError
     for what is no matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit
     for numbers that cannot be squared.
     """
@@ -71,13 +72,14 @@ def checked_features(estimator: Any, X: Any, *, reset: bool) -> Any:
                 reset=reset,
                 accept_sparse="csr",
                 dtype=(np.float64, np.float32),
-                ensure_min_samples=2 if reset else 1,
+                ensure_min_samples=2 if reset and not block else 1,
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
         raise ValueError(NO_FLOATS.format(error)) from error
     X = float_matrix(X)
-    if reset:
+    if reset or block:
         refuse_extreme(X)
+    if reset and not block:
         refuse_far(X)
     return X
 
@@ -126,7 +128,13 @@ def refuse_far(X: Any) -> None:
     if not sp.issparse(X) or not np.any(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]):
         return
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
-    if rows.noise > LOST * rows.squared_norm() and not rows.constant:
+    if not rows.constant:
+        refuse_lost(rows.noise, rows.squared_norm())
+
+
+def refuse_lost(noise: float, scatter: float) -> None:
+    """A ValueError where rounding may make more than 1e-4 of the scatter of sparse rows."""
+    if noise > LOST * scatter:
         raise ValueError(
             "X is sparse, and its rows lie so close together, beside their distance from the origin, that centring "
             "without a dense copy leaves little but rounding. Pass X.toarray()."

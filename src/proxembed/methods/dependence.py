@@ -48,6 +48,7 @@ class CCA(PencilEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
     takes_shares = True
     ridge_y: float = param(
         default=0.0,
@@ -90,6 +91,7 @@ class PLS(SpectralEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
     takes_shares = True
 
     def template(self, rows):
@@ -125,6 +127,7 @@ class OPLS(PencilEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
     takes_shares = True
 
     def template(self, rows):
@@ -172,6 +175,11 @@ class MDDM(SpectralEmbedder):
         default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
     )
 
+    @property
+    def sums(self):
+        """From the labels of a row for the linear kernel; other kernels need all label sets first."""
+        return "rows" if self.label_kernel == "linear" else "labels"
+
     def template(self, rows):
         A = label_operator(rows, self.label_kernel, self.tau, center=rows.ones)
         if self.metric == "projection":
@@ -216,6 +224,11 @@ class SFEHS(SpectralEmbedder):
         default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
     )
 
+    @property
+    def sums(self):
+        """From the labels of a row for the biased estimator of the linear kernel; else all labels come first."""
+        return "rows" if self.label_kernel == "linear" and self.estimator == "biased" else "labels"
+
     def template(self, rows):
         n = rows.n
         if self.estimator == "biased":
@@ -228,18 +241,23 @@ class SFEHS(SpectralEmbedder):
             )
         K = label_operator(rows, self.label_kernel, self.tau, None)
         own = K.diagonal()
-        r = K @ rows.ones - own
-        corner = r.sum() / ((n - 1) * (n - 2))
+        r = K.row_sums() - own
+        corner = (K.sums @ K.weigh(K.sums) - self._trace(rows, K)) / ((n - 1) * (n - 2))
         spread = LowRank(np.column_stack([r, rows.ones]), np.array([[0.0, -1.0 / (n - 2)], [-1.0 / (n - 2), corner]]))
         diagonal = Diagonal(own - 2.0 * r / (n - 2) + corner)
         return Template((K + spread - diagonal) / (n * (n - 3)), offset=rows.ones)
+
+    def _trace(self, rows: Rows, K: LowRank) -> float:
+        """The trace of the label kernel of all rows."""
+        return rows.labels.nt if self.label_kernel == "linear" else float(rows.labels.set_counts() @ np.diag(K.S))
 
 
 def label_operator(rows: Rows, kernel: str | Callable, tau: float | None, center: np.ndarray | None) -> LowRank:
     """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the
     others."""
     if kernel == "linear":
-        return LowRank(rows.labels.Y, center=center)
+        return LowRank(rows.labels.Y, center=center, sums=rows.labels.nk)
     sets, group = rows.labels.groups()
-    E = sparse.csc_array((np.ones(rows.n), (np.arange(rows.n), group)), shape=(rows.n, len(sets)))
-    return LowRank(E, similarity(kernel, sets, tau), center=center)
+    n = len(group)
+    E = sparse.csc_array((np.ones(n), (np.arange(n), group)), shape=(n, len(sets)))
+    return LowRank(E, similarity(kernel, sets, tau), center=center, sums=rows.labels.set_counts())

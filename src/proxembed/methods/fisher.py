@@ -45,6 +45,7 @@ class FDA(PencilEmbedder):
     """
 
     labels = "single"
+    sums = "rows"
     constraint: str = param(
         default="total",
         choices=("total", "within"),
@@ -94,6 +95,7 @@ class MMC(SpectralEmbedder):
     """
 
     labels = "single"
+    sums = "rows"
     lam: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
     def template(self, rows):
@@ -131,6 +133,7 @@ class CopyLDA(PencilEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
 
     def template(self, rows):
         labels = rows.labels
@@ -169,9 +172,14 @@ class MLDA(PencilEmbedder):
     correlation: bool = param(default=True, kind=bool, doc="Spread membership over correlated labels.")
     normalize: bool = param(default=True, kind=bool, doc="Divide each row's membership by its number of labels.")
 
+    @property
+    def sums(self):
+        """From the labels of a row without ``correlation``, which needs all labels first."""
+        return "labels" if self.correlation else "rows"
+
     def template(self, rows):
         F, C = memberships(rows.labels, self.correlation, self.normalize)
-        s, q = F @ C.sum(axis=1), C.T @ np.asarray(F.sum(axis=0)).ravel()
+        s, q = F @ C.sum(axis=1), C.T @ (rows.labels.shares if self.normalize else rows.labels.nk)
         between = LowRank(F, (C * reciprocal(q)) @ C.T, center=s)
         return Template(between, Centering(s), b=0, offset=s, target=rows.labels.Y)
 
@@ -211,9 +219,14 @@ class DMLDA(PencilEmbedder):
     labels = "multi"
     weights: str = param(default="labels", choices=("labels", "mlda"), doc="Memberships Q: Y itself, or those of MLDA.")
 
+    @property
+    def sums(self):
+        """From the labels of a row; MLDA's memberships need all labels first."""
+        return "rows" if self.weights == "labels" else "labels"
+
     def template(self, rows):
         F, C = memberships(rows.labels, self.weights == "mlda", self.weights == "mlda")
-        s, q = F @ C.sum(axis=1), C.T @ np.asarray(F.sum(axis=0)).ravel()
+        s, q = F @ C.sum(axis=1), C.T @ (rows.labels.shares if self.weights == "mlda" else rows.labels.nk)
         within = Diagonal(s) - LowRank(F, (C * reciprocal(q)) @ C.T)
         means = LowRank(F, rows.n * (C * reciprocal(q) ** 2) @ C.T, center=rows.ones)
         return Template(
@@ -228,5 +241,4 @@ def memberships(labels, correlation: bool, normalize: bool) -> tuple[sparse.csc_
         F = sparse.csc_array(sparse.diags_array(reciprocal(labels.m)) @ F)
     if not correlation:
         return F, np.eye(labels.c)
-    norm = np.sqrt(np.outer(labels.nk, labels.nk))
-    return F, (labels.Y.T @ labels.Y).toarray() / norm
+    return F, labels.gram / np.sqrt(np.outer(labels.nk, labels.nk))

@@ -39,7 +39,7 @@ def shared_trace(rows: Rows, beta: float, center: np.ndarray | None) -> float:
     """The trace of K."""
     nk = rows.labels.nk
     spread = nk.sum() - (nk @ nk / rows.n if center is not None else 0.0)
-    return beta * spread + (1.0 - beta) * CentredMatrix.centred(rows.X, center).squared_norm()
+    return beta * spread + (1.0 - beta) * rows.squared_norm(center)
 
 
 def inverse_template(rows: Rows, beta: float, eps: float, penalty: float, center: bool) -> Template:
@@ -82,6 +82,7 @@ class MORP(SpectralEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
@@ -118,6 +119,7 @@ class MLSI(SpectralEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(
@@ -177,6 +179,7 @@ class SLVM(DirectEmbedder):
     """
 
     labels = "multi"
+    needs_all_rows = "it places the rows themselves; MLSI finds the same kind of variables as a projection"
     columns = ("intercept_",)
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
@@ -243,6 +246,7 @@ class MLLS(SpectralEmbedder):
     """
 
     labels = "multi"
+    sums = "rows"
     alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
     beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
 
@@ -257,7 +261,7 @@ class MLLS(SpectralEmbedder):
 
     def _shifted(self, P, R) -> np.ndarray:
         """M1 P."""
-        return R.normal_dot(P) * (R.unit * R.unit / R.shape[0]) + (self.alpha + self.beta) * P
+        return R.normal_dot(P) * (R.unit * R.unit / R.count) + (self.alpha + self.beta) * P
 
     def learn(self, rows, found):
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""

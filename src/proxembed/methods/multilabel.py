@@ -66,6 +66,16 @@ class MESD(Wrapper):
         doc="Rows of other classes: those with any label that the copy does not have, or with no label of the row.",
     )
 
+    needs_all_rows = (
+        'its method needs all rows, or weighting="mimj" and "printed" weigh pairs of copies; FDA and MMC with '
+        'weighting="none" do not'
+    )
+
+    @property
+    def sums(self):
+        """As the wrapped method has it, where copies weigh one."""
+        return self.member("method").sums if self.weighting == "none" else None
+
     @property
     def positive_only(self):
         """As the wrapped method has it."""

@@ -39,13 +39,14 @@ class PCA(SpectralEmbedder):
     (1797, 3)
     """
 
+    sums = "rows"
     whiten: bool = param(default=False, kind=bool, doc="Divide each score by its standard deviation (n - 1).")
 
     def template(self, rows):
         return Template(Centering(), offset=rows.ones)
 
     def finish(self, P, R, eigenvalues):
-        return P * np.sqrt((R.shape[0] - 1) / eigenvalues) if self.whiten else P
+        return P * np.sqrt((R.count - 1) / eigenvalues) if self.whiten else P
 
 
 class LSI(SpectralEmbedder):
@@ -70,6 +71,8 @@ class LSI(SpectralEmbedder):
     >>> LSI(n_components=3).fit_transform(digits().X).shape
     (1797, 3)
     """
+
+    sums = "rows"
 
     def template(self, rows):
         return Template(Identity(rows.n))
@@ -105,11 +108,17 @@ class MVMD(SpectralEmbedder):
     """
 
     labels = "multi"
+    needs_all_rows = 'balance="trace" needs both traces before the template; balance=None does not'
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the label-dependence term.")
     coding: str = param(default="pm1", choices=("pm1", "01"), doc="Label values: +1/-1 as published, or 1/0.")
     balance: str | None = param(
         default=None, choices=(None, "trace"), doc='"trace" divides each term by its trace first (not in the paper).'
     )
+
+    @property
+    def sums(self):
+        """From the labels of a row, but for the traces of ``balance``."""
+        return "rows" if self.balance is None else None
 
     def template(self, rows):
         labels = LowRank(rows.coded(self.coding), center=rows.ones)

@@ -125,7 +125,17 @@ class LabelMatrix:
     @property
     def one_hot(self) -> bool:
         """Whether every row has exactly one label."""
-        return bool(np.all(self.m == 1))
+        return self.several == 0 and self.bare == 0
+
+    @property
+    def several(self) -> int:
+        """Rows with several labels."""
+        return int(np.count_nonzero(self.m > 1))
+
+    @property
+    def bare(self) -> int:
+        """Rows without a label."""
+        return int(np.count_nonzero(self.m < 1))
 
     @property
     def differ(self) -> bool:
@@ -165,10 +175,28 @@ class LabelMatrix:
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         return self.Y.tocsr()[first].toarray(), np.ravel(inverse)
 
+    @property
+    def gram(self) -> np.ndarray:
+        """Y'Y, c x c."""
+        return (self.Y.T @ self.Y).toarray()
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Y'M^-1 1, (c,): rows a label, where each row is shared out among its labels.
+
+        >>> LabelMatrix.of([[1, 0], [1, 1]]).shares.tolist()
+        [1.5, 0.5]
+        """
+        return np.asarray(self.Y.T @ np.divide(1.0, self.m, out=np.zeros(len(self.m)), where=self.m > 0)).ravel()
+
+    def set_counts(self) -> np.ndarray:
+        """Rows of each label set, in the order of ``groups``."""
+        return np.bincount(self.groups()[1]).astype(np.float64)
+
     @cached_property
     def centred_gram(self) -> np.ndarray:
         """Yc'Yc, c x c."""
-        return (self.Y.T @ self.Y).toarray() - np.outer(self.nk, self.nk) / self.n
+        return self.gram - np.outer(self.nk, self.nk) / self.n
 
     @cached_property
     def rank(self) -> int:

@@ -44,6 +44,16 @@ class CentredMatrix:
         self._last: tuple[object, np.ndarray] | None = None
         self._known: list[tuple[object, np.ndarray]] = []
 
+    @property
+    def count(self) -> int:
+        """The rows that these stand for: as many, but for compressed rows."""
+        return self.shape[0]
+
+    @property
+    def centre(self) -> np.ndarray | None:
+        """The mean that new rows are taken about."""
+        return self.mean
+
     @classmethod
     def of(cls, X) -> CentredMatrix:
         """The matrix itself when it is one already, else X without centring."""

@@ -152,10 +152,14 @@ class Operator:
         graphs = [c * W for c, _, W in stated if W is not None]
         rest = [(c, leaf) for c, leaf, W in stated if W is None]
         if not graphs:
-            return Diagonal(self @ np.ones(self.n)) - self
+            return Diagonal(self.row_sums()) - self
         total = sparse.csr_array(sum(graphs[1:], graphs[0]))
         edges = Sparse(sparse.diags_array(total @ np.ones(self.n)) - total)
         return edges + (Diagonal(Sum(rest) @ np.ones(self.n)) - Sum(rest)) if rest else edges
+
+    def row_sums(self) -> np.ndarray:
+        """A1, the sum of each row."""
+        return self @ np.ones(self.n)
 
     def terms(self) -> list[tuple[float, Operator]]:
         """The operator as coefficients times leaves."""
@@ -298,11 +302,13 @@ class LowRank(Operator):
     """F S F', F an n x q array or sparse matrix; S is None (I), a vector (its diagonal) or symmetric q x q.
 
     With ``center=w`` F stands for F - w (1'F)/(1'w), never formed: the operator then annihilates the constant vector
-    and acts on w-centred rows as F S F' does.
+    and acts on w-centred rows as F S F' does. ``sums`` is F'1 of all rows, where F holds those of a block.
     """
 
-    def __init__(self, F, S: np.ndarray | None = None, center: np.ndarray | None = None):
-        self.F = F
+    def __init__(
+        self, F, S: np.ndarray | None = None, center: np.ndarray | None = None, *, sums: np.ndarray | None = None
+    ):
+        self.F, self._sums = F, sums
         self.S = None if S is None else np.asarray(S, dtype=np.float64)
         self.center = None if center is None else np.asarray(center, dtype=np.float64)
         self.n = F.shape[0]
@@ -311,6 +317,11 @@ class LowRank(Operator):
     def rank_bound(self) -> int:
         """q, the number of factor columns."""
         return self.F.shape[1]
+
+    @property
+    def sums(self) -> np.ndarray:
+        """F'1, not centred."""
+        return np.asarray(self.F.sum(axis=0)).ravel() if self._sums is None else self._sums
 
     def weigh(self, C: np.ndarray) -> np.ndarray:
         """S C for a q x k array C."""
@@ -354,6 +365,9 @@ class LowRank(Operator):
     def low_rank(self):
         return self
 
+    def row_sums(self):
+        return np.zeros(self.n) if self.center is not None else np.asarray(self.F @ self.weigh(self.sums))
+
     def is_squared_scatter(self, rows, uniform):
         if self.F is not rows.X or self.S is not None:
             return False
@@ -378,7 +392,7 @@ class LowRank(Operator):
         if self.rank_bound == 1 and self.center is None:
             w = self.F.toarray().ravel() if sparse.issparse(self.F) else np.asarray(self.F, dtype=np.float64).ravel()
             scale = float(self.weigh(np.ones((1, 1)))[0, 0])
-            if w.min(initial=0.0) >= 0 and np.isclose(scale * w.sum(), 1.0, rtol=1e-12):
+            if w.min(initial=0.0) >= 0 and np.isclose(scale * self.sums[0], 1.0, rtol=1e-12):
                 return Centering(w)
         return super().laplacian()
 
@@ -389,7 +403,7 @@ class LowRank(Operator):
         return F if self.center is None else F - np.outer(self.center, self._shift())
 
     def _shift(self) -> np.ndarray:
-        return np.asarray(self.F.sum(axis=0)).ravel() / self.center.sum()
+        return self.sums / self.center.sum()
 
 
 class Sparse(Operator):

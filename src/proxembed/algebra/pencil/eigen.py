@@ -142,7 +142,7 @@ def solve(
                 "Pass features that vary."
             )
         found = _checked(problem, found)
-    found = replace(found, P=fix_signs(found.P), mean=problem.rows.mean, problem=problem, sense=template.sense)
+    found = replace(found, P=fix_signs(found.P), mean=problem.rows.centre, problem=problem, sense=template.sense)
     return found if problem.unit == 1.0 else _of_original(found, problem)
 
 

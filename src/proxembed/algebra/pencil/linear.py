@@ -5,7 +5,7 @@ In: rows X, targets. Out: coefficients and errors; float64 whatever is used insi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy import linalg, sparse
@@ -100,20 +100,43 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     w = np.ones(n) if coordinates.weights is None else coordinates.weights
     centred = coordinates.rows.mean is not None
     level = weighted_mean(target, w) if centred else np.zeros(target.shape[1])
-    shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges[None, :])
+    blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
     moments = _moments(coordinates, target, w, level)
-    errors = np.zeros(len(ridges))
-    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), len(ridges) * target.shape[1])
-    looked_at = _evenly_spaced(w, LOO_ROWS)
-    for part, left, goal in _weighted_blocks(coordinates, target, w, level, looked_at):
+    return left_out_errors(
+        ((w[part], left, goal) for part, left, goal in blocks),
+        coordinates.s,
+        moments,
+        ridges,
+        w.sum() if centred else None,
+    )
+
+
+def left_out_errors(
+    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    s: np.ndarray,
+    moments: np.ndarray,
+    ridges: np.ndarray,
+    mass: float | None,
+) -> np.ndarray:
+    """Leave-one-out errors, one a ridge, over blocks (w, left, goal) of rows with weights w.
+
+    ``left``: w^1/2 times their coordinates, of singular values ``s``; ``goal``: w^1/2 times the centred targets;
+    ``moments``: the weighted products of coordinates and targets over all rows (r, q), of mass 1'w, None where nothing
+    is centred.
+    """
+    shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
+    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), -1)
+    errors, seen = np.zeros(len(ridges)), 0.0
+    for w, left, goal in blocks:
         leverage = matmul(left**2, shrink)
-        if centred:
-            leverage += (w[part] / w.sum())[:, None]
+        if mass is not None:
+            leverage += (w / mass)[:, None]
         fitted = matmul(left, stacked).reshape(len(left), len(ridges), -1)
         fitted -= goal[:, None, :]
         residual = np.einsum("ilq,ilq->il", fitted, fitted)
         errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
-    return errors / (w[looked_at].sum() * target.shape[1])
+        seen += float(w.sum())
+    return errors / (seen * moments.shape[1])
 
 
 def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target, ridges: np.ndarray) -> np.ndarray:
@@ -134,7 +157,34 @@ def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target, 
 def _evenly_spaced(w: np.ndarray, most: int) -> np.ndarray:
     """Rows that weigh something; of more than ``most``, evenly spaced ones."""
     rows = np.flatnonzero(w > 0)
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).round().astype(np.intp)]
+    return rows[evenly_spaced(len(rows), most)]
+
+
+def evenly_spaced(n: int, most: int) -> np.ndarray:
+    """The numbers 0 to n - 1; of more than ``most``, evenly spaced ones.
+
+    >>> evenly_spaced(3, 9).tolist(), evenly_spaced(9, 3).tolist()
+    ([0, 1, 2], [0, 4, 8])
+    """
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
+
+
+def gcv_errors(
+    s: np.ndarray, moments: np.ndarray, squares: float, ridges: np.ndarray, n: float, centred: bool
+) -> np.ndarray:
+    """Generalised cross-validation errors, one a ridge, of n rows: the residual squares over n (1 - df / n)^2.
+
+    ``s`` and ``moments`` as in ``left_out_errors``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1
+    where nothing is centred. From sums alone, so that no row is read again.  [golub1979gcv]
+
+    >>> gcv_errors(np.array([2.0]), np.array([[2.0]]), 1.5, np.array([0.0, 4.0]), 4, centred=False).round(4).tolist()
+    [0.2222, 0.2449]
+    """
+    shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
+    explained = np.einsum("rq,rq->r", moments, moments)
+    left = squares - 2 * explained @ shrink + (explained * s**2) @ shrink**2
+    freedom = float(centred) + (s**2) @ shrink
+    return np.maximum(left, 0.0) / (n * np.maximum(1.0 - freedom / n, 1e-12) ** 2)
 
 
 def _moments(coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray) -> np.ndarray:

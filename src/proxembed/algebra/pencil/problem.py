@@ -55,7 +55,7 @@ class Problem:
         factors=(),
         width: int | None = None,
     ):
-        unit, self.shrunk = unit_of(R), (1.0, 1.0)
+        unit, self.shrunk = 1.0 if isinstance(R, CentredMatrix) else unit_of(R), (1.0, 1.0)
         if unit != 1.0:
             template, R, self.shrunk = _in_unit(template, R, unit)
             raw_gram = None
@@ -64,8 +64,11 @@ class Problem:
         self._shifted: list[tuple[float, SPD]] = []
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
-        self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *factors])
-        self.rows.unit = unit
+        if isinstance(R, CentredMatrix):
+            self.rows = R
+        else:
+            self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *factors])
+            self.rows.unit = unit
         self.n, self.d = self.rows.shape
         self.width = self.d if width is None else width
         if self.rows.mean is not None and self.rows.constant:
@@ -209,7 +212,7 @@ class Problem:
         if self.side == "features":
             return self._solved(self.rows.tdot(E), ridge)
         E = E.toarray() if sparse.issparse(E) else E
-        return self.rows.tdot(self._solved(E - E.mean(axis=0), ridge))
+        return self.rows.tdot(self._solved(E if self.rows.mean is None else E - E.mean(axis=0), ridge))
 
     def _solved(self, E: np.ndarray, ridge: float) -> np.ndarray:
         factorised = self.shifted(ridge)

@@ -1,0 +1,267 @@
+"""Moments: sums of rows and of factors over blocks, which may come in any order and be merged.
+
+Dense tiles are taken less their own mean, so that rows far from the origin lose no digits; sums about different origins
+merge exactly: C = C1 + r1 e' + e r1' + W1 ee' + ... (Chan's rule where all rows weigh one).  [chan1983variance]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg.blas import dsyr2, dsyrk, ssyrk
+
+from .blas import matmul, symmetric_from_lower
+from .centred import block_rows
+from .guard import guard_dense
+
+TILE_BYTES = 8 << 20
+Weights = Sequence[np.ndarray | None]
+ARRAYS = ("origin", "masses", "firsts", "counts", "products", "factor_sums", "squares", "first", "varies", "filled")
+
+
+class Moments:
+    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w.
+
+    Parameters
+    ----------
+    d : int, features.
+    weights : int, the number of row weights; the first are ones.
+    p : int, columns of the factors.
+    formed : row weights whose Gram matrix is wanted.
+    inner : whether the Gram matrix of the factors is wanted.
+
+    Attributes
+    ----------
+    n : rows.
+    origin : (d,) o, the mean of the rows; 0 as long as all rows are sparse (``raw``).
+    masses, firsts, counts : sum w_j, sum w_j (x - o) and the rows with w_j != 0, for each j.
+    products, factor_sums, squares : sum (x - o)f' (d, p), sum f and sum f^2 (p,).
+    inner : sum ff' (p, p), or None.
+    first, varies : (d,) the first row, and whether a feature has another value in some row.
+    filled : (d,) rows with a stored entry, of sparse rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 5.0]])
+    >>> sums = Moments(2, 1, 1, formed=[0])
+    >>> for x in X:
+    ...     sums.update(x[None], [None], [np.ones((1, 1))])
+    >>> sums.n, sums.origin, np.allclose(sums.gram(0), 2 * np.cov(X.T))
+    (3, array([3., 3.]), True)
+    """
+
+    def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
+        self.n, self.raw, self.origin = 0, False, np.zeros(d)
+        self.masses, self.firsts, self.counts = np.zeros(weights), np.zeros((weights, d)), np.zeros(weights)
+        self.products, self.factor_sums, self.squares = np.zeros((d, p)), np.zeros(p), np.zeros(p)
+        self.inner = np.zeros((p, p)) if inner else None
+        self.first, self.varies, self.filled = np.zeros(d), np.zeros(d, dtype=bool), np.zeros(d)
+        # Row weights that have been equal in all rows share a Gram matrix, that of the first of them.
+        self.shared = {j: min(formed) for j in sorted(formed)}
+        self._grams: dict[int, np.ndarray] = {}
+        if formed:
+            guard_dense((d, d), "X'X", remedy="Reduce X to fewer features, or use PLS or MDDM, which do without it.")
+            self._grams[min(formed)] = np.zeros((d, d), order="F")  # lower triangles
+
+    def gram(self, j: int) -> np.ndarray:
+        """sum w_j (x - o)(x - o)', d x d."""
+        return symmetric_from_lower(self._grams[self.shared[j]].copy(order="F"))
+
+    def scatter(self) -> tuple[float, float]:
+        """The sums of squares of the rows about 0 and about their mean; NaN where their Gram matrix is not formed."""
+        if 0 not in self.shared:
+            return np.nan, np.nan
+        total, first = float(np.trace(self._grams[self.shared[0]])), self.firsts[0]
+        about_zero = total + 2 * float(self.origin @ first) + self.n * float(self.origin @ self.origin)
+        return about_zero, total - float(first @ first) / max(self.n, 1)
+
+    def same(self, i: int, j: int) -> bool:
+        """Whether two row weights, whose Gram matrices are formed, were equal in all rows."""
+        return self.shared[i] == self.shared[j]
+
+    def update(self, X, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
+        """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse."""
+        self._share(weights)
+        factors = [sparse.csr_array(F) if sparse.issparse(F) else F for F in factors]
+        if sparse.issparse(X):
+            self._update_sparse(sparse.csr_array(X, dtype=np.float64), weights, factors)
+            return
+        step = max(block_rows(len(self.origin), TILE_BYTES), len(self.origin) // 2)  # a move costs as much as two rows
+        for start in range(0, X.shape[0], step):
+            part = slice(start, start + step)
+            own = [None if w is None else w[part] for w in weights]
+            rows = np.array(X[part], dtype=np.float64, order="C")
+            self._update_tile(rows, own, _stacked(factors, part, len(rows)), precision)
+
+    def _share(self, weights: Weights) -> None:
+        """Give row weights that differ from those whose Gram matrix they share one of their own."""
+        leaders = dict(self.shared)
+        for j, leader in leaders.items():
+            alike = [i for i, other in leaders.items() if i <= j and other == leader and self.shared[i] == i]
+            own = next((i for i in alike if i != j and _equal(weights[i], weights[j])), j)
+            if self.shared[j] != own and own == j:
+                self._grams[j] = self._grams[leader].copy(order="F")
+            self.shared[j] = own
+
+    def _update_tile(self, rows: np.ndarray, weights: Weights, F: np.ndarray, precision: str) -> None:
+        mean = rows.mean(axis=0)
+        self._compare(rows)
+        rows -= mean
+        n = self.n + len(rows)
+        self.move(mean if self.n == 0 else self.mean + (len(rows) / n) * (mean - self.mean))
+        shift = mean - self.origin
+        for j, w in enumerate(weights):
+            mass = float(len(rows) if w is None else w.sum())
+            first = rows.sum(axis=0) if w is None else matmul(rows.T, w)
+            if self.shared.get(j) == j:
+                _add_gram(self._grams[j], rows, w, precision)
+                _add_move(self._grams[j], first, mass, shift)
+            self.firsts[j] += first + mass * shift
+            self.masses[j] += mass
+            self.counts[j] += len(rows) if w is None else np.count_nonzero(w)
+        sums = F.sum(axis=0)
+        self.products += matmul(rows.T, F) + np.outer(shift, sums)
+        self.factor_sums += sums
+        self.squares += np.einsum("ij,ij->j", F, F)
+        if self.inner is not None:
+            self.inner += matmul(F.T, F)
+        self.n, self.raw = n, False
+
+    def _compare(self, rows: np.ndarray) -> None:
+        """Look for another value in the features that have had one so far."""
+        if self.n == 0:
+            self.first = rows[0].copy()
+        left = np.flatnonzero(~self.varies)
+        if len(left):
+            self.varies[left] = np.any(rows[:, left] != self.first[left], axis=0)
+
+    def _update_sparse(self, X: sparse.csr_array, weights: Weights, factors: Sequence[Any]) -> None:
+        rest = Moments(X.shape[1], len(weights), len(self.squares), inner=self.inner is not None)
+        rest.n, rest.raw, rest.shared = X.shape[0], True, dict(self.shared)
+        rest.first, rest.filled = X[[0]].toarray().ravel(), np.bincount(X.indices, minlength=X.shape[1])
+        rest.varies = X.max(axis=0).toarray().ravel() != X.min(axis=0).toarray().ravel()
+        for j, w in enumerate(weights):
+            ones = np.ones(X.shape[0]) if w is None else w
+            rest.masses[j], rest.firsts[j], rest.counts[j] = ones.sum(), X.T @ ones, np.count_nonzero(ones)
+            if self.shared.get(j) == j:
+                WX = X if w is None else sparse.diags_array(w) @ X
+                rest._grams[j] = np.asfortranarray((X.T @ WX).toarray())
+        start = 0
+        for F in factors:
+            part = slice(start, start + F.shape[1])
+            product = F.T @ X
+            rest.products[:, part] = (product.toarray() if sparse.issparse(product) else product).T
+            rest.factor_sums[part] = np.asarray(F.sum(axis=0)).ravel()
+            rest.squares[part] = np.asarray((F * F).sum(axis=0)).ravel()
+            start = part.stop
+        if rest.inner is not None:
+            F = _stacked(factors, slice(None), X.shape[0])
+            rest.inner = matmul(F.T, F)
+        self._add(rest)
+
+    def merge(self, other: Moments) -> None:
+        """Add the sums of other rows, which stay as they are."""
+        rest = other.copy()
+        first: dict[tuple[int, int], int] = {}
+        leaders = {j: first.setdefault((self.shared[j], rest.shared[j]), j) for j in self.shared}
+        for sums in (self, rest):
+            sums._grams = {j: sums._grams[sums.shared[j]].copy(order="F") for j in set(leaders.values())}
+            sums.shared = dict(leaders)
+        self._add(rest)
+
+    def _add(self, rest: Moments) -> None:
+        """Add sums of the same sharing; those are moved, and lost."""
+        if rest.n == 0:
+            return
+        n, raw = self.n + rest.n, rest.raw and (self.raw or self.n == 0)
+        origin = self.origin if raw else self.mean + (rest.n / n) * (rest.mean - self.mean)
+        self.move(origin)
+        rest.move(origin)
+        for name in ("masses", "firsts", "counts", "products", "factor_sums", "squares", "filled"):
+            setattr(self, name, getattr(self, name) + getattr(rest, name))
+        for j in self._grams:
+            self._grams[j] += rest._grams[j]
+        if self.inner is not None:
+            self.inner += rest.inner
+        self.varies |= rest.varies | ((self.first != rest.first) & (self.n > 0))
+        self.first = self.first if self.n else rest.first
+        self.n, self.raw = n, raw
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of all rows, each weighing one: the origin, but for sparse rows."""
+        return self.origin + self.firsts[0] / self.n if self.raw and self.n else self.origin
+
+    def move(self, origin: np.ndarray) -> None:
+        """State the sums about another origin."""
+        shift = self.origin - origin
+        if self.n and np.any(shift):
+            for j, gram in self._grams.items():
+                _add_move(gram, self.firsts[j], self.masses[j], shift)
+            self.firsts += np.outer(self.masses, shift)
+            self.products += np.outer(shift, self.factor_sums)
+        self.origin = origin.copy()
+
+    def copy(self) -> Moments:
+        """The same sums, to be changed apart."""
+        twin = object.__new__(Moments)
+        twin.n, twin.raw, twin.shared = self.n, self.raw, dict(self.shared)
+        twin.inner = None if self.inner is None else self.inner.copy()
+        for name in ARRAYS:
+            setattr(twin, name, getattr(self, name).copy())
+        twin._grams = {j: gram.copy(order="F") for j, gram in self._grams.items()}
+        return twin
+
+    def widened(self, columns: np.ndarray, p: int) -> Moments:
+        """The same sums with p factors, of which the present ones are ``columns``; the others were zero so far."""
+        twin = self.copy()
+        twin.products, twin.factor_sums, twin.squares = np.zeros((len(self.origin), p)), np.zeros(p), np.zeros(p)
+        twin.products[:, columns] = self.products
+        twin.factor_sums[columns] = self.factor_sums
+        twin.squares[columns] = self.squares
+        if self.inner is not None:
+            twin.inner = np.zeros((p, p))
+            twin.inner[np.ix_(columns, columns)] = self.inner
+        return twin
+
+
+def _stacked(factors: Sequence[Any], part: slice, rows: int) -> np.ndarray:
+    """Some rows of all factors, one dense array."""
+    if not factors:
+        return np.zeros((rows, 0))
+    blocks = [F[part].toarray() if sparse.issparse(F) else F[part] for F in factors]
+    return np.hstack(blocks).astype(np.float64, copy=False)
+
+
+def _equal(w: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if w is None or other is None:
+        return w is other or bool(np.all((w if other is None else other) == 1.0))
+    return w is other or np.array_equal(w, other)
+
+
+def _add_gram(G: np.ndarray, rows: np.ndarray, w: np.ndarray | None, precision: str) -> None:
+    """G += rows' diag(w) rows on the lower triangle, in place."""
+    if w is None or np.all(w == 1.0):
+        _accumulate(G, rows, 1.0, precision)
+        return
+    weighted = rows * np.sqrt(np.abs(w))[:, None]
+    for sign in (1.0, -1.0):
+        chosen = sign * w > 0
+        if chosen.any():
+            _accumulate(G, weighted if chosen.all() else weighted[chosen], sign, precision)
+
+
+def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float, precision: str) -> None:
+    if precision == "float32":
+        G += ssyrk(sign, rows.astype(np.float32).T, lower=1)
+        return
+    dsyrk(sign, rows.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+
+
+def _add_move(G: np.ndarray, first: np.ndarray, mass: float, shift: np.ndarray) -> None:
+    """A Gram matrix about o becomes that about o - shift: G += first shift' + shift first' + mass shift shift'."""
+    dsyr2(1.0, first + (mass / 2) * shift, shift, lower=1, a=G, overwrite_a=1)

@@ -1,0 +1,350 @@
+"""Compression: a template on n rows, of which sums alone are known, as the same template on at most min(n, d) rows.
+
+With the scatter Xc'WXc = V diag(s^2) V', the columns of W^1/2 Xc V diag(1/s) are orthonormal. In this basis of the rows
+X is diag(s) V', a factor F is diag(1/s) V'Xc'F, the scatter is I, and any other X'AX is diag(1/s) V'X'AXV diag(1/s).
+Every product that a route asks of X and the operators is that of the n rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import EPS, CentredMatrix
+from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.operators.inverse import Inverse
+from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
+from proxembed.algebra.template import Template
+
+from .problem import CONSTANT
+from .symmetric import descending
+
+REMAINDER = 1e-13  # share of a factor's squares that rounding may leave outside the rows
+
+
+class Demand:
+    """What a template asks of its rows: row weights and factors, each once, in an order that is the same for every
+    block.
+
+    Parameters
+    ----------
+    template : Template, stated on the rows of a block.
+    X : the rows of the block, by which factors that are X itself are known.
+    ones : uniform weights of these rows, known as such by identity.
+    labels : (m, c) the label matrix, of which X'Y is wanted in any case; None without labels.
+    target : whether the sums for the choice of a ridge are wanted.
+
+    Attributes
+    ----------
+    weights : row weights, the first ones (None).
+    factors : arrays or sparse matrices (m, q).
+    formed : the row weights whose Gram matrix is wanted.
+    inner : whether the Gram matrix of the factors is wanted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y, ones = np.eye(3), np.eye(3)[:, :2], np.ones(3)
+    >>> demand = Demand(Template(LowRank(Y, center=ones), Centering(), b=0, offset=ones), X, ones, Y)
+    >>> len(demand.weights), [F.shape for F in demand.factors], demand.formed
+    (1, [(3, 2)], {0})
+    """
+
+    def __init__(self, template: Template, X: Any, ones: np.ndarray, labels: Any = None, target: bool = False):
+        self.X, self.ones = X, ones
+        self.weights: list[np.ndarray | None] = [None]
+        self.factors: list[Any] = []
+        self.formed: set[int] = set()
+        self.inner = False
+        self._keys: list[Any] = []
+        if labels is not None:
+            self._add(labels, labels)
+        for op in (template.A, template.B):
+            for _, leaf in () if op is None else op.terms():
+                self._visit(leaf)
+        self.offset = self.weight(template.offset)
+        if self.formed or template.B is not None:
+            self.formed.add(self.offset)
+        if target:
+            self._visit_target(template)
+
+    def weight(self, w: np.ndarray | None) -> int:
+        """The number of these row weights; 0 for ones."""
+        if w is None or w is self.ones:
+            return 0
+        found = next((i for i, known in enumerate(self.weights) if known is w), None)
+        if found is None:
+            self.weights.append(w)
+            found = len(self.weights) - 1
+        return found
+
+    def columns(self, key: Any) -> slice:
+        """The columns of a factor among those of all."""
+        number = next(i for i, known in enumerate(self._keys) if known is key)
+        start = sum(F.shape[1] for F in self.factors[:number])
+        return slice(start, start + self.factors[number].shape[1])
+
+    def _visit(self, leaf: Operator) -> None:
+        if isinstance(leaf, Inverse):
+            self.inner = True
+            for _, part in leaf.parts:
+                self._visit(part)
+        elif isinstance(leaf, LowRank):
+            if leaf.F is self.X:
+                self.formed.add(0)
+            else:
+                self._add(leaf.F, leaf.F)
+            if leaf.center is not None:
+                self.weight(leaf.center)
+        elif isinstance(leaf, Centering | Diagonal | Identity):
+            self.formed.add(self.weight(weights_of(leaf)))
+        else:
+            raise TypeError(f"{type(leaf).__name__} operators are not known from sums of the rows.")
+
+    def _visit_target(self, template: Template) -> None:
+        """The target T, and under row weights w the products w T and w^1/2 T."""
+        T = template.target
+        self._add(T, T)
+        if self.offset:
+            for name, w in (("weighted", template.offset), ("rooted", np.sqrt(template.offset))):
+                self._add(name, sparse.diags_array(w) @ T if sparse.issparse(T) else w[:, None] * T)
+
+    def _add(self, key: Any, F: Any) -> None:
+        if not any(known is key for known in self._keys):
+            self._keys.append(key)
+            self.factors.append(F)
+
+
+def weights_of(leaf: Operator) -> np.ndarray | None:
+    """The row weights of a diagonal operator or a centring; None for ones."""
+    if isinstance(leaf, Centering):
+        return leaf.weights
+    return leaf.d if isinstance(leaf, Diagonal) else None
+
+
+class CompressedRows(CentredMatrix):
+    """Rows with the sums of ``count`` others, whose mean was taken off before; ``mean`` is None and ``centre`` theirs.
+
+    ``known``: pairs (U, X'U) of factors whose products come from the sums.
+    """
+
+    def __init__(self, X: np.ndarray, count: int, centre: np.ndarray | None, sums: np.ndarray, known: list):
+        super().__init__(X)
+        self._count, self._centre, self._sums, self._known = count, centre, sums, known
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def centre(self) -> np.ndarray | None:
+        return self._centre
+
+    def column_sums(self) -> np.ndarray:
+        return self._sums
+
+    def tdot_under(self, P, U, chunk=16):
+        return matmul(P.T, self.tdot(U))
+
+
+class Compression:
+    """The rows of a template, compressed, from their moments.
+
+    Parameters
+    ----------
+    template, demand : as stated on no rows, with the totals of all.
+    moments : Moments of all rows, in the order of the demand.
+
+    Raises
+    ------
+    ValueError
+        X is constant, where it is centred.
+    """
+
+    def __init__(self, template: Template, demand: Demand, moments: Moments):
+        self.template, self.demand, self.centred = template, demand, template.offset is not None
+        moments = moments.copy()
+        j = demand.offset
+        mean = moments.origin + moments.firsts[j] / moments.masses[j] if self.centred else np.zeros(len(moments.origin))
+        self.sparse = moments.raw
+        moments.move(mean)
+        self.moments, self.mean = moments, mean
+        self.constant = ~moments.varies & self.centred
+        if self.centred and self.constant.all():
+            raise ValueError(CONSTANT)
+        if demand.formed:
+            self._decompose(j)
+        else:
+            self._collect()
+
+    def _decompose(self, j: int) -> None:
+        gram = self._gram(j)
+        d, n = len(gram), self.moments.n
+        values, vectors = descending(gram)
+        keep = values > max(values[0], 0.0) * max(n, d) * EPS + self._noise(n)
+        rows = min(int(self.moments.counts[j]), d)
+        values, vectors = values[keep][:rows], vectors[:, keep][:, :rows]
+        if len(values) == 0:
+            raise ValueError(CONSTANT)
+        self.s, self.V = np.sqrt(values), vectors
+        self._remainder = self._outside() if self.demand.inner else {}
+        extra = max((len(L) for L in self._remainder.values()), default=0)
+        self.rows = np.zeros((rows + extra, d))
+        self.rows[: len(values)] = self.s[:, None] * vectors.T
+        self._first_extra = rows
+
+    def _collect(self) -> None:
+        """The factors alone: X is (Xc'F)', each factor its own part of I."""
+        self.s = None
+        leaves = [leaf for _, leaf in self.template.A.terms()]
+        parts = [self.product(leaf.F, leaf.center) for leaf in leaves]
+        q = sum(part.shape[1] for part in parts)
+        self.rows = np.zeros((q + 1, len(self.mean)))  # a row more than columns: so the factor is seen as low rank
+        self.rows[:q] = np.hstack(parts).T
+
+    def _noise(self, n: int) -> float:
+        size = float(self.mean @ self.mean) if self.centred else 0.0
+        return size * (16 * EPS * np.sqrt(n) if self.sparse else n * (16 * EPS) ** 2)
+
+    def _gram(self, j: int, own: bool = False) -> np.ndarray:
+        """X'diag(w_j)X of the centred rows; about the mean under w_j itself where ``own``."""
+        G = self.moments.gram(j)
+        if own:
+            first = self.moments.firsts[j]
+            G -= np.outer(first, first / self.moments.masses[j])
+        share = 16 * EPS if self.sparse else (16 * EPS) ** 2
+        gone = self.constant | (
+            self.centred & (np.abs(np.diag(G)) <= abs(self.moments.masses[j]) * share * self.mean**2)
+        )
+        G[gone, :] = 0.0
+        G[:, gone] = 0.0
+        return G
+
+    def product(self, key: Any, center: np.ndarray | None = None) -> np.ndarray:
+        """Xc'F (d, q) of a factor; F less center (1'F) / (1'center) where ``center`` is given."""
+        part = self.demand.columns(key)
+        E = self.moments.products[:, part].copy()
+        if center is not None or self.centred:  # about its own weights, else about the mean, which rounding has moved
+            j = self.demand.offset if center is None else self.demand.weight(center)
+            E -= np.outer(self.moments.firsts[j], self.moments.factor_sums[part] / self.moments.masses[j])
+        E[self.constant] = 0.0
+        return E
+
+    def sums(self, key: Any) -> np.ndarray:
+        """F'1."""
+        return self.moments.factor_sums[self.demand.columns(key)]
+
+    @property
+    def lost(self) -> tuple[float, float]:
+        """What rounding may make of the scatter of sparse rows, and that scatter; (0, 0) where no digits are lost.
+
+        A sparse feature with a zero varies as much as it is far from the origin.
+        """
+        far = self.sparse and self.centred and np.any(self.moments.filled == self.moments.n)
+        if not far or self.s is None:
+            return 0.0, 0.0
+        return self._noise(self.moments.n), float(np.sum(self.s**2))
+
+    def target_moments(self) -> np.ndarray:
+        """V'Xc'WT of the target T, r x q."""
+        key = "weighted" if self.demand.offset else self.template.target
+        return matmul(self.V.T, self.product(key))
+
+    def target_level(self) -> np.ndarray:
+        """The weighted mean of the target, (q,); 0 where nothing is centred."""
+        key = "weighted" if self.demand.offset else self.template.target
+        sums = self.sums(key)
+        return sums / self.moments.masses[self.demand.offset] if self.centred else np.zeros(len(sums))
+
+    def target_squares(self) -> float:
+        """tr Tc'WTc of the centred target."""
+        key = "rooted" if self.demand.offset else self.template.target
+        squares = float(self.moments.squares[self.demand.columns(key)].sum())
+        return squares - float(self.moments.masses[self.demand.offset] * np.sum(self.target_level() ** 2))
+
+    def weighted(self, X: Any, target: Any, w: np.ndarray, level: np.ndarray) -> tuple:
+        """Rows of a block as they are left out: w, diag(w)^1/2 Xc V, and the centred target, weighted alike."""
+        root = np.sqrt(w)[:, None]
+        goal = target.toarray() if sparse.issparse(target) else target
+        left = CentredMatrix(X, self.mean if self.centred else None).dot(self.V)
+        return w, left * root, (goal - level) * root
+
+    def in_basis(self, E: np.ndarray) -> np.ndarray:
+        """A factor of the compressed rows, from its product with X."""
+        out = np.zeros((len(self.rows), E.shape[1]))
+        out[: len(self.s)] = matmul(self.V.T, E) / self.s[:, None]
+        return out
+
+    def stand_in(self, labels: Any) -> np.ndarray:
+        """What stands for the label matrix among the compressed rows; zeros where these are not a basis."""
+        E = self.product(labels)
+        return np.zeros((len(self.rows), E.shape[1])) if self.s is None else self.in_basis(E)
+
+    def compressed_rows(self, known: list) -> CompressedRows:
+        """The compressed rows; ``known``: pairs (U, X'U)."""
+        centre = self.mean if self.centred else None
+        sums = self.moments.firsts[0] if self.demand.offset or not self.centred else np.zeros(len(self.mean))
+        return CompressedRows(self.rows, self.moments.n, centre, sums, known)
+
+    def restated(self) -> Template:
+        """The template on the compressed rows."""
+        if self.s is None:
+            start, parts = 0, []
+            for c, leaf in self.template.A.terms():
+                unit = np.eye(len(self.rows))[:, start : start + leaf.rank_bound]
+                parts.append((c, LowRank(unit, leaf.S)))
+                start += leaf.rank_bound
+            return replace(self.template, A=Sum(parts), offset=None, target=None)
+        A, B = self._operator(self.template.A), None
+        if self.template.B is not None:
+            B = self._operator(self.template.B)
+        return replace(self.template, A=A, B=B, offset=None, target=None)
+
+    def _operator(self, op: Operator) -> Operator:
+        return Sum([(c, self._leaf(leaf)) for c, leaf in op.terms()])
+
+    def _leaf(self, leaf: Operator) -> Operator:
+        if isinstance(leaf, Inverse):
+            return Inverse(leaf.eps, Sum([(c, self._leaf(part)) for c, part in leaf.parts]))
+        if isinstance(leaf, LowRank):
+            return LowRank(self._factor(leaf), leaf.S)
+        j = self.demand.weight(weights_of(leaf))
+        if self.moments.same(j, self.demand.offset) and (self.centred or not isinstance(leaf, Centering)):
+            return Identity(len(self.rows))
+        M = np.zeros((len(self.rows),) * 2)
+        r = len(self.s)
+        inner = matmul(self.V.T, matmul(self._gram(j, isinstance(leaf, Centering)), self.V))
+        M[:r, :r] = inner / self.s / self.s[:, None]
+        return Dense((M + M.T) / 2)
+
+    def _factor(self, leaf: LowRank) -> np.ndarray:
+        if leaf.F is self.demand.X:
+            if (leaf.center is None) == self.centred or (self.centred and self.demand.weight(leaf.center)):
+                raise TypeError("X as a factor must be centred as the rows are.")
+            return self.rows
+        F = self.in_basis(self.product(leaf.F, leaf.center))
+        outside = next((L for key, L in self._remainder.items() if key == id(leaf.F)), None)
+        if outside is not None:
+            F[self._first_extra : self._first_extra + len(outside)] = outside
+        return F
+
+    def _outside(self) -> dict[int, np.ndarray]:
+        """What the factors of an inverse are outside the rows, in an orthonormal basis of it: (p, q) by factor."""
+        parts = [part for _, op in self.template.A.terms() if isinstance(op, Inverse) for _, part in op.parts]
+        found = {}
+        for leaf in parts:
+            if leaf.F is self.demand.X:
+                continue
+            own = self.demand.columns(leaf.F)
+            inner, total = self.moments.inner[own, own], self.moments.factor_sums[own]
+            if leaf.center is not None:
+                inner = inner - np.outer(total, total) / self.moments.n
+            inside = matmul(self.V.T, self.product(leaf.F, leaf.center)) / self.s[:, None]
+            w, V = descending(inner - matmul(inside.T, inside))
+            keep = w > max(np.trace(inner), 0.0) * REMAINDER
+            found[id(leaf.F)] = np.sqrt(w[keep])[:, None] * V[:, keep].T
+        return found

@@ -1,0 +1,295 @@
+"""RowBlocks: rows in blocks (X, y) that are read one after another, so that they need not fit in memory.
+
+In: arrays, memory maps, .npy and .npz files, or a function that starts a new reading. Out: an iterable of (X, y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+BLOCK_ROWS = 65_536
+PRECISIONS = ("float64", "float32")
+Block = tuple[Any, Any]
+Path = str | PathLike
+
+
+class RowBlocks:
+    """Rows in blocks, for ``fit`` and ``transform`` of methods that need sums of the rows alone.
+
+    Parameters
+    ----------
+    blocks : callable, list or iterator
+        A function without arguments that starts a new reading, a list, or an iterator (read once). Each block is X,
+        or a pair (X, y): X an array, a DataFrame or a sparse matrix with the same features in every block, y the
+        labels of its rows in any form that ``fit`` takes.
+    labels : callable, optional
+        A function that starts a reading of y alone, where this costs less.
+    precision : "float64" or "float32"
+        Type in which tiles of rows, less their mean, are multiplied; sums are always float64. "float32" halves the
+        time, with relative errors of about 1e-7 in the sums.
+
+    Raises
+    ------
+    ValueError
+        For another ``precision``, blocks whose X and y differ in length, blocks without rows, and a second reading of
+        an iterator.
+    TypeError
+        For ``blocks`` that are none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import OPLS, RowBlocks
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> rows = RowBlocks.from_arrays(data.X, data.Y, block_rows=500)
+    >>> model = OPLS(n_components=3).fit(rows)
+    >>> [Z.shape for Z, _ in model.transform(rows)]
+    [(500, 3), (500, 3), (500, 3), (297, 3)]
+    >>> bool(np.allclose(model.eigenvalues_, OPLS(n_components=3).fit(data.X, data.Y).eigenvalues_))
+    True
+    """
+
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable] | Sequence | Iterator,
+        *,
+        labels: Callable[[], Iterable] | None = None,
+        precision: str = "float64",
+    ):
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision={precision!r} is not allowed; it must be one of {', '.join(PRECISIONS)}.")
+        if not callable(blocks) and not isinstance(blocks, list | tuple | Iterator):
+            raise TypeError(
+                f"blocks must be a function that starts a new reading, a list or an iterator, not "
+                f"{type(blocks).__name__}. RowBlocks.from_arrays(X, y) takes arrays."
+            )
+        self.precision = precision
+        self._blocks, self._labels = blocks, labels
+        self._started = False
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether the rows can be read more than once: False for an iterator."""
+        return not isinstance(self._blocks, Iterator)
+
+    def __iter__(self) -> Iterator[Block]:
+        """The blocks as pairs (X, y); y is None where there are no labels."""
+        for number, block in enumerate(self._reading()):
+            yield _pair(block, number)
+
+    def _reading(self) -> Iterable:
+        if callable(self._blocks):
+            return self._blocks()
+        if self.rereadable:
+            return self._blocks
+        if self._started:
+            raise ValueError(
+                "These blocks come from an iterator, which can be read once. Pass a function that starts a new "
+                "reading: RowBlocks(lambda: ...)."
+            )
+        self._started = True
+        return self._blocks
+
+    def labels(self) -> Iterator[Any]:
+        """The y of each block."""
+        return iter(self._labels()) if self._labels is not None else (y for _, y in self)
+
+    def map(self, function: Callable[[Any], Any]) -> RowBlocks:
+        """Blocks (function(X), y), computed when they are read.
+
+        >>> import numpy as np
+        >>> RowBlocks([np.ones((2, 1)), np.ones((1, 1))]).map(lambda X: 3 * X).stacked().ravel()
+        array([3., 3., 3.])
+        """
+        pairs = ((function(X), y) for X, y in self)
+        if not self.rereadable:
+            return RowBlocks(pairs, precision=self.precision)
+        return RowBlocks(lambda: ((function(X), y) for X, y in self), labels=self._labels, precision=self.precision)
+
+    def stacked(self) -> Any:
+        """All rows of X as one array or CSR array in memory.
+
+        >>> import numpy as np
+        >>> RowBlocks([np.eye(2), np.eye(2)]).stacked().shape
+        (4, 2)
+        """
+        parts = [X for X, _ in self]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.csr_array(sparse.vstack(parts))
+        return np.concatenate([np.asarray(part) for part in parts])
+
+    @classmethod
+    def from_arrays(cls, X: Any, y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"):
+        """Blocks of rows of an array, a memory map or a CSR matrix (n, d), and of labels y in memory or mapped.
+
+        >>> import numpy as np
+        >>> [len(X) for X, y in RowBlocks.from_arrays(np.ones((5, 2)), np.arange(5), block_rows=2)]
+        [2, 2, 1]
+        """
+        X = sparse.csr_array(X) if sparse.issparse(X) else X
+        return cls._of_parts([(lambda: X, None if y is None else (lambda: y))], block_rows, precision)
+
+    @classmethod
+    def from_npy(
+        cls, X: Path | Sequence[Path], y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
+    ):
+        """Blocks of rows of one or several .npy files, memory-mapped; ``y``: as many files, or labels of all rows.
+
+        Raises ValueError where X and y are different numbers of files, and FileNotFoundError for a missing file.
+
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "X.npy")
+        >>> np.save(file, np.ones((5, 2)))
+        >>> [X.shape for X, y in RowBlocks.from_npy(file, block_rows=3)]
+        [(3, 2), (2, 2)]
+        """
+        files = _paths(X)
+        return cls._of_parts(_with_labels([_mapped(file) for file in files], y), block_rows, precision)
+
+    @classmethod
+    def from_npz(
+        cls, X: Path | Sequence[Path], y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
+    ):
+        """Blocks of rows of one or several files of ``scipy.sparse.save_npz``, each of which is loaded as a whole.
+
+        ``y``: as many .npy files, or labels of all rows. Raises as ``from_npy`` does.
+
+        >>> import pathlib, tempfile
+        >>> from scipy import sparse
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "X.npz")
+        >>> sparse.save_npz(file, sparse.csr_array(sparse.eye_array(4)))
+        >>> [X.shape for X, y in RowBlocks.from_npz(file, block_rows=3)]
+        [(3, 4), (1, 4)]
+        """
+        files = _paths(X)
+        return cls._of_parts(_with_labels([_loaded(file) for file in files], y), block_rows, precision)
+
+    @classmethod
+    def from_csr(
+        cls,
+        folder: Path | Sequence[Path],
+        n_features: int,
+        y: Any = None,
+        *,
+        block_rows: int = BLOCK_ROWS,
+        precision: str = "float64",
+    ):
+        """Blocks of rows of memory-mapped CSR parts: folders with data.npy, indices.npy and indptr.npy.
+
+        ``y``: as many .npy files, or labels of all rows. Raises as ``from_npy`` does.
+
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> folder, X = pathlib.Path(tempfile.mkdtemp()), sparse.csr_array(sparse.eye_array(4))
+        >>> for name in ("data", "indices", "indptr"):
+        ...     np.save(folder / f"{name}.npy", getattr(X, name))
+        >>> [X.shape for X, y in RowBlocks.from_csr(folder, 4, block_rows=3)]
+        [(3, 4), (1, 4)]
+        """
+        parts = [_mapped_csr(one, n_features) for one in _paths(folder)]
+        return cls._of_parts(_with_labels(parts, y), block_rows, precision)
+
+    @classmethod
+    def _of_parts(cls, parts: list, block_rows: int, precision: str) -> RowBlocks:
+        """Blocks of parts, each a pair of functions that open X and y; a y of all rows stands with the first."""
+        if not isinstance(block_rows, int) or block_rows < 1:
+            raise ValueError(f"block_rows={block_rows!r} is not allowed; it must be a whole number of at least 1.")
+        shared = len(parts) > 1 and parts[1][1] is parts[0][1]
+
+        def read() -> Iterator[Block]:
+            start = 0
+            for number, (open_X, open_y) in enumerate(parts):
+                X, y = open_X(), None if open_y is None else open_y()
+                if y is not None and not shared and _length(y) != X.shape[0]:
+                    raise ValueError(f"Part {number} has {X.shape[0]:,} rows of X and {_length(y):,} of y.")
+                offset = start if shared else 0
+                for first in range(0, X.shape[0], block_rows):
+                    last = min(first + block_rows, X.shape[0])
+                    yield X[first:last], None if y is None else _taken(y, offset + first, offset + last)
+                start += X.shape[0]
+            if shared and parts[0][1] is not None and _length(parts[0][1]()) != start:
+                raise ValueError(f"X has {start:,} rows, y has {_length(parts[0][1]()):,}.")
+
+        return cls(read, precision=precision)
+
+
+def _pair(block: Any, number: int) -> Block:
+    """A block as (X, y), of which both have the same number of rows, at least one."""
+    X, y = block if isinstance(block, tuple) and len(block) == 2 else (block, None)
+    rows = _length(X)
+    if rows == 0:
+        raise ValueError(f"Block {number} has no rows; leave out empty blocks.")
+    if y is not None and _length(y) != rows:
+        raise ValueError(f"Block {number} has {rows:,} rows of X and {_length(y):,} of y; they must be the same.")
+    return X, y
+
+
+def _length(rows: Any) -> int:
+    return rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
+def _taken(y: Any, first: int, last: int) -> Any:
+    """Rows of y in any of its forms."""
+    return y.iloc[first:last] if hasattr(y, "iloc") else y[first:last]
+
+
+def _paths(files: Path | Sequence[Path]) -> list[str]:
+    if isinstance(files, str | PathLike):
+        return [fspath(files)]
+    if len(files) == 0:
+        raise ValueError("X names no files; pass at least one path.")
+    return [fspath(file) for file in files]
+
+
+def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list:
+    """The parts of X with those of y: as many files, or the labels of all rows."""
+    if y is None:
+        return [(part, None) for part in parts]
+    several = isinstance(y, list | tuple) and len(y) > 0
+    if not isinstance(y, str | PathLike) and not (several and all(str(one).endswith(".npy") for one in y)):
+        opened = lambda: y  # noqa: E731
+        return [(part, opened) for part in parts]
+    files = _paths(y)
+    if len(files) != len(parts):
+        raise ValueError(f"X has {len(parts)} parts and y {len(files)} files; pass one file of labels for each part.")
+    return [(part, _mapped(file)) for part, file in zip(parts, files, strict=True)]
+
+
+def _mapped(file: str) -> Callable[[], np.ndarray]:
+    return lambda: np.load(file, mmap_mode="r")
+
+
+def _loaded(file: str) -> Callable[[], Any]:
+    return lambda: sparse.csr_array(sparse.load_npz(file))
+
+
+def _mapped_csr(folder: str, n_features: int) -> Callable[[], Any]:
+    def opened():
+        data, indices, indptr = (
+            np.load(f"{folder}/{name}.npy", mmap_mode="r") for name in ("data", "indices", "indptr")
+        )
+        return _CSRPart(data, indices, np.asarray(indptr), n_features)
+
+    return opened
+
+
+class _CSRPart:
+    """Memory-mapped arrays of a CSR matrix, of which slices of rows become CSR arrays."""
+
+    def __init__(self, data, indices, indptr: np.ndarray, n_features: int):
+        self.data, self.indices, self.indptr = data, indices, indptr
+        self.shape = (len(indptr) - 1, n_features)
+
+    def __getitem__(self, rows: slice) -> sparse.csr_array:
+        pointers = self.indptr[rows.start : rows.stop + 1]
+        entries = slice(pointers[0], pointers[-1])
+        parts = self.data[entries], self.indices[entries], pointers - pointers[0]
+        return sparse.csr_array(parts, shape=(len(pointers) - 1, self.shape[1]))

@@ -1,0 +1,265 @@
+"""LabelTotals: what the labels of all rows add up to; LabelBlock: the labels of some rows, with the totals of all.
+
+A method states its template on a block; whatever it asks of the labels as a whole (rows a label, their number, label
+sets) is answered by the totals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .labels import LabelMatrix
+from .values import entries, missing_entries, object_array, unwrapped
+
+ONES = "ones"  # an indicator without a zero or -1, which may be of either form
+CELLS = ("indicator", "signs", ONES)
+MAX_SETS = 20_000
+
+
+@dataclass(frozen=True)
+class LabelTotals:
+    """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1 (c,), the distinct
+    label ``sets`` with their rows (None where they are not counted), and the rows with ``several`` labels and with
+    ``none``.
+
+    Examples
+    --------
+    >>> totals = LabelTotals.of(LabelMatrix.of([[1, 0], [1, 1]])).merged(LabelTotals.of(LabelMatrix.of([[0, 1]])))
+    >>> totals.n, totals.nk.tolist(), totals.several
+    (3, [2.0, 2.0], 1)
+    """
+
+    classes_: np.ndarray
+    form: str
+    n: int
+    gram: np.ndarray
+    shares: np.ndarray
+    several: int = 0
+    none: int = 0
+    sets: dict[tuple[int, ...], int] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, labels: LabelMatrix, sets: bool = False) -> LabelTotals:
+        """The totals of labels without unknown cells."""
+        form = labels.form
+        if form == "indicator" and labels.Y.nnz == labels.n * labels.c:
+            form = ONES
+        several, none = np.count_nonzero(labels.m > 1), np.count_nonzero(labels.m == 0)
+        counted = _counted(labels.Y) if sets else None
+        return cls(labels.classes_, form, labels.n, labels.gram, labels.shares, int(several), int(none), counted)
+
+    @property
+    def nk(self) -> np.ndarray:
+        """Rows a label."""
+        return np.diag(self.gram).copy()
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Columns of the labels that some row has."""
+        return np.flatnonzero(np.diag(self.gram) > 0)
+
+    def merged(self, other: LabelTotals) -> LabelTotals:
+        """The totals of both; classes that only one of them has are added.
+
+        Raises ValueError for labels in different forms, and for indicators of different columns.
+        """
+        classes, form = united(self, other)
+        left, right = self.on(classes), other.on(classes)
+        sets = None
+        if left.sets is not None and right.sets is not None:
+            sets = dict(left.sets)
+            for key, count in right.sets.items():
+                sets[key] = sets.get(key, 0) + count
+            _refuse_many(len(sets))
+        return replace(
+            left,
+            form=form,
+            n=self.n + other.n,
+            gram=left.gram + right.gram,
+            shares=left.shares + right.shares,
+            several=self.several + other.several,
+            none=self.none + other.none,
+            sets=sets,
+        )
+
+    def on(self, classes: np.ndarray) -> LabelTotals:
+        """The same totals over a longer list of classes."""
+        if len(classes) == len(self.classes_):
+            return self
+        place, c = positions(self.classes_, classes), len(classes)
+        gram, shares = np.zeros((c, c)), np.zeros(c)
+        gram[np.ix_(place, place)] = self.gram
+        shares[place] = self.shares
+        sets = None if self.sets is None else {tuple(place[list(key)].tolist()): n for key, n in self.sets.items()}
+        return replace(self, classes_=classes, gram=gram, shares=shares, sets=sets)
+
+    def block(self, labels: LabelMatrix) -> LabelBlock:
+        """The labels of some rows, on the columns of these totals that some row has."""
+        Y = labels.Y
+        if len(labels.classes_) != len(self.classes_) or self.form not in CELLS:
+            Y = _placed(Y, positions(labels.classes_, self.classes_), len(self.classes_))
+        return LabelBlock(Y[:, self.kept], self.classes_, self._stated_form, None, self.kept, self)
+
+    def with_factor(self, Y: np.ndarray) -> LabelBlock:
+        """These totals with an array of as many columns as there are labels in place of the labels of rows."""
+        return LabelBlock(sparse.csc_array(Y), self.classes_, self._stated_form, None, self.kept, self)
+
+    @property
+    def _stated_form(self) -> str:
+        return "indicator" if self.form == ONES else self.form
+
+    def first_rows(self) -> LabelBlock:
+        """The labels of no row."""
+        return self.with_factor(np.zeros((0, len(self.kept))))
+
+
+@dataclass(frozen=True)
+class LabelBlock(LabelMatrix):
+    """Labels of some rows; sums over rows, and the number of rows, are those of all rows."""
+
+    totals: LabelTotals | None = None
+
+    @property
+    def n(self) -> int:
+        """Rows of all blocks."""
+        return self.totals.n
+
+    @cached_property
+    def nk(self) -> np.ndarray:
+        """Rows a label, of all blocks."""
+        return np.diag(self.totals.gram)[self.kept]
+
+    @property
+    def gram(self) -> np.ndarray:
+        """Y'Y of all blocks."""
+        return self.totals.gram[np.ix_(self.kept, self.kept)]
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Y'M^-1 1 of all blocks."""
+        return self.totals.shares[self.kept]
+
+    @property
+    def several(self) -> int:
+        """Rows of all blocks with several labels."""
+        return self.totals.several
+
+    @property
+    def bare(self) -> int:
+        """Rows of all blocks without a label."""
+        return self.totals.none
+
+    def take(self, rows) -> LabelMatrix:
+        """The labels of some rows of this block, without the totals."""
+        return LabelMatrix(sparse.csc_array(self.Y.tocsr()[rows]), self.classes_, self.form, None, self.kept)
+
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct label sets of all blocks (u x c), and the index of its set for each row of this block."""
+        order = {key: number for number, key in enumerate(self.totals.sets)}
+        sets = np.zeros((len(order), len(self.classes_)))
+        for key, number in order.items():
+            sets[number, list(key)] = 1.0
+        rows = self.Y.tocsr()
+        parts = np.split(self.kept[rows.indices], rows.indptr[1:-1])
+        index = [order[tuple(sorted(part.tolist()))] for part in parts[: rows.shape[0]]]
+        return sets[:, self.kept], np.array(index, dtype=np.intp)
+
+    def set_counts(self) -> np.ndarray:
+        """Rows of each label set, in the order of ``groups``."""
+        return np.array(list(self.totals.sets.values()), dtype=np.float64)
+
+
+def known_labels(y: Any) -> tuple[LabelMatrix | None, np.ndarray, int]:
+    """The labels of the rows of a block whose labels are all known (None where there are none), the index of these
+    rows, and the number of all.
+
+    >>> labels, index, n = known_labels(["a", None, "b"])
+    >>> labels.classes_.tolist(), index.tolist(), n
+    (['a', 'b'], [0, 2], 3)
+    """
+    if _all_unknown(y):
+        return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)
+    labels = LabelMatrix.of(y)
+    if labels.unknown is None:
+        return labels, np.arange(labels.n), labels.n
+    index = np.flatnonzero(labels.rows_known)
+    return (labels.take(index) if len(index) else None), index, labels.n
+
+
+def _all_unknown(y: Any) -> bool:
+    values, _ = unwrapped(y)
+    if isinstance(values, LabelMatrix):
+        return False
+    if sparse.issparse(values):
+        return values.nnz == values.shape[0] * values.shape[1] and bool(np.isnan(values.data.astype(float)).all())
+    if isinstance(values, list | tuple) and any(isinstance(row, set | frozenset | list | tuple) for row in values):
+        return False
+    return bool(missing_entries(entries(values)).all())
+
+
+def united(left: LabelTotals, right: LabelTotals) -> tuple[np.ndarray, str]:
+    """The classes of both, and the form of y."""
+    if left.form in CELLS and right.form in CELLS:
+        if len(left.classes_) != len(right.classes_) or left.classes_.tolist() != right.classes_.tolist():
+            raise ValueError(
+                f"y has {len(left.classes_)} columns in one block and {len(right.classes_)} in another, or columns of "
+                "other names; every block needs the same columns."
+            )
+        forms = {left.form, right.form} - {ONES}
+        if len(forms) == 2:
+            raise ValueError(
+                "y holds 0 and 1 in one block and -1 and +1 in another. Use 0 and 1 in every block, NaN for unknown."
+            )
+        return left.classes_, forms.pop() if forms else ONES
+    if left.form != right.form:
+        raise ValueError(
+            f"y is given as {left.form} in one block and as {right.form} in another; pass one form in every block."
+        )
+    if left.classes_.tolist() == right.classes_.tolist():
+        return left.classes_, left.form
+    if {_kind(value) for value in left.classes_.tolist()} != {_kind(value) for value in right.classes_.tolist()}:
+        raise ValueError("y mixes numbers and text among its blocks; pass labels of one kind.")
+    values = sorted({*left.classes_.tolist(), *right.classes_.tolist()})
+    if left.classes_.dtype == object or right.classes_.dtype == object:
+        return object_array(values), left.form
+    return np.array(values, dtype=np.result_type(left.classes_, right.classes_)), left.form
+
+
+def positions(classes: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """The place of each class in a list that holds them all."""
+    place = {value: number for number, value in enumerate(among.tolist())}
+    return np.array([place[value] for value in classes.tolist()], dtype=np.intp)
+
+
+def _kind(value: Any) -> str:
+    return "text" if isinstance(value, str | bytes) else "number"
+
+
+def _placed(Y: sparse.csc_array, place: np.ndarray, c: int) -> sparse.csc_array:
+    """Y with its columns at other places among c."""
+    entries_of = Y.tocoo()
+    return sparse.csc_array((entries_of.data, (entries_of.row, place[entries_of.col])), shape=(Y.shape[0], c))
+
+
+def _counted(Y: sparse.csc_array) -> dict[tuple[int, ...], int]:
+    rows = Y.tocsr()
+    rows.sort_indices()
+    counts: dict[tuple[int, ...], int] = {}
+    for part in np.split(rows.indices, rows.indptr[1:-1])[: rows.shape[0]]:
+        key = tuple(part.tolist())
+        counts[key] = counts.get(key, 0) + 1
+    _refuse_many(len(counts))
+    return counts
+
+
+def _refuse_many(sets: int) -> None:
+    if sets > MAX_SETS:
+        raise ValueError(
+            f"These blocks have more than {MAX_SETS:,} distinct label sets, of which a kernel of label sets would be a "
+            "dense matrix. Use label_kernel='linear', or fewer labels."
+        )

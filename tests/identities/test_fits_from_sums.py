@@ -1,0 +1,268 @@
+"""A fit on blocks of rows is the fit on all rows: every method that sums suffice for, every source of sums."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import strategies
+from invariants.cases import assert_same_gram, gram_distance, on_cases
+from proxembed import (
+    CCA,
+    DMLDA,
+    FDA,
+    HSL,
+    LPP,
+    LSI,
+    MDDM,
+    MESD,
+    MLDA,
+    MLLS,
+    MMC,
+    MVMD,
+    OPLS,
+    PCA,
+    PLS,
+    SFEHS,
+    SLVM,
+    CopyLDA,
+    Kernelized,
+    RowBlocks,
+)
+
+TOLERANCE = 1e-10
+FROM_SUMS = on_cases(lambda case: case.build().sums is not None)
+ROW_LOCAL = [OPLS(ridge=0.1), CopyLDA(ridge=0.1), MESD(FDA(ridge=0.1)), DMLDA(ridge=0.1), PCA(n_components=3), MLLS()]
+
+
+def cut(X, y, ends) -> list:
+    """Blocks of consecutive rows that end before these rows."""
+    starts = [0, *ends]
+    ends = [*ends, X.shape[0]]
+    pairs = [(a, b) for a, b in zip(starts, ends, strict=True) if b > a]
+    return [(X[a:b], None if y is None else y[a:b]) for a, b in pairs]
+
+
+def told(n: int = 240, d: int = 8, c: int = 5, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    Y = strategies.labels_multi(n, c, seed)
+    return strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed), Y
+
+
+def y_for(estimator, Y):
+    return None if estimator.label_kind is None else Y
+
+
+@FROM_SUMS
+def test_blocks_are_the_whole(case, data):
+    y = None if case.labels is None else data.y
+    whole, n = case.fit(data), data.X.shape[0]
+    found = case.build().fit(RowBlocks(cut(data.X, y, [1, 2, 9, n - 4])))
+    assert_same_gram(found.transform(data.new), whole.transform(data.new), TOLERANCE)
+    np.testing.assert_allclose(
+        found.eigenvalues_, whole.eigenvalues_, rtol=1e-9, atol=1e-9 * abs(whole.eigenvalues_[0])
+    )
+    assert found.ridge_ == pytest.approx(whole.ridge_, rel=1e-10)
+    assert (found.solver_, found.n_components_) == (whole.solver_, whole.n_components_)
+
+
+@pytest.mark.parametrize("method", [OPLS(ridge=0.1), CCA(ridge=0.1), CopyLDA(), MLDA(), PLS(), MLLS()])
+def test_what_is_learned_beside_the_components(method):
+    X, Y = told()
+    found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=50)), clone(method).fit(X, Y)
+    for name in ("components_", "mean_", "label_loadings_", "coef_", "intercept_"):
+        if hasattr(whole, name):
+            np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(found.classes_, whole.classes_)
+    if hasattr(whole, "predict"):
+        np.testing.assert_array_equal(found.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("method", ROW_LOCAL, ids=lambda method: type(method).__name__)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_neither_cuts_nor_order_of_blocks_matter(method, seed):
+    X, Y = told()
+    draw = np.random.default_rng(seed)
+    blocks = cut(X, y_for(method, Y), np.sort(draw.integers(1, len(X), 30)).tolist())
+    draw.shuffle(blocks)
+    found, whole = method.fit(RowBlocks(blocks)), clone(method).fit(X, y_for(method, Y))
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+
+
+@pytest.mark.parametrize("method", ROW_LOCAL, ids=lambda method: type(method).__name__)
+def test_rows_far_from_the_origin(method):
+    """Rows 10^6 standard deviations away, which are those near the origin up to the rounding of X itself."""
+    X, Y = told()
+    far = 1e6 * np.arange(1.0, X.shape[1] + 1)
+    moved = X + far
+    near = moved - far  # exact: what is left of X
+    found = method.fit(RowBlocks.from_arrays(moved, y_for(method, Y), block_rows=7))
+    expected = clone(method).fit(near, y_for(method, Y))
+    assert_same_gram(found.transform(moved), expected.transform(near), 1e-7)
+    assert gram_distance(found.components_.T, expected.components_.T) < 1e-9
+
+
+def test_precision_of_tiles():
+    X, Y = told(2000)
+    exact = OPLS(ridge=0.1).fit(X, Y)
+    rough = OPLS(ridge=0.1).fit(RowBlocks.from_arrays(X + 1e3, Y, block_rows=300, precision="float32"))
+    distance = gram_distance(rough.transform(X + 1e3), exact.transform(X))
+    assert 1e-10 < distance < 1e-5
+
+
+@pytest.mark.parametrize("method", [OPLS(ridge=0.1), MLDA(ridge=0.1), MDDM(label_kernel="rbf")])
+def test_unknown_labels_leave_rows_out(method):
+    X, Y = told()
+    y = Y.astype(float)
+    y[:20], y[50, 2], y[77] = np.nan, np.nan, np.nan
+    with pytest.warns(UserWarning, match="22 of 240 rows hold one and are left out"):
+        found = method.fit(RowBlocks(cut(X, y, [10, 60, 77, 78])))  # whole blocks are unknown
+    with pytest.warns(UserWarning, match="22 of 240"):
+        whole = clone(method).fit(X, y)
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+
+
+@pytest.mark.parametrize("block_rows", [1, 3, 64])
+def test_classes_and_sets_that_come_late(block_rows):
+    X, Y = told()
+    names = np.array(["b", "e", "a", "d", "c"])
+    classes = names[np.sort(Y.argmax(axis=1))]  # a block has one or two of them
+    sets = [set(names[row > 0].tolist()) for row in Y]
+    for method, y in ((FDA(ridge=0.1), classes), (MMC(), classes), (OPLS(ridge=0.1), sets), (MESD(), sets)):
+        found, whole = method.fit(RowBlocks.from_arrays(X, y, block_rows=block_rows)), clone(method).fit(X, y)
+        assert found.classes_.tolist() == whole.classes_.tolist()
+        assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+        np.testing.assert_allclose(abs(found.label_loadings_), abs(whole.label_loadings_), atol=1e-8)
+
+
+def test_forms_of_labels_that_a_block_alone_does_not_tell():
+    X, Y = told()
+    signs = np.vstack([np.ones_like(Y[:3]), np.where(Y[3:] > 0, 1, -1)])
+    found = MLLS().fit(RowBlocks(cut(X, signs, [3])))
+    np.testing.assert_array_equal(found.predict(X), MLLS().fit(X, signs).predict(X))
+    with pytest.raises(ValueError, match="0 and 1 in one block and -1 and"):
+        OPLS().fit(RowBlocks([(X[:100], Y[:100]), (X[100:], np.where(Y[100:] > 0, 1, -1))]))
+    with pytest.raises(ValueError, match="one form in every block"):
+        OPLS().fit(RowBlocks([(X[:100], Y[:100]), (X[100:], Y[100:].argmax(axis=1))]))
+    with pytest.raises(ValueError, match="the same columns"):
+        OPLS().fit(RowBlocks([(X[:100], Y[:100]), (X[100:], Y[100:, :3])]))
+
+
+def test_a_label_that_no_row_has():
+    X, Y = told()
+    Y[:, 1] = 0
+    found, whole = OPLS().fit(RowBlocks.from_arrays(X, Y, block_rows=40)), OPLS().fit(X, Y)
+    np.testing.assert_allclose(found.label_loadings_, whole.label_loadings_, atol=1e-8)
+    assert not found.label_loadings_[:, 1].any()
+
+
+def test_sparse_blocks_beside_dense_ones():
+    X, Y = told()
+    X[X < 0.5] = 0.0
+    blocks = [(sparse.csr_array(X[:90]), Y[:90]), (X[90:150], Y[90:150]), (sparse.csr_array(X[150:]), Y[150:])]
+    assert_same_gram(OPLS().fit(RowBlocks(blocks)).transform(X), OPLS().fit(X, Y).transform(X), TOLERANCE)
+
+
+def test_wide_sparse_rows_need_no_gram_matrix():
+    draw = np.random.default_rng(0)
+    X = sparse.random_array((300, 30_000), density=0.002, format="csr", random_state=draw)
+    Y = strategies.labels_multi(300, 4, 1)
+    for method in (PLS(), MDDM(label_kernel="cosine"), SFEHS(estimator="biased")):
+        found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=70)), clone(method).fit(X, Y)
+        assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+    with pytest.raises(ValueError, match="X'X would be a dense 30,000 x 30,000 array"):
+        OPLS().fit(RowBlocks.from_arrays(X, Y))
+
+
+def test_transform_by_blocks():
+    X, Y = told()
+    model = OPLS().fit(X, Y)
+    blocks = model.transform(RowBlocks.from_arrays(X, Y, block_rows=100))
+    np.testing.assert_allclose(blocks.stacked(), model.transform(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(np.vstack([y for _, y in blocks]), Y)
+    assert isinstance(OPLS().fit_transform(RowBlocks.from_arrays(X, Y)), RowBlocks)
+
+
+def test_a_ridge_from_rows_that_are_read_once():
+    """Generalised cross-validation from the sums, at most a step of the grid from leave-one-out."""
+    X, Y = told(600)
+    for method in (OPLS(), CopyLDA(), MESD(), CCA()):
+        exact = clone(method).fit(X, Y).ridge_
+        once = method.fit(RowBlocks(iter(cut(X, Y, [100, 222])))).ridge_
+        assert abs(np.log10(once / exact)) < 0.51
+
+
+def test_memory_is_that_of_some_blocks():
+    """Six blocks of X in float64, and neither X nor a vector of all rows."""
+    rows, d, number = 4096, 64, 60
+    W = np.random.default_rng(0).normal(size=(d, 5))
+
+    def read():
+        for seed in range(number):
+            X = np.random.default_rng(seed).normal(size=(rows, d))
+            yield X, (X @ W > 5).astype(np.int8)
+
+    block = 8 * rows * d
+    OPLS(ridge=0.1).fit(RowBlocks(lambda: [next(read())]))
+    tracemalloc.start()
+    OPLS(ridge=0.1).fit(RowBlocks(read))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * block < number * block / 4
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (LPP(), "LPP cannot be fitted on blocks: it links pairs of rows"),
+        (Kernelized(OPLS()), "Kernelized cannot be fitted on blocks"),
+        (SLVM(), "MLSI finds the same kind of variables"),
+        (MESD(weighting="mimj"), 'weighting="none" do not'),
+        (MVMD(balance="trace"), "balance=None does not"),
+    ],
+)
+def test_methods_that_need_all_rows_say_so(method, words):
+    X, Y = told()
+    with pytest.raises(ValueError, match=words):
+        method.fit(RowBlocks.from_arrays(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda X, Y: OPLS().fit(RowBlocks.from_arrays(X), Y), "y must come with the blocks"),
+        (lambda X, Y: OPLS().fit(RowBlocks.from_arrays(X)), "target y is None in a block"),
+        (lambda X, Y: MLDA().fit(RowBlocks(iter([(X, Y)]))), "needs the labels of all rows before the rows"),
+        (lambda X, Y: FDA().fit(RowBlocks.from_arrays(X, Y)), r"Use MESD\(FDA\(\)\)"),
+        (lambda X, Y: FDA().fit(RowBlocks.from_arrays(X, np.zeros(len(X), dtype=int))), "holds one class only"),
+        (lambda X, Y: OPLS().fit(RowBlocks.from_arrays(np.ones_like(X), Y)), "X is constant"),
+        (lambda X, Y: OPLS().fit(RowBlocks([(X[:1], Y[:1])])), "minimum of 2 is required"),
+        (lambda X, Y: OPLS(n_components=6).fit(RowBlocks.from_arrays(X, Y)), "more than the 5 components"),
+        (lambda X, Y: OPLS().fit(RowBlocks([(X[:9], Y[:9]), (X[9:, :4], Y[9:])])), "4 features"),
+        (lambda X, Y: OPLS().fit(RowBlocks([(X[:9], Y[:9]), (X[9:] * np.nan, Y[9:])])), "NaN"),
+        (lambda X, Y: OPLS().fit(RowBlocks([(X[:9], Y[:9]), (X[9:] * 1e90, Y[9:])])), "Divide X by"),
+        (lambda X, Y: LSI(n_components=9).fit(RowBlocks.from_arrays(X)), "more than the 8 components"),
+        (lambda X, Y: MDDM(label_kernel="rbf").fit(RowBlocks.from_arrays(X, Y * np.nan)), "minimum of 2"),
+    ],
+)
+def test_bad_blocks_are_refused(build, words):
+    X, Y = told()
+    with pytest.raises(ValueError, match=words):
+        build(X, Y)
+
+
+def test_a_constant_feature_far_away_has_no_weight():
+    X, Y = told()
+    X = np.column_stack([X, np.full(len(X), 1e8 / 3)])
+    found = OPLS(ridge=0.0).fit(RowBlocks.from_arrays(X, Y, block_rows=33))
+    assert not found.components_[:, -1].any()
+
+
+def test_blocks_warn_of_nothing_by_themselves():
+    X, Y = told(100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in (OPLS(), MLDA(), HSL(), MESD(), SFEHS(), PCA()):
+            method.fit(RowBlocks.from_arrays(X, y_for(method, Y), block_rows=1))
