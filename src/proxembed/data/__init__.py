@@ -7,6 +7,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.openml import fetch_openml_dataset
 from proxembed.data.readers import read, read_rows
 from proxembed.data.readers.columns import Columns
+from proxembed.data.row_batches import parquet_blocks
 from proxembed.data.synthetic import banana, swiss_roll, zipf_counts
 from proxembed.data.text import text_counts
 
@@ -18,6 +19,7 @@ __all__ = [
     "digits",
     "fetch_openml_dataset",
     "from_anndata",
+    "parquet_blocks",
     "read",
     "read_rows",
     "swiss_roll",

@@ -13,7 +13,7 @@ from proxembed.algebra.pencil import linear as room
 from proxembed.algebra.pencil import plan
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.eigen import choose_ridge, solve
-from proxembed.algebra.pencil.linear import LOO_ROWS, RIDGE_GRID, loo_errors, ridge_loo, ridge_solve
+from proxembed.algebra.pencil.linear import LOO_ROWS, RIDGE_GRID, gcv_errors, loo_errors, ridge_loo, ridge_solve
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
 
@@ -236,3 +236,15 @@ def test_of_many_rows_evenly_spaced_ones_are_left_out_of_the_fit_of_all():
     left_out = (T - hat @ T) / (1 - np.diag(hat))[:, None]
     rows = np.linspace(0, len(X) - 1, LOO_ROWS).round().astype(int)
     np.testing.assert_allclose(ridge_loo(X, T, np.array([7.0])), [np.mean(left_out[rows] ** 2)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_generalised_cross_validation_is_that_of_the_hat_matrix(centred):
+    X, T = MATRICES["tall"], strategies.labels_multi(30, 3, 2).astype(float)
+    Xc, Tc = (X - X.mean(axis=0), T - T.mean(axis=0)) if centred else (X, T)
+    U, s, V = np.linalg.svd(Xc, full_matrices=False)
+    ridges = np.array([0.1, 1.0, 10.0])
+    found = gcv_errors(s, V @ Xc.T @ Tc, float(np.sum(Tc**2)), ridges, 30, centred)
+    for ridge, error in zip(ridges, found, strict=True):
+        hat = Xc @ np.linalg.solve(Xc.T @ Xc + ridge * np.eye(6), Xc.T) + (1 / 30 if centred else 0.0)
+        assert error == pytest.approx(np.sum((T - hat @ T) ** 2) / 30 / (1 - np.trace(hat) / 30) ** 2, rel=1e-10)

@@ -37,7 +37,7 @@ def assert_sums(found: Moments, rows, weights, tolerance: float = 1e-13) -> None
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [89], [1, 2, 3, 40, 41], list(range(1, N))])
-@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("stored", [np.asarray, np.asfortranarray, sparse.csr_array])
 def test_sums_of_blocks(cuts, stored):
     found = summed(stored(X), F, [W], cuts)
     assert found.n == N and found.raw == (stored is sparse.csr_array)

@@ -18,17 +18,17 @@ def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A {A.shape[0]:,} x {A.shape[1]:,} matrix cannot be multiplied with {B.shape[0]:,} rows.")
     if B.ndim == 1:
-        a, transposed = _transposed(A)
+        a, transposed = fortran_operand(A)
         return dgemv(1.0, a, B, trans=1 - transposed)
-    a, ta = _transposed(B)
-    b, tb = _transposed(A)
+    a, ta = fortran_operand(B)
+    b, tb = fortran_operand(A)
     return dgemm(1.0, a, b, trans_a=ta, trans_b=tb).T
 
 
 def add_product(total: np.ndarray, c: float, A: np.ndarray, B: np.ndarray) -> None:
     """total += c A B in place; total is float64 in C order."""
-    a, ta = _transposed(B)
-    b, tb = _transposed(A)
+    a, ta = fortran_operand(B)
+    b, tb = fortran_operand(A)
     dgemm(c, a, b, beta=1.0, c=total.T, trans_a=ta, trans_b=tb, overwrite_c=1)
 
 
@@ -56,7 +56,7 @@ def frobenius(M: np.ndarray) -> float:
 
 def gram(X: np.ndarray) -> np.ndarray:
     """X'X, half the work of a product."""
-    a, transposed = _transposed(X)
+    a, transposed = fortran_operand(X)
     return symmetric_from_lower(dsyrk(1.0, a, trans=transposed, lower=1))
 
 
@@ -71,7 +71,7 @@ def symmetric_from_lower(G: np.ndarray) -> np.ndarray:
     return G
 
 
-def _transposed(M: np.ndarray) -> tuple[np.ndarray, int]:
+def fortran_operand(M: np.ndarray) -> tuple[np.ndarray, int]:
     """(a, t) with op_t(a) = M' and a in Fortran order: M' itself (t = 0), or M to be transposed (t = 1)."""
     if M.flags.f_contiguous and not M.flags.c_contiguous:
         return M, 1

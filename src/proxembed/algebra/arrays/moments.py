@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsyr2, dsyrk, ssyrk
 
-from .blas import matmul, symmetric_from_lower
+from .blas import fortran_operand, matmul, symmetric_from_lower
 from .centred import block_rows
 from .guard import guard_dense
 
@@ -94,7 +94,7 @@ class Moments:
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
             own = [None if w is None else w[part] for w in weights]
-            rows = np.array(X[part], dtype=np.float64, order="C")
+            rows = np.array(X[part], dtype=np.float64, order="K")
             self._update_tile(rows, own, _stacked(factors, part, len(rows)), precision)
 
     def _share(self, weights: Weights) -> None:
@@ -257,9 +257,11 @@ def _add_gram(G: np.ndarray, rows: np.ndarray, w: np.ndarray | None, precision: 
 
 def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float, precision: str) -> None:
     if precision == "float32":
-        G += ssyrk(sign, rows.astype(np.float32).T, lower=1)
+        a, transposed = fortran_operand(rows.astype(np.float32))
+        G += ssyrk(sign, a, trans=transposed, lower=1)
         return
-    dsyrk(sign, rows.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+    a, transposed = fortran_operand(rows)
+    dsyrk(sign, a, trans=transposed, beta=1.0, c=G, lower=1, overwrite_c=1)
 
 
 def _add_move(G: np.ndarray, first: np.ndarray, mass: float, shift: np.ndarray) -> None:

@@ -1,0 +1,191 @@
+"""Blocks of rows of Parquet files: chosen columns, read a batch at a time, for fits on more rows than fit in memory."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxembed.sources import RowBlocks
+
+LARGE_GROUP = 256 << 20  # bytes of a row group, all of which lie in memory while it is read
+
+
+def parquet_blocks(
+    files: str | Path | Sequence[str | Path],
+    labels: str | Sequence[str] | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    block_rows: int = 65_536,
+    precision: str = "float64",
+) -> RowBlocks:
+    """Blocks of rows of Parquet files, as ``fit`` and ``transform`` take them.
+
+    Parameters
+    ----------
+    files : path or list of paths
+        Files or folders; of a folder its *.parquet files in the order of their names.
+    labels : str or list of str, optional
+        One column of classes or of lists of label names, or several columns of 0 and 1; null stands for unknown.
+    features : list of str, optional
+        Columns of numbers, or of lists of numbers that are as long in every row (vectors). None: all columns but the
+        labels.
+    block_rows : int, most rows of a block.
+    precision : "float64" or "float32", as in ``RowBlocks``.
+
+    Returns
+    -------
+    RowBlocks
+        X is float32 where all features are small integers or float32, else float64.
+
+    Raises
+    ------
+    ValueError
+        pyarrow is not installed; no file, or a column is missing; a feature holds no numbers, or vectors of different
+        lengths.
+
+    Warns
+    -----
+    UserWarning
+        A file has a row group of more than 256 MiB, which is in memory as a whole.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits, parquet_blocks
+    >>> from proxembed.data.parquet import parquet_bytes
+    >>> data = digits()
+    >>> even, prime = data.Y[:, [0, 1]].toarray().T
+    >>> columns = {f"pixel{j}": data.X[:, j] for j in range(64)} | {"even": even, "prime": prime}
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "digits.parquet")
+    >>> size = file.write_bytes(parquet_bytes(columns))
+    >>> rows = parquet_blocks(file, labels=["even", "prime"], block_rows=1000)
+    >>> [X.shape for X, y in rows]
+    [(1000, 64), (797, 64)]
+    >>> OPLS().fit(rows).n_components_
+    2
+    """
+    parquet = _pyarrow()
+    paths = _paths(files)
+    if not isinstance(block_rows, int) or block_rows < 1:
+        raise ValueError(f"block_rows={block_rows!r} is not allowed; it must be a whole number of at least 1.")
+    names = [labels] if isinstance(labels, str) else list(labels or [])
+    chosen = _features(parquet, paths[0], names) if features is None else list(features)
+    for path in paths:
+        _check(parquet.ParquetFile(path), path, [*chosen, *names])
+
+    def batches(columns: list[str]) -> Iterator[Any]:
+        for path in paths:
+            with parquet.ParquetFile(path) as file:
+                yield from (batch for batch in file.iter_batches(block_rows, columns=columns) if batch.num_rows)
+
+    def read() -> Iterator[tuple[NDArray[Any], Any]]:
+        return ((_matrix(batch, chosen), _labels(batch, labels)) for batch in batches([*chosen, *names]))
+
+    def read_labels() -> Iterator[Any]:
+        return (_labels(batch, labels) for batch in batches(names))
+
+    return RowBlocks(read, labels=read_labels if names else None, precision=precision)
+
+
+def _pyarrow() -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ValueError("a .parquet file needs pyarrow: pip install 'proxembed[data]'.") from error
+    return parquet
+
+
+def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
+    given = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
+    found = [path for one in given for path in (sorted(one.glob("*.parquet")) if one.is_dir() else [one])]
+    missing = [str(path) for path in found if not path.is_file()]
+    if missing or not found:
+        raise ValueError(
+            f"{missing[0]} does not exist." if missing else f"{', '.join(map(str, given))} holds no .parquet file."
+        )
+    return found
+
+
+def _features(parquet: Any, path: Path, labels: list[str]) -> list[str]:
+    return [name for name in parquet.ParquetFile(path).schema_arrow.names if name not in labels]
+
+
+def _check(file: Any, path: Path, columns: list[str]) -> None:
+    missing = [name for name in columns if name not in file.schema_arrow.names]
+    if missing:
+        raise ValueError(
+            f"{path} has no column {missing[0]!r}; its columns are {', '.join(file.schema_arrow.names[:20])}."
+        )
+    groups = (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+    largest = max(groups, default=0)
+    if largest > LARGE_GROUP:
+        warnings.warn(
+            f"{path} has a row group of {largest / 2**20:,.0f} MiB, which is in memory as a whole while it is read. "
+            "Write the file with smaller row groups (row_group_size=100_000).",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _matrix(batch: Any, features: list[str]) -> NDArray[Any]:
+    """Columns of numbers and of vectors side by side, in the order of columns in memory."""
+    parts = [_numbers(batch.column(name), name) for name in features]
+    width = sum(1 if part.ndim == 1 else part.shape[1] for part in parts)
+    single = all(part.dtype == np.float32 or (part.dtype.kind in "iub" and part.dtype.itemsize <= 2) for part in parts)
+    X = np.empty((batch.num_rows, width), dtype=np.float32 if single else np.float64, order="F")
+    start = 0
+    for part in parts:
+        wide = part[:, None] if part.ndim == 1 else part
+        X[:, start : start + wide.shape[1]] = wide
+        start += wide.shape[1]
+    return X
+
+
+def _numbers(column: Any, name: str) -> NDArray[Any]:
+    """A column as (m,), or as (m, q) for vectors of q numbers; null is NaN."""
+    kind = str(column.type)
+    if "list" in kind:
+        if column.null_count:
+            raise ValueError(f"Column {name!r} holds {column.null_count} empty cells among its vectors; fill them in.")
+        values = column.flatten().to_numpy(zero_copy_only=False)
+        lengths = (
+            np.diff(column.offsets.to_numpy()) if hasattr(column, "offsets") else np.array([column.type.list_size])
+        )
+        if lengths.min() != lengths.max():
+            raise ValueError(
+                f"Column {name!r} holds vectors of {lengths.min()} to {lengths.max()} numbers; all must be as long."
+            )
+        values = values.reshape(len(column), -1)
+    else:
+        values = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "fiub":
+        raise ValueError(
+            f"Column {name!r} is of type {kind}, which are no numbers. Name the columns to use: features=[...]."
+        )
+    return values
+
+
+def _labels(batch: Any, labels: str | Sequence[str] | None) -> Any:
+    """Classes, lists of names or an indicator; None without labels."""
+    if labels is None:
+        return None
+    if isinstance(labels, str):
+        column = batch.column(labels)
+        if "list" in str(column.type) or "string" in str(column.type):
+            return column.to_pylist()
+        return column.to_numpy(zero_copy_only=False)
+    return np.column_stack([_cells(batch.column(name)) for name in labels])
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    """Cells of 0 and 1; null is NaN."""
+    values = column.to_numpy(zero_copy_only=False)
+    if values.dtype == object:  # true and false beside null
+        return np.array([np.nan if value is None else float(value) for value in values])
+    return values
