@@ -136,7 +136,7 @@ def test_the_layers_of_the_guide_are_those_of_the_contract():
 
 
 def test_the_data_contracts_name_every_room():
-    """Data knows labels, columns and blocks alone, and no room from `methods` down knows data: a room left out is free."""
+    """Data knows labels, columns and blocks alone, and no room from `methods` down knows data: others are free."""
     rooms = [room for layer in LAYERS for room in layer]
     assert set(CONTRACTS["data-knows-labels-only"]["forbidden_modules"]) == {
         f"proxembed.{room}" for room in rooms if room not in ("targets", "tables", "sources")

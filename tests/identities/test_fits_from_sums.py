@@ -32,6 +32,10 @@ from proxembed import (
     Kernelized,
     RowBlocks,
 )
+from proxembed.algebra.pencil.linear import loo_errors, sampled_loo_errors
+from proxembed.algebra.pencil.plan import Aim
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.sums import summed_rows
 
 TOLERANCE = 1e-10
 FROM_SUMS = on_cases(lambda case: case.build().sums is not None)
@@ -183,6 +187,23 @@ def test_transform_by_blocks():
     np.testing.assert_allclose(blocks.stacked(), model.transform(X), rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(np.vstack([y for _, y in blocks]), Y)
     assert isinstance(OPLS().fit_transform(RowBlocks.from_arrays(X, Y)), RowBlocks)
+
+
+@pytest.mark.parametrize("method", [OPLS(), CopyLDA(), HSL(center=False), MLDA()], ids=lambda one: type(one).__name__)
+def test_leave_one_out_errors_are_those_of_rows_in_memory(method):
+    """Of more than 4,096 rows with some weight, evenly spaced ones; rows without labels weigh nothing under copies."""
+    X, Y = told(4500, d=3, c=3)
+    Y[::11] = 0
+    blocks, grid = RowBlocks.from_arrays(X, Y, block_rows=1000), np.array([1e-3, 1.0, 1e3])
+    method.resolve()
+    rows, whole = summed_rows(method, blocks), method._rows(X, Y)
+    template = method.template(whole)
+    problem = Problem(template, X, aim=Aim(ridge="auto"))
+    expected = loo_errors(problem.coordinates, template.target, grid)
+    np.testing.assert_allclose(rows._left_out(grid), expected, rtol=1e-9)
+    weights = None if problem.uniform else problem.weights
+    expected = sampled_loo_errors(problem.rows, weights, template.target, grid)
+    np.testing.assert_allclose(rows._sampled(grid), expected, rtol=1e-9)
 
 
 def test_a_ridge_from_rows_that_are_read_once():
