@@ -29,6 +29,7 @@ from .algebra.template import Template
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .params import check_params, declared, param, refuse_bare_overrides, shown, with_parameters
+from .partial import PartialFits
 from .rows import Rows
 from .sources import RowBlocks
 from .sums import summed_rows
@@ -275,7 +276,7 @@ class Prepared:
         return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
 
 
-class SpectralEmbedder(Nested, Embedder, abstract=True):
+class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]
 
     ``fit`` is prepare, template, lift, solve, finish. A method defines ``template`` and, where it needs them, others of
@@ -321,9 +322,6 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
     ridge: ClassVar[float | str | None] = 0.0
     ridge_scale: ClassVar[str | None] = "trace"
     criterion: ClassVar[str] = "ratio_trace"
-    # What sums over blocks of rows give: "rows" (factors follow from the labels of a row), "labels" (labels first).
-    sums: ClassVar[str | None] = None
-    needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
 
     n_components: int | float | None = param(
         default=None,
@@ -380,16 +378,19 @@ class SpectralEmbedder(Nested, Embedder, abstract=True):
         """
         with self._learning():
             self.resolve()
-            rows = summed_rows(self, X, y) if isinstance(X, RowBlocks) else self._rows(X, y)
-            self.check_rows(rows)
-            self.make_ready(rows)
-            template = self._stated(rows)
-            chosen = self._chosen(self.solve(template, rows, self._requested(rows)))
-            self.store(chosen, rows)
-            self.learn(rows, chosen)
-            self._release()
-        self.n_components_ = len(chosen.eigenvalues)
+            self.solve_rows(summed_rows(self, X, y) if isinstance(X, RowBlocks) else self._rows(X, y))
         return self
+
+    def solve_rows(self, rows: Rows) -> None:
+        """The steps of a fit on checked rows, members resolved."""
+        self.check_rows(rows)
+        self.make_ready(rows)
+        template = self._stated(rows)
+        chosen = self._chosen(self.solve(template, rows, self._requested(rows)))
+        self.store(chosen, rows)
+        self.learn(rows, chosen)
+        self._release()
+        self.n_components_ = len(chosen.eigenvalues)
 
     def resolve(self) -> None:
         """Check the parameters, and make copies of the members, checked likewise, ready for ``prepare``."""

@@ -44,7 +44,7 @@ WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM
 
 def refuse_blocks(method: Any) -> None:
     """A ValueError where a method cannot be fitted on blocks of rows, with what serves instead."""
-    if method.sums is None:
+    if method.from_sums is None:
         raise ValueError(
             f"{type(method).__name__} cannot be fitted on blocks: {method.needs_all_rows}. Fit it on a sample, such as "
             f"one block of the rows, or use a method that sums of the rows suffice for: {WORDS}."
@@ -60,17 +60,17 @@ def summed_rows(method: Any, source: RowBlocks, y: Any = None) -> SummedRows:
     refuse_blocks(method)
     if y is not None:
         raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
-    sums = Sums(method)
-    if method.sums == "labels":
+    sums = Sums()
+    if method.from_sums == "labels":
         if not source.rereadable:
             raise ValueError(
                 f"{type(method).__name__} needs the labels of all rows before the rows, and these blocks can be read "
                 "once. Pass a function that starts a new reading: RowBlocks(lambda: ...)."
             )
-        sums.count_labels(source.labels())
+        sums.count_labels(method, source.labels())
     for X, labels, dropped in known_blocks(method, source):
-        sums.update(X, labels, dropped, source.precision)
-    return sums.rows(source if source.rereadable else None)
+        sums.update(method, X, labels, dropped, source.precision)
+    return sums.rows(method, source if source.rereadable else None)
 
 
 def known_blocks(method: Any, blocks: Iterable, reset: bool = True) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
@@ -112,38 +112,49 @@ def _given(method: Any, y: Any) -> Any:
 
 
 class Sums:
-    """The sums that one method needs of the rows: those of all labels first (``count_labels``), or as blocks come.
+    """The sums that a method needs of the rows, of those of all labels first or as blocks come; they can be merged.
 
-    ``totals``: LabelTotals (None for methods without labels); ``moments``: those of X and of the factors and row
-    weights that the template names; ``dropped``: rows left out for an unknown label.
+    Attributes
+    ----------
+    n : rows that take part, and ``dropped``: rows left out for an unknown label.
+    totals : LabelTotals, None for methods without labels.
+    moments : Moments of X, and of the factors and row weights that the method's template names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import PCA
+    >>> X = np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> one, two = PCA(n_components=1).partial_fit(X[:1]), PCA(n_components=1).partial_fit(X[1:])
+    >>> one.merge(two).sums_.n, one.components_
+    (4, array([[1., 0.]]))
     """
 
-    def __init__(self, method: Any):
-        self.method = method
+    def __init__(self) -> None:
         self.totals: LabelTotals | None = None
         self.moments: Moments | None = None
         self.dropped, self.counted = 0, False
-        self._widths: list[int] = []
+        self.widths: list[int] = []
+        self.parameters = ""  # of the method, as text: the sums are those of its template
 
     @property
     def n(self) -> int:
         """Rows that take part."""
         return 0 if self.moments is None else self.moments.n
 
-    def count_labels(self, labels: Iterable) -> None:
+    def count_labels(self, method: Any, labels: Iterable) -> None:
         """The totals of all labels, before any row is read."""
         for y in labels:
-            known, index, n = known_labels(_given(self.method, y))
+            known, _, _ = known_labels(_given(method, y))
             if known is not None:
-                self._count(known)
-        if self.totals is not None:
-            self.counted = True
+                self._count(method, known)
+        self.counted = self.totals is not None
 
-    def _count(self, labels: LabelMatrix) -> None:
-        own = LabelTotals.of(labels, sets=self.method.sums == "labels")
+    def _count(self, method: Any, labels: LabelMatrix) -> None:
+        own = LabelTotals.of(labels, sets=method.from_sums == "labels")
         self.totals = own if self.totals is None else self.totals.merged(own)
 
-    def update(self, X, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64") -> None:
+    def update(self, method: Any, X, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64") -> None:
         """Add checked rows, X (m, d), with their labels; ``dropped``: how many were left out."""
         self.dropped += dropped
         if X.shape[0] == 0:
@@ -151,33 +162,73 @@ class Sums:
         _refuse_size(X)
         before = self.totals
         if labels is not None and not self.counted:
-            self._count(labels)
+            self._count(method, labels)
         block = None if labels is None else self.totals.block(labels)
         count = self.totals.n if self.counted else max(self.n + X.shape[0], 2)
-        demand = self._demand(BlockRows(X, block, count=count))[1]
-        self._prepare(demand, X.shape[1], before)
-        self.moments.update(X, demand.weights, demand.factors, precision)
-
-    def _demand(self, rows: BlockRows) -> tuple[Template, Demand]:
-        template = self.method.template(rows)
-        labels = None if rows.labels is None else rows.labels.Y
-        target = template.B is not None and template.target is not None
-        return template, Demand(template, rows.X, rows.ones, labels, target)
-
-    def _prepare(self, demand: Demand, d: int, before: LabelTotals | None) -> None:
-        """Moments for a demand: new ones, or those that there are with a column for each label that is new."""
+        demand = _demand(method, BlockRows(X, block, count=count))[1]
         widths = [F.shape[1] for F in demand.factors]
         if self.moments is None:
             size = len(demand.weights), sum(widths)
-            self.moments = Moments(d, *size, formed=sorted(demand.formed), inner=demand.inner)
-        elif widths != self._widths:
-            columns = _columns(self._widths, widths, before, self.totals)
-            self.moments = self.moments.widened(columns, sum(widths))
-        self._widths = widths
+            self.moments = Moments(X.shape[1], *size, formed=sorted(demand.formed), inner=demand.inner)
+        else:
+            self.moments = self._widened(widths, before)
+        self.widths = widths
+        self.moments.update(X, demand.weights, demand.factors, precision)
 
-    def rows(self, source: RowBlocks | None = None) -> SummedRows:
+    def _widened(self, widths: list[int], before: LabelTotals | None, after: LabelTotals | None = None) -> Moments:
+        """The moments with a column for each label that is new."""
+        if widths == self.widths:
+            return self.moments
+        columns = _columns(self.widths, widths, before, self.totals if after is None else after)
+        return self.moments.widened(columns, sum(widths))
+
+    def merge(self, method: Any, other: Sums) -> None:
+        """Add the sums of other rows for the same method, which stay as they are."""
+        if other.moments is None:
+            self.dropped += other.dropped
+            return
+        if self.moments is None:
+            self.totals, self.moments, self.widths = other.totals, other.moments.copy(), list(other.widths)
+            self.dropped += other.dropped
+            return
+        totals = None if self.totals is None else self.totals.merged(other.totals)
+        nothing = np.zeros((0, len(self.moments.origin)))
+        blank = BlockRows(nothing, None if totals is None else totals.first_rows(), count=self.n + other.n)
+        widths = [F.shape[1] for F in _demand(method, blank)[1].factors]
+        moments = self._widened(widths, self.totals, totals)
+        moments.merge(other._widened(widths, other.totals, totals))
+        self.totals, self.moments, self.widths, self.dropped = totals, moments, widths, self.dropped + other.dropped
+
+    def rows(self, method: Any, source: RowBlocks | None = None) -> SummedRows:
         """Rows with these sums; ``source``: the blocks, where they can be read again for the choice of a ridge."""
-        name = type(self.method).__name__
+        self._check(method)
+        labels = None if self.totals is None else self.totals.first_rows()
+        if labels is not None:
+            method.check_labels(labels)
+            method.classes_ = labels.classes_
+        nothing = np.zeros((0, len(self.moments.origin)))
+        blank = BlockRows(nothing, labels, count=self.n, scatter=self.moments.scatter())
+        found = Compression(*_demand(method, blank), self.moments)
+        refuse_lost(*found.lost)
+        known = []
+        if labels is not None:
+            product = found.product(labels.Y)
+            labels = self.totals.with_factor(found.stand_in(labels.Y))
+            known = [(labels.Y, product)]
+        return SummedRows(
+            found.compressed_rows(known),
+            labels,
+            count=self.n,
+            scatter=blank.scatter,
+            method=method,
+            totals=self.totals,
+            found=found,
+            source=source,
+        )
+
+    def _check(self, method: Any) -> None:
+        """A ValueError for too few rows, and a warning of those left out."""
+        name = type(method).__name__
         if self.n < 2:
             raise ValueError(
                 f"Found {self.n} row(s) whose labels are known ({self.dropped} left out) while a minimum of 2 is "
@@ -188,31 +239,23 @@ class Sums:
                 f"{name} has no rule for unknown labels: {self.dropped} of {self.n + self.dropped} rows hold one and "
                 "are left out of fit.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        labels = None if self.totals is None else self.totals.first_rows()
-        if labels is not None:
-            self.method.check_labels(labels)
-            self.method.classes_ = labels.classes_
-        nothing = np.zeros((0, len(self.moments.origin)))
-        blank = BlockRows(nothing, labels, count=self.n, scatter=self.moments.scatter())
-        template, demand = self._demand(blank)
-        found = Compression(template, demand, self.moments)
-        refuse_lost(*found.lost)
-        known = []
-        if labels is not None:
-            product = found.product(labels.Y)
-            labels = self.totals.with_factor(found.stand_in(labels.Y))
-            known = [(labels.Y, product)]
-        X = found.compressed_rows(known)
-        return SummedRows(X, labels, count=self.n, scatter=blank.scatter, sums=self, found=found, source=source)
+
+
+def _demand(method: Any, rows: BlockRows) -> tuple[Template, Demand]:
+    template = method.template(rows)
+    labels = None if rows.labels is None else rows.labels.Y
+    target = template.B is not None and template.target is not None
+    return template, Demand(template, rows.X, rows.ones, labels, target)
 
 
 @dataclass(frozen=True)
 class SummedRows(BlockRows):
     """Compressed rows with the sums of all rows of the blocks; ``labels.Y`` stands for the label matrix among them."""
 
-    sums: Sums | None = None
+    method: Any = None
+    totals: LabelTotals | None = None
     found: Compression | None = None
     source: RowBlocks | None = None
 
@@ -229,7 +272,7 @@ class SummedRows(BlockRows):
             return ridge, scale
         if self.found.template.target is None:
             return UNTARGETED_RIDGE, "trace"
-        aim = Aim(ridge="auto", solver=self.sums.method.solver)
+        aim = Aim(ridge="auto", solver=self.method.solver)
         problem = Problem(template, self.X, aim=aim, width=self.X.shape[1])
         grid = RIDGE_GRID * problem.ridge_unit
         if self.source is None:
@@ -259,12 +302,12 @@ class SummedRows(BlockRows):
 
     def _weighing_rows(self, most: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
         """Of all rows that weigh something at most so many, evenly spaced: blocks of (X, targets, weights)."""
-        method, seen = self.sums.method, 0
+        method, seen = self.method, 0
         chosen = evenly_spaced(int(self.found.moments.counts[self.found.demand.offset]), most)
         for X, labels, _ in known_blocks(method, self.source, reset=False):
             if X.shape[0] == 0:
                 continue
-            rows = BlockRows(X, self.sums.totals.block(labels), count=self.n, scatter=self.scatter)
+            rows = BlockRows(X, self.totals.block(labels), count=self.n, scatter=self.scatter)
             template = method.template(rows)
             w = rows.ones if template.offset is None else template.offset
             weighing = np.flatnonzero(w > 0)

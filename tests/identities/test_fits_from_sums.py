@@ -38,7 +38,7 @@ from proxembed.algebra.pencil.problem import Problem
 from proxembed.sums import summed_rows
 
 TOLERANCE = 1e-10
-FROM_SUMS = on_cases(lambda case: case.build().sums is not None)
+FROM_SUMS = on_cases(lambda case: case.build().from_sums is not None)
 ROW_LOCAL = [OPLS(ridge=0.1), CopyLDA(ridge=0.1), MESD(FDA(ridge=0.1)), DMLDA(ridge=0.1), PCA(n_components=3), MLLS()]
 
 

@@ -48,7 +48,7 @@ class CCA(PencilEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
     takes_shares = True
     ridge_y: float = param(
         default=0.0,
@@ -91,7 +91,7 @@ class PLS(SpectralEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
     takes_shares = True
 
     def template(self, rows):
@@ -127,7 +127,7 @@ class OPLS(PencilEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
     takes_shares = True
 
     def template(self, rows):
@@ -176,7 +176,7 @@ class MDDM(SpectralEmbedder):
     )
 
     @property
-    def sums(self):
+    def from_sums(self):
         """From the labels of a row for the linear kernel; other kernels need all label sets first."""
         return "rows" if self.label_kernel == "linear" else "labels"
 
@@ -225,7 +225,7 @@ class SFEHS(SpectralEmbedder):
     )
 
     @property
-    def sums(self):
+    def from_sums(self):
         """From the labels of a row for the biased estimator of the linear kernel; else all labels come first."""
         return "rows" if self.label_kernel == "linear" and self.estimator == "biased" else "labels"
 

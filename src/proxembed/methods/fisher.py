@@ -45,7 +45,7 @@ class FDA(PencilEmbedder):
     """
 
     labels = "single"
-    sums = "rows"
+    from_sums = "rows"
     constraint: str = param(
         default="total",
         choices=("total", "within"),
@@ -95,7 +95,7 @@ class MMC(SpectralEmbedder):
     """
 
     labels = "single"
-    sums = "rows"
+    from_sums = "rows"
     lam: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
     def template(self, rows):
@@ -133,7 +133,7 @@ class CopyLDA(PencilEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
 
     def template(self, rows):
         labels = rows.labels
@@ -173,7 +173,7 @@ class MLDA(PencilEmbedder):
     normalize: bool = param(default=True, kind=bool, doc="Divide each row's membership by its number of labels.")
 
     @property
-    def sums(self):
+    def from_sums(self):
         """From the labels of a row without ``correlation``, which needs all labels first."""
         return "labels" if self.correlation else "rows"
 
@@ -220,7 +220,7 @@ class DMLDA(PencilEmbedder):
     weights: str = param(default="labels", choices=("labels", "mlda"), doc="Memberships Q: Y itself, or those of MLDA.")
 
     @property
-    def sums(self):
+    def from_sums(self):
         """From the labels of a row; MLDA's memberships need all labels first."""
         return "rows" if self.weights == "labels" else "labels"
 

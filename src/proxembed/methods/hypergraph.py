@@ -59,7 +59,7 @@ class HSL(PencilEmbedder):
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
 
     @property
-    def sums(self):
+    def from_sums(self):
         """From the labels of a row for "zhou" with a given ridge and no edge weights; else all labels come first."""
         return "labels" if self.expansion != "zhou" or self.edge_weights is not None or self.ridge == "auto" else "rows"
 

@@ -82,7 +82,7 @@ class MORP(SpectralEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
@@ -119,7 +119,7 @@ class MLSI(SpectralEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(
@@ -246,7 +246,7 @@ class MLLS(SpectralEmbedder):
     """
 
     labels = "multi"
-    sums = "rows"
+    from_sums = "rows"
     alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
     beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
 

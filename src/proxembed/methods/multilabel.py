@@ -72,9 +72,9 @@ class MESD(Wrapper):
     )
 
     @property
-    def sums(self):
+    def from_sums(self):
         """As the wrapped method has it, where copies weigh one."""
-        return self.member("method").sums if self.weighting == "none" else None
+        return self.member("method").from_sums if self.weighting == "none" else None
 
     @property
     def positive_only(self):

@@ -39,7 +39,7 @@ class PCA(SpectralEmbedder):
     (1797, 3)
     """
 
-    sums = "rows"
+    from_sums = "rows"
     whiten: bool = param(default=False, kind=bool, doc="Divide each score by its standard deviation (n - 1).")
 
     def template(self, rows):
@@ -72,7 +72,7 @@ class LSI(SpectralEmbedder):
     (1797, 3)
     """
 
-    sums = "rows"
+    from_sums = "rows"
 
     def template(self, rows):
         return Template(Identity(rows.n))
@@ -116,7 +116,7 @@ class MVMD(SpectralEmbedder):
     )
 
     @property
-    def sums(self):
+    def from_sums(self):
         """From the labels of a row, but for the traces of ``balance``."""
         return "rows" if self.balance is None else None
 

@@ -30,6 +30,7 @@ MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple o
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
     "proxembed.adaptive.switches.Switches",
+    "proxembed.algebra.arrays.moments.Moments",
     "proxembed.base.Prepared",
     "proxembed.bayes.precision.TrainingRows",
     "proxembed.classify.thresholds.Thresholds",
@@ -51,7 +52,9 @@ STATE = (
     "proxembed.proximity.layouts.NeighborMap",
     "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
+    "proxembed.targets.totals.LabelTotals",
     "proxembed.seen.SeenRows",
+    "proxembed.sums.Sums",
     "proxembed.transductive.label_weights.Blend",
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csc.csc_matrix",

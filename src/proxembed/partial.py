@@ -1,0 +1,176 @@
+"""PartialFits: fits that go on with more rows, and fits on different rows that become one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+
+from .algebra.arrays.parallel import one_pool
+from .sources import RowBlocks
+from .sums import Sums, known_blocks
+
+KEPT = ("sums_", "n_features_in_", "feature_names_in_")
+AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
+
+
+def _from_sums_of_rows(estimator: Any) -> bool:
+    """Whether rows can be added one after another; the error says why not."""
+    if estimator.from_sums != "rows":
+        name = type(estimator).__name__
+        reason = (
+            "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
+            if estimator.from_sums == "labels"
+            else estimator.needs_all_rows
+        )
+        raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
+    return True
+
+
+class PartialFits:
+    """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
+
+    from_sums: ClassVar[str | None] = None
+    needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
+
+    @available_if(_from_sums_of_rows)
+    def partial_fit(self, X, y=None, classes=None):
+        """Add rows to those of earlier calls; the result is that of one fit on all of them.
+
+        The eigenproblem is solved when a fitted attribute, ``transform`` or ``predict`` is first asked for.
+        ``ridge="auto"`` is chosen by generalised cross-validation from the sums, which ``sums_`` holds.
+
+        Parameters
+        ----------
+        X : (m, d) array or CSR, or RowBlocks with y in the blocks; one row is enough.
+        y : labels of these rows in any form that ``fit`` takes, the same in every call; new labels may come.
+        classes : list, optional
+            The only labels that are allowed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            After ``fit``, which keeps no sums; for parameters changed since the first call, labels outside
+            ``classes``, and what ``fit`` refuses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from proxembed import OPLS
+        >>> from proxembed.data import digits
+        >>> data, model = digits(), OPLS(ridge=0.1)
+        >>> for start in range(0, 1797, 600):
+        ...     model = model.partial_fit(data.X[start : start + 600], data.Y[start : start + 600])
+        >>> bool(np.allclose(model.eigenvalues_, OPLS(ridge=0.1).fit(data.X, data.Y).eigenvalues_))
+        True
+        """
+        fresh = "sums_" not in vars(self)
+        if fresh and "n_components_" in vars(self):
+            raise ValueError(
+                f"This {type(self).__name__} was fitted by fit, which keeps no sums to go on with. Clone it and call "
+                "partial_fit from the first rows on."
+            )
+        self.resolve()
+        sums, blocks = (Sums() if fresh else self._checked_sums()), X if isinstance(X, RowBlocks) else [(X, y)]
+        if isinstance(X, RowBlocks) and y is not None:
+            raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
+        precision = X.precision if isinstance(X, RowBlocks) else "float64"
+        try:
+            for rows, labels, dropped in known_blocks(self, blocks, reset=fresh):
+                _refuse_outside(labels, classes)
+                sums.update(self, rows, labels, dropped, precision)
+        except BaseException:
+            if fresh:
+                _forget(self, ())
+            raise
+        return self._hold(sums)
+
+    @available_if(_from_sums_of_rows)
+    def merge(self, other):
+        """Add the rows of another partly fitted estimator, such as one from another machine; it stays as it is.
+
+        Returns self. Raises ValueError for an estimator of another class or with other parameters (of the template),
+        with other features, or without rows.
+
+        >>> import numpy as np
+        >>> from proxembed import PCA
+        >>> X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+        >>> one, two = PCA(n_components=1).partial_fit(X[:3]), PCA(n_components=1).partial_fit(X[3:])
+        >>> one.merge(two).eigenvalues_
+        array([8.])
+        """
+        if type(other) is not type(self) or "sums_" not in vars(other) or "sums_" not in vars(self):
+            raise ValueError(
+                f"merge needs two partly fitted estimators of one class, not {type(self).__name__} and "
+                f"{type(other).__name__}, each after partial_fit."
+            )
+        if _template_parameters(self) != _template_parameters(other):
+            raise ValueError("merge needs estimators with the same parameters; build both from one by clone().")
+        same = np.array_equal(*(getattr(one, "feature_names_in_", []) for one in (self, other)))
+        if self.n_features_in_ != other.n_features_in_ or not same:
+            raise ValueError(
+                f"merge needs the same features: {self.n_features_in_} here, {other.n_features_in_} there"
+                f"{'' if same else ', of other names'}."
+            )
+        self.resolve()
+        sums = self._checked_sums()
+        sums.merge(self, other._checked_sums())
+        return self._hold(sums)
+
+    def _hold(self, sums: Sums):
+        """Keep sums, and forget what followed from earlier ones."""
+        _forget(self, KEPT)
+        sums.parameters = _template_parameters(self)
+        self.sums_, self._unsolved_ = sums, True
+        return self
+
+    def _checked_sums(self) -> Sums:
+        """The sums so far, or a ValueError where the parameters are no longer those that they were made for."""
+        if self.sums_.parameters != _template_parameters(self):
+            raise ValueError(
+                f"Parameters of this {type(self).__name__} were changed after partial_fit, and its sums are those for "
+                "the earlier ones. Set them back, or clone it and start again."
+            )
+        return self.sums_
+
+    def __getattr__(self, name: str) -> Any:
+        unsolved = vars(self).get("_unsolved_", False) and name.endswith("_") and not name.startswith("_")
+        if not unsolved or name in KEPT:
+            return object.__getattribute__(self, name)  # raises its own error, with the reason where it has one
+        sums = self._checked_sums()
+        _forget(self, KEPT)
+        try:
+            self.resolve()
+            with one_pool:
+                self.solve_rows(sums.rows(self))
+        except BaseException:
+            self._hold(sums)
+            raise
+        return getattr(self, name)
+
+
+def _forget(estimator: Any, kept: tuple[str, ...]) -> None:
+    for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
+        delattr(estimator, name)
+
+
+def _template_parameters(estimator: Any) -> str:
+    """The parameters on which sums depend, as text."""
+    parameters = estimator.get_params(deep=True).items()
+    asked = [(name, value) for name, value in parameters if name.rpartition("__")[2] not in AT_THE_SOLUTION]
+    nested = {name: type(value).__name__ for name, value in asked if isinstance(value, BaseEstimator)}
+    return repr(sorted((name, nested.get(name, repr(value))) for name, value in asked))
+
+
+def _refuse_outside(labels: Any, classes: Any) -> None:
+    if labels is None or classes is None:
+        return
+    outside = [value for value in labels.classes_.tolist() if value not in set(np.asarray(classes).tolist())]
+    if outside:
+        raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
