@@ -8,6 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -48,6 +49,24 @@ def median_seconds(task: Callable[[], Any], repeats: int) -> tuple[float, Any]:
 def resident_bytes() -> int:
     """Resident size of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class PeakMemory(threading.Thread):
+    """Samples the resident size of this process every five milliseconds."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.start_bytes = self.peak = resident_bytes()
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        while not self._done.wait(0.005):
+            self.peak = max(self.peak, resident_bytes())
+
+    def above_start(self) -> int:
+        self._done.set()
+        self.join()
+        return max(self.peak, resident_bytes()) - self.start_bytes
 
 
 def fit_arguments(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:

@@ -7,11 +7,10 @@ import argparse
 import json
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
-from measure import arguments, chosen, fit_arguments, fix_threads, own_process, resident_bytes, show, within
+from measure import PeakMemory, arguments, chosen, fit_arguments, fix_threads, own_process, show, within
 
 K = LABELS = 50
 NNZ = 80
@@ -31,24 +30,6 @@ CONTENDERS = {
     "OPLS 1": ("OPLS", 1.0, 1.5),
     "HSL 1": ("HSL", 1.0, 1.5),
 }
-
-
-class PeakMemory(threading.Thread):
-    """Samples the resident size of this process every five milliseconds."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.start_bytes = self.peak = resident_bytes()
-        self._done = threading.Event()
-
-    def run(self) -> None:
-        while not self._done.wait(0.005):
-            self.peak = max(self.peak, resident_bytes())
-
-    def above_start(self) -> int:
-        self._done.set()
-        self.join()
-        return max(self.peak, resident_bytes()) - self.start_bytes
 
 
 def estimator_of(name: str, ridge: float | None):
