@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,8 +57,12 @@ class PartialFits:
         Raises
         ------
         ValueError
-            After ``fit``, which keeps no sums; for parameters changed since the first call, labels outside
-            ``classes``, and what ``fit`` refuses.
+            For parameters changed since the first call, labels outside ``classes``, and what ``fit`` refuses.
+
+        Warns
+        -----
+        UserWarning
+            After ``fit``, which keeps no sums: these rows are then the first.
 
         Examples
         --------
@@ -72,10 +77,13 @@ class PartialFits:
         """
         fresh = "sums_" not in vars(self)
         if fresh and "n_components_" in vars(self):
-            raise ValueError(
-                f"This {type(self).__name__} was fitted by fit, which keeps no sums to go on with. Clone it and call "
-                "partial_fit from the first rows on."
+            warnings.warn(
+                f"This {type(self).__name__} was fitted by fit, which keeps no sums: partial_fit starts again with "
+                "these rows alone. Call partial_fit from the first rows on.",
+                UserWarning,
+                stacklevel=2,
             )
+            _forget(self, ())
         self.resolve()
         sums, blocks = (Sums() if fresh else self._checked_sums()), X if isinstance(X, RowBlocks) else [(X, y)]
         if isinstance(X, RowBlocks) and y is not None:

@@ -212,7 +212,6 @@ def test_too_few_rows_are_an_error_when_a_result_is_asked_for():
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (lambda X, Y: OPLS().fit(X, Y).partial_fit(X, Y), "keeps no sums"),
         (lambda X, Y: OPLS().partial_fit(X), "requires y"),
         (lambda X, Y: OPLS().partial_fit(RowBlocks.from_arrays(X, Y), Y), "y must come with the blocks"),
         (lambda X, Y: FDA().partial_fit(X[:3], ["a", "b", "c"], classes=["a", "b"]), "label 'c', which is not among"),
@@ -230,8 +229,12 @@ def test_what_cannot_be_added(step, words):
         step(X, Y)
 
 
-def test_fit_starts_again():
+def test_fit_starts_again_and_so_does_what_follows_it():
     X, Y = told()
+    model = OPLS(ridge=0.1).fit(X + 5, Y)
+    with pytest.warns(UserWarning, match="keeps no sums"):
+        model.partial_fit(X[:100], Y[:100])
+    assert model.partial_fit(X[100:], Y[100:]).sums_.n == 200
     model = OPLS(ridge=0.1).partial_fit(X + 5, Y).fit(X, Y)
     assert not hasattr(model, "sums_")
     np.testing.assert_array_equal(model.components_, OPLS(ridge=0.1).fit(X, Y).components_)
