@@ -282,7 +282,9 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
     split = shown_split(protocol, dataset)
     try:
         progress(0, 2, f"held-out map of {arm.name}")
-        evidence = held_out_evidence(method, dataset, split, seed=protocol.seed)
+        evidence = held_out_evidence(
+            method, dataset, split, seed=protocol.seed, name=arm.name, **map_options(results.rows)
+        )
         raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, unknown=dataset.unknown)
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], unknown=dataset.unknown)
         record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
@@ -291,6 +293,18 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         record.add(**model_section(fit_on(method, part, readout=False, scaling=results.preprocessing)))
     except KeyboardInterrupt:
         results.interrupted = True
+
+
+def map_options(rows: list[dict], lay_out: bool = True) -> dict[str, bool]:
+    """What ``held_out_evidence`` shows beside planes: layouts, and supervised UMAP where it took part.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.comparison import map_options
+    >>> map_options([{"arm": "supervised UMAP"}])
+    {'lay_out': True, 'supervised_umap': True}
+    """
+    return {"lay_out": lay_out, "supervised_umap": any(row["arm"] == "supervised UMAP" for row in rows)}
 
 
 def shown_split(protocol: Protocol, dataset: Any) -> Split:

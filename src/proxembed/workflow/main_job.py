@@ -39,7 +39,7 @@ from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study.storage import STUDY
 
-from .comparison import data_and_head
+from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .options import SearchOptions
@@ -377,8 +377,7 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
     diagnosis = None
     try:
         job.progress(0, 3, "the test rows")
-        taken = any(row["arm"] == "supervised UMAP" for row in record.results.rows)
-        more = {"lay_out": job.plan.cuts.layouts, "supervised_umap": taken}
+        more = map_options(record.results.rows, job.plan.cuts.layouts)
         evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
         known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
         if (name, k) in known and TEST in record.results.folds:

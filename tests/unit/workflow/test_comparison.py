@@ -8,13 +8,15 @@ import pytest
 
 import proxembed
 from proxembed.data import Dataset
+from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import Arm, method_arms, rival_arms
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.splits.splits import Splitting
 from proxembed.workflow import comparison
-from proxembed.workflow.comparison import arms_of, finished, pairs_of, run_comparison
+from proxembed.workflow.comparison import arms_of, finished, map_options, pairs_of, run_comparison
 from proxembed.workflow.labelled_data import component_range
 from proxembed.workflow.options import CompareOptions
+from runs import LAY_OUT
 
 FAST = {"methods": "opls", "n_components": (1, 2), "folds": 2, "n_jobs": 1}
 
@@ -272,3 +274,13 @@ def test_fda_is_a_rival_of_maps_unless_it_takes_part_itself(dataset, monkeypatch
     results = run(Protocol((rival,), (2, 5), splitting=Splitting(n_folds=2)), data)
     assert {row["k"] for row in results.rows} == {2} and not any(row["failure"] for row in results.rows)
     assert not run(Protocol((rival,), (5,), splitting=Splitting(n_folds=2)), data).rows
+
+
+def test_the_page_of_a_comparison_shows_maps_of_all_components_as_that_of_a_search(dataset, tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "_laid_out", LAY_OUT)
+    panels = run_job(tmp_path / "out", dataset).record["map"]["panels"]
+    assert [panel["laid_out"] for panel in panels] == [False] * 3 + [True] * 3
+    assert [panel["title"] for panel in panels] == 2 * ["PCA", "OPLS", "OPLS on shuffled labels"]
+    assert (tmp_path / "out" / "index.html").read_text().count('data-places="laid"') == 3
+    rows = [{"arm": "OPLS"}, {"arm": "supervised UMAP"}]
+    assert map_options(rows)["supervised_umap"] and not map_options(rows[:1])["supervised_umap"]
