@@ -133,27 +133,32 @@ def held_out_evidence(
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
         cuts, calibration = _calibrated(method, scores, part)
-        maps = _laid_out(method, title, (part, shuffled), plain, supervised_umap) if lay_out else []
+        own = [pair for _, pair, _ in pairs[1:]]
+        maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     precisions = [average_precision(truth, each, part.known_held_out) for each in (raw, scores)]
     return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole, maps)
 
 
-def _laid_out(method: Any, title: str, parts: tuple[Part, Part], plain: Any, supervised_umap: bool) -> list[tuple]:
-    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP."""
-    if isinstance(method, Layout):
-        return []
+def _laid_out(
+    method: Any, title: str, own: list, parts: tuple[Part, Part], plain: Any, supervised_umap: bool
+) -> list[tuple]:
+    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP.
+
+    A method that is a layout has its ``own`` places, with true and with shuffled labels.
+    """
     part, shuffled = parts
-    whole = with_size(method, None) if isinstance(method, Estimator) else method
+    some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
-    found = [
-        (plain.name, _embedded(clone(plain.estimator).set_params(n_components=size), part)),
-        (title, _embedded(whole, part)),
-        (f"{title} on shuffled labels", _embedded(whole, shuffled)),
-    ]
-    maps = [(name, *laid_out(*pair, part), None) for name, pair in found]
+    plane = _embedded(clone(plain.estimator).set_params(n_components=size), part)
+    if isinstance(method, Layout):
+        placed = [scored_places(Z[some], Z_new, part) for Z, Z_new in own]
+    else:
+        whole = with_size(method, None) if isinstance(method, Estimator) else method
+        placed = [laid_out(*_embedded(whole, each), part) for each in (part, shuffled)]
+    names = (plain.name, title, f"{title} on shuffled labels")
+    maps = [(name, *map_, None) for name, map_ in zip(names, [laid_out(*plane, part), *placed], strict=True)]
     if supervised_umap:
-        some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
         rival = SupervisedUMAP(random_state=part.seed)
         places = rival.fit_transform(part.X[some], part.labels.take(some))
         maps.append(("supervised UMAP", *scored_places(places, rival.transform(part.X_held_out), part), None))

@@ -294,8 +294,8 @@ def trials_view(search: dict | None) -> list[dict]:
             ", ".join(f"{key} = {value}" for key, value in parameters.items()) if isinstance(parameters, dict) else ""
         )
         best = max(known, default=None)
-        rows.append({"method": str(trial.get("method")), "params": short_name(words), "score": best,
-                     "seconds": trial.get("seconds"), "failure": trial.get("failure")})  # fmt: skip
+        facts = {name: trial.get(name) for name in ("k", "seconds", "failure")}
+        rows.append({"method": str(trial.get("method")), "params": short_name(words), "score": best, **facts})
     return sorted(rows, key=lambda row: -math.inf if row["score"] is None else row["score"], reverse=True)[:300]
 
 

@@ -71,7 +71,11 @@ def test_maps_of_all_components_are_laid_out_where_asked_for(made):
     assert held_out_evidence(OPLS(n_components=1), several, split).laid_out == []
     rival = GaussianRandomProjection(2, random_state=0)
     assert len(held_out_evidence(rival, several, split, lay_out=True, name="random").laid_out) == 3
-    assert held_out_evidence(Layout(OPLS(), layout="sklearn"), several, split, lay_out=True).laid_out == []
+    layout = held_out_evidence(Layout(OPLS(), layout="sklearn"), several, split, lay_out=True)
+    assert [title for title, *_ in layout.laid_out] == ["PCA", "Layout(OPLS)", "Layout(OPLS) on shuffled labels"]
+    for plane, own in zip(layout.panels[1:], layout.laid_out[1:], strict=True):
+        np.testing.assert_array_equal(plane[1], own[1])
+        assert plane[2] == pytest.approx(own[2])
 
 
 def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):
