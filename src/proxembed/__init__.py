@@ -55,6 +55,7 @@ _NAMES = {
     "Views": "methods.views",
     "Layout": "methods.layout",
     "ReadoutAxes": "methods.around",
+    "Scaled": "methods.around",
     "RelationFeatures": "methods.relation",
     "Scaling": "methods.relation",
     "TableEncoder": "methods.table_encoder",

@@ -98,6 +98,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     labels: ClassVar[str | None] = None
     keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
     takes_shares: ClassVar[bool] = False  # True: the template is linear in Y, whose cells may be shares from 0 to 1
+    scales: ClassVar[bool] = False  # True: it scales for itself, and takes the features as they are
     each_size: ClassVar[bool] = False  # True: the first k of more components are no embedding of size k
 
     @property

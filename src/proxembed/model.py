@@ -164,7 +164,8 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
         Any embedding; it is cloned, so that fitting the pipeline leaves it as it is.
     X : array or sparse matrix of shape (n, d), or TableRows
         The features to be fitted; only their kind matters, see ``scaling_kind``. A method that takes kernel values
-        (a pairwise one) gets them unscaled. Rows of a table are encoded by a ``TableEncoder``.
+        (a pairwise one), or scales for itself (``Scaled``), gets them unscaled. Rows of a table are encoded by a
+        ``TableEncoder``.
     readout : bool, default=True
         Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
         predicts, too.
@@ -195,8 +196,8 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
         )
-    pairwise = get_tags(method).input_tags.pairwise
-    kind = "none" if pairwise else scaling_kind(X) if scaling is None else scaling
+    unscaled = get_tags(method).input_tags.pairwise or getattr(method, "scales", False)
+    kind = "none" if unscaled else scaling_kind(X) if scaling is None else scaling
     first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
     steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
     if readout:

@@ -34,7 +34,7 @@ RIVALS = (
 NAMED = """
     BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP EmbeddingModel FDA ForestLeaves HSL Isomap Kernelized LFDA
     LLE LPP LSI LaplacianEigenmaps Layout MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR ONPP ONPPR
-    OPLS PCA PLS ReadoutAxes SELF SFEHS SLVM SONPP SSDR SSDRMC SSFDA SSMMC SSMOPE Views
+    OPLS PCA PLS ReadoutAxes SELF SFEHS SLVM SONPP SSDR SSDRMC Scaled SSFDA SSMMC SSMOPE Views
 """
 SEARCHED = """
     CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP FDA ForestLeaves(OPLS) HSL Isomap Kernelized(OPLS) LFDA LLE LPP
@@ -69,7 +69,8 @@ def test_what_a_comparison_of_all_methods_draws():
     names = {
         name
         for name in NAMED.split()
-        if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves", "Layout", "ReadoutAxes", "Views")
+        if name not in ("PCA", "LSI", "SSDR", "MESD", "Kernelized", "ForestLeaves")
+        and name not in ("Layout", "ReadoutAxes", "Scaled", "Views")
     }
     extensions = {
         "MESD(FDA)",
@@ -78,6 +79,7 @@ def test_what_a_comparison_of_all_methods_draws():
         "Layout(Kernelized(OPLS))",
         "ReadoutAxes(OPLS)",
         "Views(Kernelized(OPLS))",
+        "Scaled(OPLS)",
         "SSDR",
     }
     assert {arm.name for arm in method_arms(["all"])} == wrapped(" ".join(names)) | extensions
@@ -248,8 +250,8 @@ def test_an_embedding_without_a_size_is_refused(scratch_registry, role):
 def test_the_role_of_every_registered_class():
     ours = {name: cls for name, cls in estimators().items() if cls.__module__.startswith("proxembed.")}
     roles = {role: sorted(name for name, cls in ours.items() if cls.role == role) for role in ROLES}
-    assert roles["model"] == ["EmbeddingModel", "Layout", "ReadoutAxes"]
-    assert roles["method"] == sorted(set(NAMED.split()) - {"EmbeddingModel", "Layout", "ReadoutAxes"})
+    assert roles["model"] == ["EmbeddingModel", "Layout", "ReadoutAxes", "Scaled"]
+    assert roles["method"] == sorted(set(NAMED.split()) - {"EmbeddingModel", "Layout", "ReadoutAxes", "Scaled"})
     assert roles["features"] == ["RelationFeatures", "Scaling", "TableEncoder"]
     assert roles["rival"] == sorted(RIVALS)
     assert roles["search"] == ["DEFC", "EmbeddingSearch"]

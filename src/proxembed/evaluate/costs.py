@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.features.leaves import MOST_LABELS, SCORES
-from proxembed.methods.around import ReadoutAxes
+from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.relation import Kernelized
@@ -106,7 +106,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
 
     A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
     does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; views, what each of
-    them and the method on all do.
+    them and the method on all do; a method with a scaling of its own, what it does, and the principal components.
 
     Examples
     --------
@@ -124,6 +124,8 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         return fit_work(estimator.member(), shape) + step_work("step:readout", Shape(n, c, c, c))
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
+    if isinstance(estimator, Scaled):
+        return fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
     title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))

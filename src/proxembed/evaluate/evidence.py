@@ -170,8 +170,9 @@ def _plane_size(part: Part) -> int:
 
 
 def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    model, Z = fitted_within_bound(method, part.X, part.labels)
-    return Z, np.asarray(model.transform(part.X_held_out), dtype=np.float64)
+    X, X_held_out = part.features_for(method)
+    model, Z = fitted_within_bound(method, X, part.labels)
+    return Z, np.asarray(model.transform(X_held_out), dtype=np.float64)
 
 
 def _panel(title: str, Z, Z_held_out, part: Part, label_names) -> tuple:
@@ -200,7 +201,8 @@ def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
 
 def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
-    unseen, Y = unseen_scores(method, part.X, part.labels, part.groups), part.Y.toarray() > 0
+    X, Y = part.features_for(method)[0], part.Y.toarray() > 0
+    unseen = unseen_scores(method, X, part.labels, part.groups)
     probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known_cells))
     error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)
     return tune_thresholds(unseen, Y, known=part.known_cells).cuts, error

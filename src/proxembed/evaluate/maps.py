@@ -117,8 +117,9 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
         if honest or shuffled:
             warnings.simplefilter("ignore")
         fitted = clone(layout).set_params(honest=honest)
-        train = fitted.fit_transform(part.X, part.labels if layout.label_kind is not None else None)
-        new = fitted.transform(part.X_held_out)
+        X, X_held_out = part.features_for(layout)
+        train = fitted.fit_transform(X, part.labels if layout.label_kind is not None else None)
+        new = fitted.transform(X_held_out)
     known = part.known_cells, part.known_held_out
     figures = map_figures(train[part.known_rows], new, part.Y, part.Y_held_out, *known)
     return Places(honest, shuffled, train, new, **figures)

@@ -1,8 +1,8 @@
 """One split made ready: features scaled by the training part, rows with known labels set apart, inner folds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,11 +10,20 @@ import scipy.sparse as sp
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
+from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix, scored_rows
 
 from .preprocessing import choose_scaling, inner_folds
 
 INNER_FOLDS = 3
+
+
+class Unscaled(NamedTuple):
+    """Features as they are in the data, and the numbers of the rows of a part."""
+
+    X: Any
+    train: np.ndarray
+    held_out: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class Part:
         Seed of the inner folds.
     known_held_out : bool array of shape (m, c), optional
         The cells of ``Y_held_out`` that are known; None: all.
+    unscaled : Unscaled, optional
+        The rows as they are in the data, for embeddings that scale for themselves.
 
     Examples
     --------
@@ -59,6 +70,20 @@ class Part:
     rows: np.ndarray | None = None
     seed: int = 0
     known_held_out: np.ndarray | None = None
+    unscaled: "Unscaled | None" = None
+
+    def features_for(self, estimator: Any) -> tuple[Any, Any]:
+        """The training and held-out rows for an embedding: as they are where it scales for itself, else scaled."""
+        if self.unscaled is None or not getattr(estimator, "scales", False):
+            return self.X, self.X_held_out
+        return self.unscaled.X[self.unscaled.train], self.unscaled.X[self.unscaled.held_out]
+
+    def inside(self, rows: np.ndarray, held_out: np.ndarray) -> "Part":
+        """The part of some of its training rows, with others of them held out; what else it says stays as it is."""
+        own = self.unscaled
+        own = None if own is None else Unscaled(own.X, own.train[rows], own.train[held_out])
+        X, X_held_out = self.X[rows], self.X[held_out]
+        return replace(self, X=X, labels=self.labels.take(rows), X_held_out=X_held_out, unscaled=own)
 
     @cached_property
     def known_rows(self) -> np.ndarray:
@@ -127,6 +152,8 @@ def make_part(
     truth = labels.take(held_out)
     facts["known_held_out"] = truth.known_cells
     scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
+    if not isinstance(X, TableRows):  # whose encoding scales them
+        facts["unscaled"] = Unscaled(X, np.asarray(train), np.asarray(held_out))
     return Part(scaled[0], own_labels, scaled[1], truth.Y.toarray() > 0, scaling=kind, **facts)
 
 

@@ -7,7 +7,7 @@ that has learnt from labels, one fitted again on each inner fold.
 
 import time
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -85,7 +85,8 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
 
 
 def _fit_at(arm: Arm, k: int | None, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    return embedded(arm.estimator, k, part.X, part.y, part.X_held_out)
+    X, X_held_out = part.features_for(arm.estimator)
+    return embedded(arm.estimator, k, X, part.y, X_held_out)
 
 
 def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> Placed | None:
@@ -104,7 +105,7 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
         own = part.known_rows[part.inner == fold]
         rows = rows_without(own, part.X.shape[0], part.groups)
         known = np.flatnonzero(np.isin(rows, part.known_rows))
-        inside = replace(part, X=part.X[rows], labels=part.labels.take(rows), X_held_out=part.X[own])
+        inside = part.inside(rows, own)
         try:
             Z, Z_own, _ = fit_arm(arm, sizes, inside, natural)
         except OutOfBudget:

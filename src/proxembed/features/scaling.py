@@ -2,7 +2,7 @@
 
 Statistics come from the rows given to ``scaling_fit`` only; ``scaling_apply`` uses nothing but the state and the
 rows it is given. Sparse X stays sparse for "none", "unit", "standard" and "tfidf", gives dense scores without being
-densified for "pca" and "whiten", and is densified under a size guard for "center".
+densified for "pca" and "whiten", and is densified under a size guard for "center" and "quantile".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import QuantileTransformer
 
 from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
 from proxembed.algebra.arrays.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
@@ -22,6 +23,7 @@ from proxembed.features.kinds import check_params
 from proxembed.params import call
 from proxembed.tables import TableRows
 
+QUANTILES = 1000  # of a column, at most
 WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
 
 
@@ -29,7 +31,7 @@ WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
 class ScalingState:
     """What a scaling has learned: the steps in the order in which rows go through them, absent ones None or False.
 
-    The steps are: sublinear, minus mean, over std, times idf, times axes, unit length.
+    The steps are: sublinear, minus mean, over std, times idf, times axes, unit length; or quantiles to normal scores.
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class ScalingState:
         Subtracted, divided by, multiplied with.
     axes : ndarray of shape (d, r) or None
         Columns onto which the centred row is projected (for whitening already divided by the standard deviations).
+    quantiles : ndarray of shape (q, d) or None
+        Quantiles of each column at equal steps from 0 to 1, which go to those of the standard normal distribution.
     sublinear, unit : bool
         Whether positive entries become 1 + log(x), and whether rows end with Euclidean length 1.
 
@@ -58,6 +62,7 @@ class ScalingState:
     axes: np.ndarray | None = None
     sublinear: bool = False
     unit: bool = False
+    quantiles: np.ndarray | None = None
 
     @property
     def n_features_out(self) -> int:
@@ -196,6 +201,24 @@ def scaling_tfidf(X: Matrix) -> ScalingState:
     return ScalingState("tfidf", X.shape[1], idf=idf, sublinear=True, unit=True)
 
 
+def scaling_quantile(X: Matrix) -> ScalingState:
+    """Normal scores: each column by its quantiles to a standard normal distribution, by scikit-learn.
+
+    At most 1,000 quantiles of all rows, between which values are interpolated; beyond the first and last the scores
+    end at -5.2 and 5.2. A sparse X becomes dense, within 2 GiB.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [2.0], [30.0], [400.0], [5000.0]])
+    >>> scaling_apply(scaling_fit("quantile", X), X).round(2).ravel()
+    array([-5.2 , -0.67,  0.  ,  0.67,  5.2 ])
+    """
+    n_quantiles = min(QUANTILES, X.shape[0])
+    found = QuantileTransformer(n_quantiles=n_quantiles, output_distribution="normal", subsample=None)
+    found.fit(_dense(X, MAX_DENSE_BYTES))
+    return ScalingState("quantile", X.shape[1], quantiles=np.asarray(found.quantiles_, dtype=np.float64))
+
+
 KINDS: dict[str, Callable[..., ScalingState]] = {
     "none": scaling_none,
     "unit": scaling_unit,
@@ -204,7 +227,25 @@ KINDS: dict[str, Callable[..., ScalingState]] = {
     "pca": scaling_pca,
     "whiten": scaling_whiten,
     "tfidf": scaling_tfidf,
+    "quantile": scaling_quantile,
 }
+
+
+def scaling_choices(X: Any) -> tuple[str, ...]:
+    """Scalings that a search tries beside the one that suits the features, those of ``scaling_kinds`` among them.
+
+    Of the rows of a table they follow its encoding, after which "none" is the usual one.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> scaling_choices(np.eye(2)), scaling_choices(sp.csr_array(np.eye(2)))
+    (('standard', 'none', 'unit', 'quantile'), ('none', 'tfidf', 'unit', 'standard'))
+    """
+    if isinstance(X, TableRows):
+        return ("none", "unit") if X.is_sparse else ("none", "unit", "quantile")
+    more = ("standard",) if sp.issparse(X) else ("none", "unit", "quantile")
+    return tuple(dict.fromkeys([*scaling_kinds(X), *more]))
 
 
 def scaling_kinds(X: Any) -> tuple[str, ...]:
@@ -276,7 +317,7 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     Parameters
     ----------
     kind : str or callable
-        "none", "unit", "center", "standard", "pca", "whiten" or "tfidf"; or a function of X that returns a
+        "none", "unit", "center", "standard", "pca", "whiten", "tfidf" or "quantile"; or a function of X that returns a
         ``ScalingState``.
     X : array or sparse matrix of shape (n, d)
         Training rows, float32 or float64 (other real types become float64).
@@ -348,6 +389,8 @@ def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES)
             f"X has {X.shape[1]} features, but the scaling {state.kind!r} was fitted on {state.n_features}: "
             "pass rows with the same columns."
         )
+    if state.quantiles is not None:
+        return _normal_scores(_dense(X, max_dense_bytes), state.quantiles)
     if state.axes is not None:
         return _project(X, state.kind, state.mean, state.axes, max_dense_bytes)
     if state.sublinear:
@@ -363,6 +406,21 @@ def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES)
         norms = row_norms(X)
         X = divide_rows(X, np.where(norms > 0, norms, 1.0))
     return X
+
+
+def _dense(X: Matrix, limit: int) -> np.ndarray:
+    if sp.issparse(X):
+        guard_dense(X.shape, 'The normal scores of X (kind "standard" keeps it sparse)', limit, X.dtype.itemsize)
+        return X.toarray()
+    return X
+
+
+def _normal_scores(X: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
+    """The rows by a QuantileTransformer with these quantiles."""
+    transformer = QuantileTransformer(n_quantiles=len(quantiles), output_distribution="normal")
+    transformer.n_quantiles_, transformer.n_features_in_ = quantiles.shape
+    transformer.quantiles_, transformer.references_ = quantiles, np.linspace(0, 1, len(quantiles))
+    return transformer.transform(X)
 
 
 def _principal(X: Matrix, kind: str, pca_var: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,7 +1,9 @@
-"""Embeddings made of one whole method: ReadoutAxes, its components weighted by what a read-out makes of them."""
+"""Embeddings made of one whole method: Scaled, with a scaling of its own, and ReadoutAxes, with its components weighted
+by a read-out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +18,9 @@ from proxembed.explain import Explanation, explanation, label_loadings
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder
+from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..params import param, shown
+from ..rows import Rows
 from ..validation import in_range
 from .dependence import OPLS
 
@@ -56,13 +60,198 @@ def _has_components(estimator: Any) -> bool:
     return hasattr(estimator.method_, "components_")
 
 
-class ReadoutAxes(Embedder):
+class Around(Embedder, abstract=True):
+    """An embedding made of one whole method, which decides what rows and labels it takes.
+
+    A subclass states ``learn(rows, method)``, which fits the method and sets what else is learned.
+
+    Attributes
+    ----------
+    method_ : the fitted method.
+    n_components_ : int
+    """
+
+    role = "model"
+    labels = "multi"
+    keeps_unknown: ClassVar[bool] = True
+    members: ClassVar[tuple[str, ...]] = ("method",)
+
+    method: object = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=Embedder,
+        doc="Any method that embeds new rows; None: OPLS().",
+    )
+    n_components: int | float | None = param(
+        default=None,
+        above=0,
+        choices=(None,),
+        doc="Components of the method; None: as the method has it.",
+    )
+
+    def default_method(self) -> Embedder:
+        """The method that None stands for."""
+        return OPLS()
+
+    def member(self) -> Any:
+        """An unfitted copy of the method, of ``n_components`` where these are given."""
+        method = self.default_method() if self.method is None else clone(self.method)
+        return method if self.n_components is None else method.set_params(n_components=self.n_components)
+
+    def check_method(self, method: Any) -> None:
+        """Raise a ValueError for a method that this one cannot take."""
+
+    def check_labels(self, labels: LabelMatrix) -> None:
+        """Left to the method, whose errors name what it takes."""
+
+    def learn(self, rows: Rows, method: Any) -> None:
+        """Fit the method to the rows, and set what else is learned, ``n_components_`` among it."""
+        raise TypeError(f"{type(self).__name__} must define learn(rows, method).")
+
+    def fit(self, X, y=None):
+        """Fit the method, and what is made around it.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, d)
+        y : labels in any form that the method takes
+
+        Returns
+        -------
+        self
+        """
+        with self._learning():
+            rows, method = self._rows(X, y), self.member()
+            self.check_method(method)
+            if not hasattr(method, "transform"):
+                name, own = type(method).__name__, type(self).__name__
+                raise ValueError(f"{own} needs a method that embeds new rows, and {name} as it is set does not.")
+            self.learn(rows, method)
+        return self
+
+    def transform(self, X):
+        """The embedding of rows X, (m, d) to (m, n_components_), in X's float type."""
+        check_is_fitted(self, "n_components_")
+        X = self._input(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self.embed(X)
+        return in_range(Z, X)
+
+    def embed(self, X) -> np.ndarray:
+        """The embedding (m, n_components_) of checked rows, in double precision."""
+        raise TypeError(f"{type(self).__name__} must define embed(X).")
+
+    @property
+    def components_(self) -> np.ndarray:
+        """The components (n_components_, r) in what the method projects."""
+        return self.method_.components_
+
+    @available_if(_has_components)
+    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
+        """The strongest features of a component, with signs, and the labels that it serves.
+
+        Parameters
+        ----------
+        component : int, default=0
+        n_features, n_labels : int, default=10
+
+        Returns
+        -------
+        Explanation
+            As of the method.
+        """
+        check_is_fitted(self, "n_components_")
+        return explanation(self, component, n_features, n_labels)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+
+class Scaled(Around):
+    """A method with a scaling of its own, and principal components between the two: method(V'(scaling(x) - mean)).
+    [mu2012defc]
+
+    Searches draw the scaling with the method's parameters; a pipeline, a comparison and a search give it the features
+    as they are. Statistics come from the rows of fit alone.
+
+    Attributes
+    ----------
+    method_ : the fitted method, of ``n_components``.
+    state_ : the statistics of the scaling.
+    axes_ : the statistics of the principal components, or None.
+    n_components_ : int
+
+    Raises
+    ------
+    ValueError
+        For entries that the scaling cannot take, a method that cannot embed new rows, a ``ReadoutAxes`` as the method,
+        bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import Kernelized, Scaled
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> model = Scaled(Kernelized(), "none", pca_var=0.9, n_components=3).fit(data.X[:300], data.Y[:300])
+    >>> model.transform(data.X).shape
+    (1797, 3)
+    """
+
+    kind: str | Callable = param(
+        default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="Which scaling, as of ``Scaling``."
+    )
+    pca_var: float = param(
+        default=1.0,
+        above=0,
+        high=1,
+        doc="Share of the variance that principal components keep of the scaled rows; 1: the rows themselves.",
+    )
+
+    scales: ClassVar[bool] = True
+
+    @property
+    def label_kind(self) -> str | None:
+        """As the method has it."""
+        return (self.default_method() if self.method is None else self.method).label_kind
+
+    def check_method(self, method):
+        if method.each_size or method.scales:
+            own = type(method).__name__
+            raise ValueError(f"Scaled cannot wrap {own}; put Scaled inside it: {own}(Scaled(...)).")
+
+    def learn(self, rows, method):
+        self.state_ = scaling_fit(self.kind, rows.X)
+        X = scaling_apply(self.state_, rows.X)
+        self.axes_ = scaling_fit("pca", X, pca_var=float(self.pca_var)) if self.pca_var < 1 else None
+        self.method_ = method.fit(X if self.axes_ is None else scaling_apply(self.axes_, X), rows.labels)
+        self.n_components_ = int(self.method_.n_components_)
+
+    def embed(self, X):
+        X = scaling_apply(self.state_, X)
+        return np.asarray(self.method_.transform(X if self.axes_ is None else scaling_apply(self.axes_, X)), np.float64)
+
+    @property
+    def label_loadings_(self) -> np.ndarray:
+        """Those of the method."""
+        return self.method_.label_loadings_
+
+    def feature_effects(self, weights):
+        effects = self.method_.feature_effects(weights)
+        for state in (self.axes_, self.state_):
+            effects = effects if state is None or state.axes is None else effects @ state.axes.T
+        return effects
+
+
+class ReadoutAxes(Around):
     """Components weighted by a ridge read-out: Z V with V V' = B B', B the coefficients of the labels on Z.
     [hoerl1970ridge]
 
     Distances between rows of Z V, and their cosines, are those of the label scores Z B, so that directions of Z count
     as far as labels are read from them. It serves neighbours; what a read-out predicts does not change. The axes are
-    learned from the rows of fit, and there are no more of them than labels.
+    learned from the rows of fit, and there are no more of them than labels: ``n_components`` of the method, if given,
+    are as many at most.
 
     Attributes
     ----------
@@ -84,37 +273,15 @@ class ReadoutAxes(Embedder):
     (2, 3)
     """
 
-    role = "model"
-    labels = "multi"
-    keeps_unknown: ClassVar[bool] = True
-    members: ClassVar[tuple[str, ...]] = ("method",)
     each_size: ClassVar[bool] = True
 
-    method: object = param(
-        default=None,
-        kw_only=False,
-        choices=(None,),
-        kind=Embedder,
-        doc="Any method that embeds new rows; None: OPLS().",
-    )
-    n_components: int | float | None = param(
-        default=None,
-        above=0,
-        choices=(None,),
-        doc="Components of the method, at most one per label; None: as the method has it.",
-    )
-
-    def default_method(self) -> Embedder:
-        """The method that None stands for."""
-        return OPLS()
-
-    def member(self) -> Any:
-        """An unfitted copy of the method, of ``n_components`` where these are given."""
-        method = self.default_method() if self.method is None else clone(self.method)
-        return method if self.n_components is None else method.set_params(n_components=self.n_components)
+    @property
+    def scales(self) -> bool:  # type: ignore[override]
+        """As the method has it."""
+        return (self.default_method() if self.method is None else self.method).scales
 
     def check_labels(self, labels: LabelMatrix) -> None:
-        """Refuse more components than labels; all else is left to the method, whose errors name what it takes."""
+        """Refuse more components than labels; all else is left to the method."""
         self._check_differ(labels)
         k = self.n_components
         if k is not None and k >= 1 and k > labels.c:
@@ -128,65 +295,22 @@ class ReadoutAxes(Embedder):
         axes = readout_axes(Z, labels)
         return Z @ axes, Z_new @ axes
 
-    def fit(self, X, y=None):
-        """Fit the method, then the read-out of the labels from its components.
+    def learn(self, rows, method):
+        self.method_ = method.fit(rows.X, rows.labels)
+        Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
+        self.axes_ = readout_axes(Z, rows.labels)
+        self.n_components_ = self.axes_.shape[1]
+        known = np.flatnonzero(rows.labels.rows_scored)
+        centred = CentredMatrix(Z[known], Z[known].mean(axis=0))
+        self.label_loadings_ = label_loadings(centred, rows.labels.take(known).with_means(), self.axes_.T)
 
-        Parameters
-        ----------
-        X : array or CSR of shape (n, d)
-        y : labels in any form that the method takes
-
-        Returns
-        -------
-        self
-        """
-        with self._learning():
-            rows = self._rows(X, y)
-            self.method_ = self.member().fit(rows.X, rows.labels)
-            if not hasattr(self.method_, "transform"):
-                name = type(self.method_).__name__
-                raise ValueError(f"ReadoutAxes needs a method that embeds new rows, and {name} as it is set does not.")
-            Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
-            self.axes_ = readout_axes(Z, rows.labels)
-            self.n_components_ = self.axes_.shape[1]
-            known = np.flatnonzero(rows.labels.rows_scored)
-            centred = CentredMatrix(Z[known], Z[known].mean(axis=0))
-            self.label_loadings_ = label_loadings(centred, rows.labels.take(known).with_means(), self.axes_.T)
-        return self
-
-    def transform(self, X):
-        """The embedding of rows X, (m, d) to (m, n_components_), in X's float type."""
-        check_is_fitted(self, "axes_")
-        X = self._input(X, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            Z = np.asarray(self.method_.transform(X), dtype=np.float64) @ self.axes_
-        return in_range(Z, X)
+    def embed(self, X):
+        return np.asarray(self.method_.transform(X), dtype=np.float64) @ self.axes_
 
     @property
     def components_(self) -> np.ndarray:
         """The components (n_components_, r) in what the method projects."""
         return self.axes_.T @ self.method_.components_
 
-    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+    def feature_effects(self, weights):
         return self.method_.feature_effects(weights)
-
-    @available_if(_has_components)
-    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
-        """The strongest features of a component, with signs, and the labels that it serves.
-
-        Parameters
-        ----------
-        component : int, default=0
-        n_features, n_labels : int, default=10
-
-        Returns
-        -------
-        Explanation
-            As of the method.
-        """
-        check_is_fitted(self, "axes_")
-        return explanation(self, component, n_features, n_labels)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_

@@ -101,6 +101,11 @@ class Layout(Embedder):
         """As the method has it."""
         return (self.default_method() if self.method is None else self.method).label_kind
 
+    @property
+    def scales(self) -> bool:  # type: ignore[override]
+        """As the method has it."""
+        return self.method is not None and self.method.scales
+
     def check_labels(self, labels) -> None:
         """Left to the method, whose errors name what it takes."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, settings, title_of
-from proxembed.methods.around import ReadoutAxes
+from proxembed.methods.around import Around, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, shown
 
 FIRST = ("opls", "kernelized")
@@ -19,6 +19,7 @@ ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence o
 PROTOTYPES = 1000
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
+VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel
 
 
 def component_sizes(n_labels: int) -> tuple[int, ...]:
@@ -38,7 +39,8 @@ def component_sizes(n_labels: int) -> tuple[int, ...]:
 class Candidate:
     """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed parameters.
 
-    ``weighed``: its axes weighted by the read-out, as ``ReadoutAxes`` does.
+    ``weighed``: its axes weighted by the read-out, as ``ReadoutAxes`` does. ``scalings``: what its draws are scaled by,
+    half of them by the first, which all features are scaled by; none: by that alone.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Candidate:
     inner: type | None = None
     fixed: tuple[tuple[str, Any], ...] = ()
     weighed: bool = False
+    scalings: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -63,17 +66,28 @@ class Candidate:
         return self._made(self.cls() if self.inner is None else self.cls(self.inner()))
 
     def sample(self, rng: np.random.Generator) -> Embedder:
-        """The method with parameters drawn from their search ranges, and those that are fixed."""
-        return self._made(sample(self.cls, rng, self.inner))
+        """The method with parameters drawn from their search ranges, those that are fixed, and a drawn scaling."""
+        return self._made(sample(self.cls, rng, self.inner), rng)
 
-    def _made(self, method: Embedder) -> Embedder:
+    def _made(self, method: Embedder, rng: np.random.Generator | None = None) -> Embedder:
         method.set_params(**dict(self.fixed))
+        if rng is not None and self.scalings and not method.scales:
+            method = self._scaled(method, rng)
         return ReadoutAxes(method) if self.weighed else method
+
+    def _scaled(self, method: Embedder, rng: np.random.Generator) -> Embedder:
+        """The method with a drawn scaling, of a kernel perhaps with principal components."""
+        usual, *others = self.scalings
+        kind = usual if rng.random() < 0.5 or not others else others[rng.integers(len(others))]
+        kernel = "kernel" in declared(self.cls) and rng.random() < 0.5
+        share = VARIANCE[rng.integers(len(VARIANCE))] if kernel else 1.0
+        return method if kind == usual and share == 1 else Scaled(method, kind, pca_var=share)
 
     def makes(self, config: Embedder) -> bool:
         """Whether a configuration is of this class, and weighed as this one is."""
         weighed = isinstance(config, ReadoutAxes)
-        return weighed == self.weighed and type(config.method if weighed else config) is self.cls
+        inner = config.method if weighed else config
+        return weighed == self.weighed and type(inner.method if isinstance(inner, Scaled) else inner) is self.cls
 
 
 def candidates(
@@ -82,6 +96,7 @@ def candidates(
     several_labels: bool = True,
     partly_labelled: bool = False,
     weighed: bool = False,
+    scalings: tuple[str, ...] = (),
 ) -> tuple[Candidate, ...]:
     """The methods to search.
 
@@ -100,6 +115,8 @@ def candidates(
 
     weighed : bool, default=False
         Whether each enters a second time with its axes weighted by the read-out, for a measure of neighbours.
+    scalings : tuple of str, default=()
+        Kinds of scaling that draws are made with, that of all features first.
 
     Returns
     -------
@@ -139,9 +156,25 @@ def candidates(
         inner, fixed = getattr(arm.estimator, "method", None), settings(arm.estimator)
         if getattr(inner, "method", None) is not None:
             fixed = {"method__method": inner.method} | fixed
-        found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), tuple(fixed.items()))
+        kept = {"fixed": tuple(fixed.items()), "scalings": scalings}
+        found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), **kept)
     again = [replace(candidate, weighed=True) for candidate in found.values() if not candidate.cls.each_size]
     return (*found.values(), *(again if weighed else ()))
+
+
+def family_of(config: Any) -> str:
+    """The title of a configuration without its scaling.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, ReadoutAxes, Scaled
+    >>> from proxembed.study.candidates import family_of
+    >>> family_of(ReadoutAxes(Scaled(OPLS(), "unit")))
+    'ReadoutAxes(OPLS)'
+    """
+    if isinstance(config, Scaled):
+        return family_of(config.member())
+    return f"ReadoutAxes({family_of(config.member())})" if isinstance(config, ReadoutAxes) else title_of(config)
 
 
 def _extends(cls: type) -> bool:
@@ -245,7 +278,7 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
     >>> suited(Kernelized(), 10_000, 7)
     Kernelized(n_prototypes=1000, random_state=7)
     """
-    if isinstance(estimator, ReadoutAxes) and estimator.method is not None:
+    if isinstance(estimator, Around) and estimator.method is not None:
         return estimator.set_params(method=suited(estimator.method, n_rows, seed, prototypes))
     known = declared(type(estimator))
     if "random_state" in known and seed is not None:

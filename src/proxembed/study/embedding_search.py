@@ -14,6 +14,7 @@ from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.arms import MAP_SIZE, settings
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.features.scaling import scaling_choices
 from proxembed.model import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, param, shown
 from proxembed.splits.folds import Split
@@ -43,9 +44,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
     First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
-    configurations drawn from the ranges that the methods declare: one fit serves all sizes, scaling is fitted inside
-    each fold, the read-out is multi-output ridge. Where the measure is one of neighbours, each method is a candidate
-    with its axes weighted by that read-out (``ReadoutAxes``), too.
+    configurations drawn from the ranges that the methods declare, some with a scaling of their own, or principal
+    components before a kernel (``Scaled``): one fit serves all sizes, scaling is fitted inside each fold, the read-out
+    is multi-output ridge. Where the measure is one of neighbours, each method is a candidate with its axes weighted by
+    that read-out (``ReadoutAxes``), too.
 
     Below 1,000 rows each is scored on all rows of all folds. From there on successive halving over rows and folds, or
     drawn configurations alone, leave the best configuration of each of the eight best methods, and these are scored on
@@ -73,7 +75,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     leaders_ : list of estimators
         Unfitted, at their best sizes: the choice, then the best configuration of each of the best methods, five in all.
     scaling_ : str
-        The kind of scaling, chosen on the rows of the fit; the same for all configurations.
+        The kind of scaling, chosen on the rows of the fit; that of every configuration but those drawn with one of
+        their own (``Scaled``).
     trials_ : list of dict
         Of each configuration: method, params, k (best size), score (its mean over folds), scores (the mean at each
         size), by_fold (at the best size), rows (trained on), complete (whether on all rows of all folds; scores of
@@ -248,20 +251,24 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes} | ({MAP_SIZE} if self.layouts else set())))
 
-    def _candidates(self, labels: LabelMatrix):
+    def _candidates(self, X, labels: LabelMatrix):
         several = not labels.take(np.flatnonzero(labels.rows_scored)).one_hot
         partly = labels.unknown is not None
         weighed = measure_of(self.measure).reads.endswith("neighbors")
-        pool = candidates(self.methods, several_labels=several, partly_labelled=partly, weighed=weighed)
+        usual = () if isinstance(X, TableRows) else (self.scaling_,)
+        scalings = tuple(dict.fromkeys([*usual, *scaling_choices(X)]))
+        facts = {"several_labels": several, "partly_labelled": partly, "weighed": weighed, "scalings": scalings}
+        pool = candidates(self.methods, **facts)
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
 
     def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
-        seed, strategy = self._seed(), self._strategy(MethodStrategy, "strategy")(*self._candidates(labels))
+        seed = self._seed()
         known = None if groups is None else np.asarray(groups)[labels.rows_scored]
         race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
         final = self._final_splits(X, labels, seed, groups, known)
         folds = self._folds([*race, *final], X, labels, groups, seed)
+        strategy = self._strategy(MethodStrategy, "strategy")(*self._candidates(X, labels))
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
         scores = FoldScores(folds, X.shape[0], sizes, measure_of(self.measure), budget, len(race), self.layouts)
         work = None if budget is None else budget.work
@@ -285,7 +292,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _keep(self, study: Study, best: Choice, X, y, groups) -> None:
         method = _sized(best.trial, best.k)
-        others = [t for t in self._by_title(study, best).values() if t is not best.trial]
+        others = [t for t in self._by_family(study, best).values() if t is not best.trial]
         sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
         self.leaders_ = [method, *(_sized(t, k) for t, k in zip(others, sizes, strict=False))]
         self.best_params_ = {"method": best.trial.title, **settings(method)}
@@ -300,23 +307,23 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, y, groups)
         self.classes_ = self.best_estimator_[-1].classes_
 
-    def _by_title(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
-        """The choice, then the best trial of each title on its folds, then complete ones; the anchor, or what has left
+    def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
+        """The choice, then the best trial of each family on its folds, then complete ones; the anchor, or what has left
         it, is among three."""
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))
         ranked = [best.trial, *among, *complete]
-        first = {t.title: t for t in reversed(ranked)}
-        titles = list(dict.fromkeys(t.title for t in ranked))
-        anchor = next((t.title for t in ranked if untuned(t.config)), None)
-        if anchor is not None and anchor != best.trial.title:
-            own = [t for t in best.among if t.title == anchor]
+        first = {t.family: t for t in reversed(ranked)}
+        families = list(dict.fromkeys(t.family for t in ranked))
+        anchor = next((t.family for t in ranked if untuned(t.config)), None)
+        if anchor is not None and anchor != best.trial.family:
+            own = [t for t in best.among if t.family == anchor]
             first[anchor] = chosen(own, size).trial if own else first[anchor]
-            at = min(titles.index(anchor), 2)
-            titles.remove(anchor)
-            titles.insert(at, anchor)
-        return {title: first[title] for title in titles}
+            at = min(families.index(anchor), 2)
+            families.remove(anchor)
+            families.insert(at, anchor)
+        return {family: first[family] for family in families}
 
     def transform(self, X):
         """The embedding of rows by the best estimator.

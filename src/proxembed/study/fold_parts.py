@@ -85,4 +85,6 @@ def _kept(known: OrderedDict, key: Any, most: int, make: Any) -> Part:
 
 def first_rows(part: Part, rows: int) -> Part:
     """The part with its first training rows only."""
-    return replace(part, X=part.X[:rows], labels=part.labels.take(np.arange(rows)))
+    own = part.unscaled
+    own = None if own is None else own._replace(train=own.train[:rows])
+    return replace(part, X=part.X[:rows], labels=part.labels.take(np.arange(rows)), unscaled=own)

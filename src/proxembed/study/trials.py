@@ -23,7 +23,7 @@ from proxembed.methods.layout import Layout
 from proxembed.model import embedded
 from proxembed.params import declared
 
-from .candidates import ANCHOR, suited
+from .candidates import ANCHOR, family_of, suited
 from .fold_parts import FoldParts
 from .storage import as_json
 from .study import Evaluator, Trial
@@ -97,6 +97,11 @@ class MethodTrial(Trial):
     worst: float = 0.0
     rungs: tuple[Rung, ...] = field(kw_only=True)
     final: Rung = field(kw_only=True)
+
+    @property
+    def family(self) -> str:
+        """Its method, however the features are scaled."""
+        return family_of(self.config)
 
     @property
     def failure(self) -> str | None:
@@ -209,7 +214,7 @@ def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
     usable = sorted((t for t in trials if t.outcomes and not t.failure), key=MethodTrial.standing, reverse=True)
     families: dict[str, MethodTrial] = {}
     for t in usable:
-        families.setdefault(t.title, t)
+        families.setdefault(t.family, t)
     first = list(families.values())
     ranked = [*first, *(t for t in usable if t not in first)]
     anchor = [t for t in ranked if t.complete and untuned(t.config)][:1]
@@ -500,4 +505,5 @@ def _at_size(estimator, Z: np.ndarray, Z_held_out: np.ndarray, part: Part) -> tu
 
 
 def _fitted(estimator, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:
-    return embedded(estimator, k, part.X, part.labels, part.X_held_out)
+    X, X_held_out = part.features_for(estimator)
+    return embedded(estimator, k, X, part.labels, X_held_out)

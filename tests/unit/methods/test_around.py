@@ -1,20 +1,27 @@
-"""ReadoutAxes: inner products and cosines are those of label scores; one fit of the method serves all sizes."""
+"""ReadoutAxes: inner products and cosines are those of label scores; one fit of the method serves all sizes.
+
+Scaled: the method on rows that it scales for itself.
+"""
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.decomposition import PCA as SKPCA
 from sklearn.linear_model import Ridge
+from sklearn.preprocessing import QuantileTransformer
 
-from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps, ReadoutAxes, load, save
+from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps, ReadoutAxes, Scaled, load, save
 from proxembed.classify.ridge import loo_penalty
 from proxembed.data import read
-from proxembed.evaluate.arms import embedding_arm, title_of
+from proxembed.evaluate.arms import Arm, embedding_arm, title_of
 from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part, prepare
+from proxembed.evaluate.scoring import fit_arm, place_again
 from proxembed.methods.around import readout_axes
 from proxembed.model import embedding_pipeline
 from proxembed.splits.splits import standard_split
-from proxembed.study.candidates import candidates, suited
+from proxembed.study.candidates import candidates, family_of, suited
 from proxembed.study.trials import measured, run_trial
 from proxembed.targets.labels import LabelMatrix
 
@@ -82,9 +89,9 @@ def test_it_is_a_candidate_where_neighbours_are_measured_and_nowhere_else():
     assert weighed[3].makes(drawn) and not weighed[1].makes(drawn) and weighed[1].makes(drawn.method)
     options = {"methods": ["opls", "mvmd"], "n_components": (2, 4), "max_trials": 6, "max_seconds": None}
     near = EmbeddingSearch(**options, measure="Jaccard@10").fit(X, Y)
-    assert {"ReadoutAxes(OPLS)", "ReadoutAxes(MVMD)"} < {t["method"] for t in near.trials_}
+    assert {"ReadoutAxes(OPLS)", "ReadoutAxes(MVMD)"} < {t["method"].replace("Scaled", "") for t in near.trials_}
     assert all(t["failure"] is None for t in near.trials_)
-    assert {t["method"] for t in EmbeddingSearch(**options).fit(X, Y).trials_} == {"OPLS", "MVMD"}
+    assert not any("ReadoutAxes" in t["method"] for t in EmbeddingSearch(**options).fit(X, Y).trials_)
 
 
 def test_a_saved_model_has_its_axes(tmp_path):
@@ -115,3 +122,99 @@ def test_neighbours_of_enron_share_more_labels(data_folder, method):
     part = prepare(data, standard_split(data))
     plain, weighed = (run_trial(each, part, (part.labels.c,), JACCARD) for each in (method, ReadoutAxes(method)))
     assert max(weighed.curve.values()) > max(plain.curve.values()) + 0.03
+
+
+def test_it_is_the_method_on_rows_scaled_by_scikit_learn():
+    """Normal scores, then as many principal components as hold the share, written out."""
+    new = X[100:] + 0.1
+    model = Scaled(OPLS(n_components=2), "quantile", pca_var=0.6).fit(X[:100], Y[:100])
+    scale = QuantileTransformer(n_quantiles=100, output_distribution="normal", subsample=None).fit(X[:100])
+    project = SKPCA(n_components=0.6, svd_solver="full").fit(scale.transform(X[:100]))
+    expected = OPLS(n_components=2).fit(project.transform(scale.transform(X[:100])), Y[:100])
+    Z = expected.transform(project.transform(scale.transform(new)))
+    assert project.n_components_ < 8
+    np.testing.assert_allclose(np.abs(model.transform(new)), np.abs(Z), atol=1e-9)
+    whole = Scaled(OPLS(n_components=2), "none").fit(X, Y)
+    np.testing.assert_array_equal(whole.transform(X), OPLS(n_components=2).fit(X, Y).transform(X))
+
+
+def test_normal_scores_of_sparse_rows_are_dense_and_keep_the_type_of_rows():
+    of_sparse = Scaled(OPLS(), "quantile").fit(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(of_sparse.transform(X), Scaled(OPLS(), "quantile").fit(X, Y).transform(X))
+    model = Scaled(OPLS(), "quantile").fit(X.astype(np.float32), Y)
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(model.transform(sparse.csr_array(X)), model.transform(X))
+
+
+@pytest.mark.parametrize("wrapped", [ReadoutAxes(OPLS()), Scaled(OPLS())], ids=title_of)
+def test_what_scales_or_weighs_stands_outside(wrapped):
+    with pytest.raises(ValueError, match=r"Scaled cannot wrap \w+; put Scaled inside it"):
+        Scaled(wrapped).fit(X, Y)
+
+
+def test_parts_give_it_the_rows_as_they_are():
+    """In a trial, an arm and its refits the standardised part is not seen; the pipeline scales nothing before it."""
+    standard, plain = (
+        make_part(X, LabelMatrix.of(Y), np.arange(100), np.arange(100, 150), kind) for kind in ("standard", "none")
+    )
+    precision = MEASURES["macro average precision"]
+    for method in (Scaled(PCA(), "none"), ReadoutAxes(Scaled(PCA(), "none"))):
+        own = run_trial(method, standard, (1, 2), precision).curve
+        assert (
+            own
+            == run_trial(method.set_params(method=PCA()) if method.each_size else PCA(), plain, (1, 2), precision).curve
+        )
+        assert own != run_trial(PCA(), standard, (1, 2), precision).curve
+    arm = Arm("own", Scaled(OPLS(), "none"))
+    Z, Z_new, _ = fit_arm(arm, (2,), standard, False)
+    expected = OPLS(n_components=2).fit(X[:100], Y[:100])
+    np.testing.assert_array_equal(Z_new, expected.transform(X[100:]))
+    (others, placed), *_ = place_again(arm, (2,), standard, False)
+    inner = standard.inner == 0
+    refit = OPLS(n_components=2).fit(X[:100][~inner], Y[:100][~inner])
+    np.testing.assert_array_equal(placed, refit.transform(X[:100][inner]))
+    assert embedding_pipeline(Scaled(OPLS()), X)["scaling"].kind == "none"
+    assert embedding_pipeline(ReadoutAxes(Scaled(OPLS())), X)["scaling"].kind == "none"
+
+
+def test_draws_of_a_search_have_scalings_of_their_own():
+    pool = candidates(["opls", "kernelized"], weighed=True, scalings=("standard", "none", "unit"))
+    draws = [pool[1].sample(np.random.default_rng(seed)) for seed in range(200)]
+    scaled = [each for each in draws if isinstance(each, Scaled)]
+    assert 80 < len(scaled) < 180 and {each.kind for each in scaled} == {"standard", "none", "unit"}
+    assert len({each.pca_var for each in scaled}) == 5 and all(pool[1].makes(each) for each in draws)
+    linear = [pool[0].sample(np.random.default_rng(seed)) for seed in range(200)]
+    assert {each.pca_var for each in linear if isinstance(each, Scaled)} == {1.0}
+    assert 60 < sum(isinstance(each, Scaled) for each in linear) < 140
+    assert {family_of(each) for each in linear} == {"OPLS"}
+    weighed = [pool[3].sample(np.random.default_rng(seed)) for seed in range(20)]
+    assert "ReadoutAxes(Scaled(Kernelized(OPLS)))" in {title_of(each) for each in weighed} and all(
+        map(pool[3].makes, weighed)
+    )
+    assert title_of(pool[1].default()) == "Kernelized(OPLS)"
+
+
+def test_a_search_finds_the_scaling_that_serves(tmp_path):
+    """Two features carry the labels; all others are noise of small size, which standardising blows up."""
+    rng = np.random.default_rng(3)
+    signal = rng.normal(size=(160, 2))
+    features = np.hstack([10 * signal, 0.1 * rng.normal(size=(160, 30))])
+    labels = (signal + 0.2 * rng.normal(size=(160, 2)) > 0).astype(int)
+    found = EmbeddingSearch(["pca"], 2, max_trials=8, max_seconds=None).fit(features, labels)
+    assert found.scaling_ == "standard" and found.best_params_["method"] == "Scaled(PCA)"
+    assert found.best_params_["kind"] == "none" and found.best_score_ > found.trials_[0]["score"] + 0.1
+    assert found.best_estimator_["scaling"].kind == "none"
+    path = tmp_path / "model.skops"
+    save(found.best_estimator_, path)
+    assert np.array_equal(load(path).transform(features), found.transform(features))
+    assert abs(dict(found.best_estimator_.explain(0).features)["x0"]) <= 1
+
+
+def test_quantiles_are_saved_as_arrays(tmp_path):
+    model = embedding_pipeline(Scaled(OPLS(), "quantile", pca_var=0.9), X).fit(X, Y)
+    save(model, tmp_path / "model.skops")
+    assert np.array_equal(load(tmp_path / "model.skops").transform(X[:9] + 1), model.transform(X[:9] + 1))
+    state, axes = model["embedding"].state_, model["embedding"].axes_
+    assert state.quantiles.shape == (150, 8)
+    weights = model["embedding"].components_[0] @ axes.axes.T
+    assert dict(model.explain(0).features)["x3"] == pytest.approx(weights[3])
