@@ -14,6 +14,8 @@ from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, set
 from proxembed.methods.around import Around, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, shown
 
+from .draws import Draws
+
 FIRST = ("opls", "kernelized")
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
 PROTOTYPES = 1000
@@ -65,22 +67,22 @@ class Candidate:
         """The method with its default parameters, and those that are fixed."""
         return self._made(self.cls() if self.inner is None else self.cls(self.inner()))
 
-    def sample(self, rng: np.random.Generator) -> Embedder:
-        """The method with parameters drawn from their search ranges, those that are fixed, and a drawn scaling."""
-        return self._made(sample(self.cls, rng, self.inner), rng)
+    def sample(self, draws: Draws) -> Embedder:
+        """The method with parameters from their search ranges, those that are fixed, and a scaling."""
+        return self._made(sample(self.cls, draws, self.inner), draws)
 
-    def _made(self, method: Embedder, rng: np.random.Generator | None = None) -> Embedder:
+    def _made(self, method: Embedder, draws: Draws | None = None) -> Embedder:
         method.set_params(**dict(self.fixed))
-        if rng is not None and self.scalings and not method.scales:
-            method = self._scaled(method, rng)
+        if draws is not None and self.scalings and not method.scales:
+            method = self._scaled(method, draws)
         return ReadoutAxes(method) if self.weighed else method
 
-    def _scaled(self, method: Embedder, rng: np.random.Generator) -> Embedder:
-        """The method with a drawn scaling, of a kernel perhaps with principal components."""
+    def _scaled(self, method: Embedder, draws: Draws) -> Embedder:
+        """The method with a scaling, of a kernel perhaps with principal components."""
         usual, *others = self.scalings
-        kind = usual if rng.random() < 0.5 or not others else others[rng.integers(len(others))]
-        kernel = "kernel" in declared(self.cls) and rng.random() < 0.5
-        share = VARIANCE[rng.integers(len(VARIANCE))] if kernel else 1.0
+        kind = usual if not others or draws.chance("usual scaling") else draws.choice("scaling", others)
+        kernel = "kernel" in declared(self.cls) and draws.chance("components before a kernel")
+        share = draws.choice("share of variance", VARIANCE) if kernel else 1.0
         return method if kind == usual and share == 1 else Scaled(method, kind, pca_var=share)
 
     def makes(self, config: Embedder) -> bool:
@@ -181,8 +183,8 @@ def _extends(cls: type) -> bool:
     return any(spec.search == Methods("single") for _, spec in declared(cls).values())
 
 
-def sample(cls: type, rng: np.random.Generator, inner: type | None = None) -> Embedder:
-    """Draw an unfitted estimator: every parameter that declares a search range takes a value from it.
+def sample(cls: type, draws: Draws, inner: type | None = None, path: str = "") -> Embedder:
+    """An unfitted estimator: every parameter that declares a search range takes a value from it.
 
     A ``Log`` range is uniform in the logarithm, ``Integers`` and a pair of whole numbers are uniform over these, a
     pair of fractions is uniform between them, any other tuple is a choice; "ridge" is automatic half of the time and
@@ -192,9 +194,11 @@ def sample(cls: type, rng: np.random.Generator, inner: type | None = None) -> Em
     ----------
     cls : class
         Registered estimator.
-    rng : numpy Generator
+    draws : Draws
     inner : class, optional
         What a wrapper wraps; None draws that too.
+    path : str, default=""
+        What names of values begin with, which end in class and parameter.
 
     Returns
     -------
@@ -210,37 +214,44 @@ def sample(cls: type, rng: np.random.Generator, inner: type | None = None) -> Em
     >>> import numpy as np
     >>> from proxembed import MMC
     >>> from proxembed.study.candidates import sample
-    >>> 0.01 <= sample(MMC, np.random.default_rng(0)).lam <= 100
+    >>> from proxembed.study.draws import Draws
+    >>> 0.01 <= sample(MMC, Draws(np.random.default_rng(0))).lam <= 100
     True
     """
-    values = {}
+    values, path = {}, f"{path}{cls.__name__}."
     for name, (_, spec) in declared(cls).items():
-        if spec.search is None:
-            continue
         if isinstance(spec.search, Methods):
-            inside = [inner] if inner is not None else inner_classes(cls, spec.search)
-            values[name] = sample(inside[rng.integers(len(inside))], rng)
-            while not _takes(cls(), values[name]):  # what a wrapper inside has drawn may not suit
-                values[name] = sample(inside[rng.integers(len(inside))], rng)
-        else:
-            values[name] = _value(spec.search, rng)
+            values[name] = _inside(cls, spec.search, inner, draws, f"{path}{name}")
+        elif spec.search is not None:
+            values[name] = _value(spec.search, draws, f"{path}{name}")
     return cls(**values)
 
 
-def _value(search: Any, rng: np.random.Generator) -> Any:
+def _inside(cls: type, search: Methods, inner: type | None, draws: Draws, path: str) -> Embedder:
+    """The method in a wrapper; a name of its own for each attempt, as what a wrapper inside has drawn may not suit."""
+    inside = [inner] if inner is not None else inner_classes(cls, search)
+    attempt, own = 0, path
+    while True:
+        method = sample(inside[0] if len(inside) == 1 else draws.choice(own, inside), draws, path=f"{own}=")
+        if _takes(cls(), method):
+            return method
+        attempt, own = attempt + 1, f"{path}~{attempt + 1}"
+
+
+def _value(search: Any, draws: Draws, name: str) -> Any:
     if search == "ridge":
-        return "auto" if rng.random() < 0.5 else _value(RIDGES, rng)
+        return "auto" if draws.chance(f"{name} automatic") else _value(RIDGES, draws, name)
     if isinstance(search, Log):
-        return float(np.clip(np.exp(rng.uniform(np.log(search.low), np.log(search.high))), search.low, search.high))
+        return draws.log_real(name, search.low, search.high)
     if isinstance(search, Integers):
-        return int(rng.integers(search.low, search.high + 1))
+        return draws.whole(name, search.low, search.high)
     if not isinstance(search, tuple) or not search:
         raise TypeError(f"search={search!r} is not a search range; declare log(), integers(), methods() or a tuple.")
     if len(search) == 2 and all(type(end) is int for end in search):
-        return int(rng.integers(search[0], search[1] + 1))
+        return draws.whole(name, *search)
     if len(search) == 2 and all(type(end) in (int, float) for end in search):
-        return float(rng.uniform(*search))
-    return search[rng.integers(len(search))]
+        return draws.real(name, *search)
+    return draws.choice(name, search)
 
 
 def inner_classes(cls: type, search: Methods) -> list[type]:

@@ -18,6 +18,7 @@ from proxembed.evaluate.costs import machine_speed
 from proxembed.methods.layout import Layout
 
 from .candidates import Candidate
+from .draws import Draws
 from .strategies import Strategy, register
 from .study import Study, Work
 from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
@@ -184,9 +185,9 @@ class MethodStrategy(Strategy):
         number = min(study.trials_left, WIDTH)
         found: list[MethodTrial] = []
         for attempt in range(TRIES * int(number)):
-            rng = study.generator(len(study.entered), attempt)
-            among = favourites if favourites and rng.random() < 0.5 else self.pool
-            fresh = self.entered(study, among[rng.integers(len(among))].sample(rng))
+            draws = Draws(study.generator(len(study.entered), attempt))
+            among = favourites if favourites and draws.chance("favourites") else self.pool
+            fresh = self.entered(study, draws.choice("family", among).sample(draws))
             if fresh is not None:
                 found.append(fresh)
             if len(found) == number:

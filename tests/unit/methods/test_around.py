@@ -22,6 +22,7 @@ from proxembed.methods.around import readout_axes
 from proxembed.model import embedding_pipeline
 from proxembed.splits.splits import standard_split
 from proxembed.study.candidates import candidates, family_of, suited
+from proxembed.study.draws import Draws
 from proxembed.study.trials import measured, run_trial
 from proxembed.targets.labels import LabelMatrix
 
@@ -84,7 +85,7 @@ def test_it_is_a_candidate_where_neighbours_are_measured_and_nowhere_else():
     plain, weighed = candidates(["opls", "mvmd"]), candidates(["opls", "mvmd"], weighed=True)
     assert [c.title for c in weighed] == ["OPLS", "MVMD", "ReadoutAxes(OPLS)", "ReadoutAxes(MVMD)"]
     assert weighed[:2] == plain
-    drawn = weighed[3].sample(np.random.default_rng(0))
+    drawn = weighed[3].sample(Draws(np.random.default_rng(0)))
     assert title_of(drawn) == "ReadoutAxes(MVMD)" and 0 <= drawn.method.beta <= 1
     assert weighed[3].makes(drawn) and not weighed[1].makes(drawn) and weighed[1].makes(drawn.method)
     options = {"methods": ["opls", "mvmd"], "n_components": (2, 4), "max_trials": 6, "max_seconds": None}
@@ -179,15 +180,15 @@ def test_parts_give_it_the_rows_as_they_are():
 
 def test_draws_of_a_search_have_scalings_of_their_own():
     pool = candidates(["opls", "kernelized"], weighed=True, scalings=("standard", "none", "unit"))
-    draws = [pool[1].sample(np.random.default_rng(seed)) for seed in range(200)]
+    draws = [pool[1].sample(Draws(np.random.default_rng(seed))) for seed in range(200)]
     scaled = [each for each in draws if isinstance(each, Scaled)]
     assert 80 < len(scaled) < 180 and {each.kind for each in scaled} == {"standard", "none", "unit"}
     assert len({each.pca_var for each in scaled}) == 5 and all(pool[1].makes(each) for each in draws)
-    linear = [pool[0].sample(np.random.default_rng(seed)) for seed in range(200)]
+    linear = [pool[0].sample(Draws(np.random.default_rng(seed))) for seed in range(200)]
     assert {each.pca_var for each in linear if isinstance(each, Scaled)} == {1.0}
     assert 60 < sum(isinstance(each, Scaled) for each in linear) < 140
     assert {family_of(each) for each in linear} == {"OPLS"}
-    weighed = [pool[3].sample(np.random.default_rng(seed)) for seed in range(20)]
+    weighed = [pool[3].sample(Draws(np.random.default_rng(seed))) for seed in range(20)]
     assert "ReadoutAxes(Scaled(Kernelized(OPLS)))" in {title_of(each) for each in weighed} and all(
         map(pool[3].makes, weighed)
     )

@@ -10,6 +10,7 @@ from proxembed.base import Embedder
 from proxembed.catalogue import estimators
 from proxembed.params import Methods, declared, integers, log
 from proxembed.study import candidates as space
+from proxembed.study.draws import Draws
 
 DRAWS = 8
 
@@ -34,7 +35,7 @@ def test_every_drawn_configuration_builds_and_fits(name):
     X, y = data(cls.labels == "single")
     rng = np.random.default_rng(0)
     for _ in range(DRAWS):
-        estimator = space.suited(space.sample(cls, rng), len(X), 0)
+        estimator = space.suited(space.sample(cls, Draws(rng)), len(X), 0)
         Z = estimator.fit(X, y).transform(X)
         assert Z.shape[0] == len(X) and np.isfinite(Z.toarray() if sparse.issparse(Z) else Z).all()
 
@@ -43,7 +44,7 @@ def test_every_drawn_configuration_builds_and_fits(name):
 def test_drawn_values_lie_in_the_declared_ranges(name):
     cls, rng = ours()[name], np.random.default_rng(1)
     for _ in range(DRAWS):
-        estimator = space.sample(cls, rng)
+        estimator = space.sample(cls, Draws(rng))
         for parameter, (field, spec) in declared(cls).items():
             value = getattr(estimator, parameter)
             if spec.search is None:
@@ -56,26 +57,26 @@ def test_drawn_values_lie_in_the_declared_ranges(name):
 
 def test_kinds_of_ranges():
     rng = np.random.default_rng(0)
-    decades = np.log10([space._value(log(1e-6, 1e2), rng) for _ in range(2000)])
+    decades = np.log10([space._value(log(1e-6, 1e2), Draws(rng), "value") for _ in range(2000)])
     counts = np.histogram(decades, bins=4, range=(-6, 2))[0]
     assert decades.min() >= -6 and decades.max() <= 2 and counts.min() > 400
-    assert {space._value(integers(2, 4), rng) for _ in range(50)} == {2, 3, 4}
-    assert {space._value((1, 3), rng) for _ in range(50)} == {1, 2, 3}
-    assert {space._value(("a", "b", "c"), rng) for _ in range(50)} == {"a", "b", "c"}
-    fractions = [space._value((0.0, 1.0), rng) for _ in range(50)]
+    assert {space._value(integers(2, 4), Draws(rng), "value") for _ in range(50)} == {2, 3, 4}
+    assert {space._value((1, 3), Draws(rng), "value") for _ in range(50)} == {1, 2, 3}
+    assert {space._value(("a", "b", "c"), Draws(rng), "value") for _ in range(50)} == {"a", "b", "c"}
+    fractions = [space._value((0.0, 1.0), Draws(rng), "value") for _ in range(50)]
     assert all(isinstance(value, float) and 0 <= value <= 1 for value in fractions) and len(set(fractions)) == 50
-    ridges = [space._value("ridge", rng) for _ in range(100)]
+    ridges = [space._value("ridge", Draws(rng), "value") for _ in range(100)]
     assert 30 < ridges.count("auto") < 70 and all(r == "auto" or 1e-6 <= r <= 1e2 for r in ridges)
 
 
 @pytest.mark.parametrize("search", ["width", 3.0, ()])
 def test_an_unknown_kind_of_range_is_refused(search):
     with pytest.raises(TypeError, match="is not a search range"):
-        space._value(search, np.random.default_rng(0))
+        space._value(search, Draws(np.random.default_rng(0)), "value")
 
 
 def test_drawing_is_reproducible():
-    draws = [[space.sample(Kernelized, np.random.default_rng(3)).get_params(deep=False)] for _ in range(2)]
+    draws = [[space.sample(Kernelized, Draws(np.random.default_rng(3))).get_params(deep=False)] for _ in range(2)]
     assert repr(draws[0]) == repr(draws[1])
 
 
@@ -90,7 +91,7 @@ def test_a_named_single_label_method_stays_the_one_that_is_wrapped():
     (candidate,) = space.candidates(["mmc"])
     rng = np.random.default_rng(0)
     assert candidate == space.Candidate(MESD, MMC)
-    assert all(isinstance(candidate.sample(rng).method, MMC) for _ in range(10))
+    assert all(isinstance(candidate.sample(Draws(rng)).method, MMC) for _ in range(10))
 
 
 def test_names_are_checked():

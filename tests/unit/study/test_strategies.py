@@ -180,7 +180,7 @@ def test_a_configuration_whose_last_fit_is_too_dear_is_not_tried():
     search = EmbeddingSearch(["opls", "isomap"], 2, None, max_trials=6, max_work=bound).fit(
         X, (X[:, :3] > 0.3).astype(int)
     )
-    assert {t["method"] for t in search.trials_} == {"OPLS"}
+    assert {t["method"] for t in search.trials_} <= {"OPLS", "Scaled(OPLS)"}
 
 
 def test_kernels_get_no_more_prototypes_than_the_budget_has():
