@@ -24,6 +24,7 @@ from ..direct import DirectEmbedder
 from ..explain import label_loadings
 from ..params import log, param
 from ..rows import Rows
+from ..sources import RowBlocks
 from ..validation import in_range
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
@@ -293,13 +294,20 @@ class MLLS(SpectralEmbedder):
         return short
 
     def decision_function(self, X) -> np.ndarray:
-        """Scores of rows X, (m, c); 0.5 is the threshold between a label and none."""
+        """Scores of rows X, (m, c), blocks of them for RowBlocks; 0.5 is the threshold between a label and none."""
         check_is_fitted(self, "coef_")
+        if isinstance(X, RowBlocks):
+            return X.map(self.decision_function)
         X = self._input(X, reset=False)
         return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X) -> Any:
-        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row."""
+        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row.
+
+        Blocks of them for RowBlocks.
+        """
+        if isinstance(X, RowBlocks):
+            return X.map(self.predict)
         scores = self.decision_function(X)
         if self._labels.form == "classes":
             return self._labels.decode(np.eye(scores.shape[1])[scores.argmax(axis=1)])

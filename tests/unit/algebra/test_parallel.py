@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from joblib import parallel_config
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import strategies
 from proxembed.algebra.arrays import parallel
-from proxembed.algebra.arrays.parallel import by_columns, in_threads
+from proxembed.algebra.arrays.parallel import by_columns, in_threads, one_thread
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -52,3 +53,17 @@ def test_threads_follow_joblib():
     assert parallel.threads() >= 1
     with parallel_config(backend="sequential"):
         assert parallel.threads() == 1
+
+
+def test_blas_has_one_thread_until_the_last_one_leaves():
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        one_thread.__enter__()
+        with one_thread:
+            assert threads() == {1}
+        assert threads() == {1}
+        one_thread.__exit__()
+        assert threads() == before

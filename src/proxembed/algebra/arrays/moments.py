@@ -16,6 +16,7 @@ from scipy.linalg.blas import dsyr2, dsyrk, ssyrk
 from .blas import fortran_operand, matmul, symmetric_from_lower
 from .centred import block_rows
 from .guard import guard_dense
+from .parallel import one_thread
 
 TILE_BYTES = 8 << 20
 Weights = Sequence[np.ndarray | None]
@@ -84,7 +85,14 @@ class Moments:
         return self.shared[i] == self.shared[j]
 
     def update(self, X, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
-        """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse."""
+        """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse.
+
+        On one thread of BLAS: tiles are so small that more of them spin, while another thread reads the next block.
+        """
+        with one_thread:
+            self._update(X, weights, factors, precision)
+
+    def _update(self, X, weights: Weights, factors: Sequence[Any], precision: str) -> None:
         self._share(weights)
         factors = [sparse.csr_array(F) if sparse.issparse(F) else F for F in factors]
         if sparse.issparse(X):
@@ -114,17 +122,18 @@ class Moments:
         n = self.n + len(rows)
         self.move(mean if self.n == 0 else self.mean + (len(rows) / n) * (mean - self.mean))
         shift = mean - self.origin
+        beside = [np.ones(len(rows)) if w is None else w for w in weights]
+        joint = matmul(rows.T, np.column_stack([F, *beside]))
         for j, w in enumerate(weights):
-            mass = float(len(rows) if w is None else w.sum())
-            first = rows.sum(axis=0) if w is None else matmul(rows.T, w)
+            mass, first = float(beside[j].sum()), joint[:, F.shape[1] + j]
             if self.shared.get(j) == j:
                 _add_gram(self._grams[j], rows, w, precision)
                 _add_move(self._grams[j], first, mass, shift)
             self.firsts[j] += first + mass * shift
             self.masses[j] += mass
-            self.counts[j] += len(rows) if w is None else np.count_nonzero(w)
+            self.counts[j] += np.count_nonzero(beside[j])
         sums = F.sum(axis=0)
-        self.products += matmul(rows.T, F) + np.outer(shift, sums)
+        self.products += joint[:, : F.shape[1]] + np.outer(shift, sums)
         self.factor_sums += sums
         self.squares += np.einsum("ij,ij->j", F, F)
         if self.inner is not None:

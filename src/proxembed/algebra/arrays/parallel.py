@@ -22,21 +22,17 @@ def threads() -> int:
     return effective_n_jobs(-1)
 
 
-class _OnePool:
-    """numpy's BLAS on one thread while entered, by any number of threads of the program; scipy's keeps its own.
+class _OneThread:
+    """Some pools of BLAS on one thread while entered, by any number of threads of the program."""
 
-    Both carry a pool of threads where they come as wheels, and an idle pool spins for milliseconds after every product,
-    on the cores that the other one needs. Large products go through scipy (algebra.blas).
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._inside, self._limit = Lock(), 0, None
+    def __init__(self, pools: Callable[[], ThreadpoolController]) -> None:
+        self._pools, self._lock, self._inside, self._limit = pools, Lock(), 0, None
 
     def __enter__(self) -> None:
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                self._limit = _numpy_pools().limit(limits=1)
+                self._limit = self._pools().limit(limits=1)
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
@@ -45,7 +41,10 @@ class _OnePool:
                 self._limit.restore_original_limits()
 
 
-one_pool = _OnePool()
+@cache
+def _blas_pools() -> ThreadpoolController:
+    """Every BLAS that is loaded."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 @cache
@@ -54,6 +53,14 @@ def _numpy_pools() -> ThreadpoolController:
     found = ThreadpoolController()
     homes = {home: [lib.filepath for lib in found.lib_controllers if f"{home}.libs" in lib.filepath] for home in HOMES}
     return found.select(filepath=homes["numpy"] if all(homes.values()) else [])
+
+
+# numpy's BLAS alone; scipy's keeps its own threads. Both carry a pool where they come as wheels, and an idle pool spins
+# for milliseconds after every product, on the cores that the other one needs. Large products go through scipy
+# (algebra.blas).
+one_pool = _OneThread(_numpy_pools)
+# All of them, for products so small that further threads only spin.
+one_thread = _OneThread(_blas_pools)
 
 
 def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, least: int = 1) -> None:
