@@ -116,6 +116,7 @@ def diagnose(
     cv=None,
     crossfit: bool = False,
     n_jobs: int | None = 1,
+    store: Any = None,
 ) -> Diagnosis:
     """Ask of an embedding whether it found something, how much its own rows flatter it, and whom it served worse.
 
@@ -145,6 +146,9 @@ def diagnose(
         Also return the out-of-fold embedding of all rows, in ``Diagnosis.embedding``.
     n_jobs : int, default=1
         Processes for the shuffles and the halves.
+    store : object, optional
+        Keeps each shuffle and each half that is finished, and has what an ended run has kept: ``find(part, number)``
+        and ``keep(part, number, value)`` of plain data.
 
     Returns
     -------
@@ -177,8 +181,8 @@ def diagnose(
     parts = [np.sort(random.permutation(len(known))[: (len(known) + 1) // 2]) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     with Executor(n_jobs, _Asked(method, X, y, labels, known, splits, measure, whole)) as executor:
-        null = list(executor.map(_null, orders))
-        cosines = list(executor.map(_cosines, parts))
+        null = _carried_out(executor, _null, orders, store, "shuffle")
+        cosines = _carried_out(executor, _cosines, parts, store, "half")
     held_out = _mean([fold.held_out for fold in true])
     p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
     return Diagnosis(
@@ -196,6 +200,20 @@ def diagnose(
         n=X.shape[0],
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
     )
+
+
+def _carried_out(executor: Executor, task: Callable, items: list, store: Any, part: str) -> list:
+    """The results of a task for each item: those that the store has, and others, kept as soon as they are there."""
+    if store is None:
+        return list(executor.map(task, items))
+    known = [store.find(part, number) for number in range(len(items))]
+    missing = [number for number, found in enumerate(known) if found is None]
+    new = executor.map(task, [items[number] for number in missing])
+    for number, value in zip(missing, new, strict=True):
+        known[number] = {"value": [each.tolist() for each in value] if isinstance(value, tuple) else value}
+        store.keep(part, number, known[number])
+    values = [found["value"] for found in known]
+    return [tuple(map(np.asarray, value)) if isinstance(value, list) else value for value in values]
 
 
 def _check(n_shuffles, n_resamples, seed) -> None:

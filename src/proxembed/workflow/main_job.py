@@ -37,7 +37,7 @@ from proxembed.model import embedding_pipeline, fit_on, training_labels, with_si
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, make_splits
-from proxembed.study.storage import STUDY
+from proxembed.study.storage import STUDY, StudyFile
 
 from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
@@ -48,7 +48,7 @@ from .record import RunRecord, evidence_sections, model_section, named_labels, s
 from .results import SearchResult
 from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
 from .stored_arms import ARMS, StoredArms
-from .stored_study import folder_of, stored_study, stored_work
+from .stored_study import StoredParts, folder_of, stored_study, stored_work
 
 RIVAL_GOALS = ("predict", "neighbours", "map")  # of which a rival's embedding is saved where it is the best
 
@@ -133,8 +133,8 @@ def search(
     folder : str or Path, optional
         Where the results are written as they are finished; ``SearchResult.save`` writes them later.
     resume : str or Path, optional
-        Folder of a run that was ended: it goes on there with the same data and options, from the fits that
-        ``study.jsonl`` holds. The budget may be another one, the same one begins anew.
+        Folder of a run that was ended: it goes on there with the same data and options, from the fits of the search and
+        of the diagnosis that ``study.jsonl`` holds. The budget may be another one, the same one begins anew.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
@@ -231,7 +231,8 @@ def run_search(
         plan.settle(found.leaders, found.work)
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
-        job = Job(options, dataset, split, plan, found, head, place, progress, arms)
+        study = storage if storage is not None and storage.begun else None
+        job = Job(options, dataset, split, plan, found, head, place, progress, arms, study)
         if place is not None:
             place.write(unfinished(head, search=search_section(job)))
         results = compared(job)
@@ -254,6 +255,7 @@ class Job:
     place: RunFolder | None
     progress: Progress
     arms: StoredArms | None = None
+    study: StudyFile | None = None
 
 
 def rivals_of(job: Job) -> tuple[Arm, ...]:
@@ -479,8 +481,10 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
         model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
+        facts = train, test, type(each).__name__, repr(sorted(each.get_params().items())), scaling
+        store = None if job.study is None else StoredParts(job.study, "diagnosis", *facts)
         try:
-            return diagnose(model, part.X, training_labels(part), options.shuffles, **more)
+            return diagnose(model, part.X, training_labels(part), options.shuffles, store=store, **more)
         except ValueError:
             if each is natural:
                 raise

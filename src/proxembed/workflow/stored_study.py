@@ -43,6 +43,41 @@ def stored_work(folder: Path, options: SearchOptions) -> float | None:
     return float(header["budget"]["work"])
 
 
+class StoredParts:
+    """The finished parts of a phase after the search, each a line of the study file.
+
+    Parameters
+    ----------
+    file : StudyFile
+    phase : str
+    *facts : what the parts depend on beside the options and data of the search, as ``digest`` takes it
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.study.storage import StudyFile
+    >>> from proxembed.workflow.stored_study import StoredParts
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "study.jsonl"
+    ...     StoredParts(StudyFile(path).begin({}), "diagnosis", "OPLS").keep("shuffle", 0, {"value": 0.5})
+    ...     again = StoredParts(StudyFile(path).begin({}), "diagnosis", "OPLS")
+    >>> again.find("shuffle", 0), again.find("half", 0)
+    ({'value': 0.5}, None)
+    """
+
+    def __init__(self, file: StudyFile, phase: str, *facts: Any):
+        self.file, self.key = file, [phase, digest(*facts)]
+
+    def find(self, part: str, number: int) -> Any:
+        """What a part has given; None where it is not finished."""
+        return self.file.outcome([*self.key, part, number])
+
+    def keep(self, part: str, number: int, value: Any) -> None:
+        """Add a finished part."""
+        self.file.append([*self.key, part, number], value)
+
+
 @contextmanager
 def stored_study(
     place: RunFolder | None, options: SearchOptions, dataset: Any, work: float, resume: bool, progress: Progress

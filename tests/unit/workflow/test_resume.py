@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
+from proxembed.evaluate import diagnose
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.splits.splits import Split, Splitting, make_splits
@@ -213,6 +214,34 @@ def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_pa
         assert one.files == two.files
         assert all(np.array_equal(one[name], two[name]) for name in one.files if "seconds" not in name)
     assert not (tmp_path / "out" / ".comparison").exists()
+
+
+def test_the_shuffles_of_an_ended_diagnosis_are_not_fitted_again(two_rivals, tmp_path, monkeypatch):
+    data = proxembed.data.digits().take(range(150))
+    options = {**QUICK, "methods": "opls", "max_trials": 1, "max_seconds": None, "shuffles": 19}
+    whole = proxembed.search(data, **options)
+    null, done = diagnose._null, []
+
+    def counted(number):
+        def shuffled(*given):
+            if len(done) == number:
+                raise KeyboardInterrupt
+            done.append(null(*given))
+            return done[-1]
+
+        return shuffled
+
+    with monkeypatch.context() as patch:
+        patch.setattr(diagnose, "_null", counted(7))
+        ended = proxembed.search(data, **options, folder=tmp_path / "out")
+    assert ended.interrupted and ended.diagnosis is None
+    monkeypatch.setattr(diagnose, "_null", counted(19))
+    resumed = proxembed.search(data, **options, resume=tmp_path / "out")
+    assert len(done) == 19 and list(resumed.diagnosis.null) == done == list(whole.diagnosis.null)
+    assert resumed.diagnosis.describe() == whole.diagnosis.describe() and not resumed.interrupted
+    monkeypatch.setattr(diagnose, "_cosines", lambda *given: pytest.fail("the halves are there"))
+    again = proxembed.search(data, **options, resume=tmp_path / "out")
+    assert again.diagnosis.describe() == whole.diagnosis.describe() and len(done) == 19
 
 
 def test_parts_of_a_comparison_serve_the_same_comparison_alone(tmp_path):
