@@ -160,6 +160,11 @@ class ForestLeaves(LabelledFeatures):
         """With the forest, and the leaves of fit's rows."""
         leaves, training = self._grown(rows, int(self.n_estimators))
         index = np.flatnonzero(np.diff(training.indptr))  # no tree describes a row that all have drawn
+        if len(index) == 0:
+            raise ValueError(
+                "rows='oob' has no tree that was grown without a row: every tree has drawn all rows. Use more trees, "
+                "more different rows, or rows='all'."
+            )
         part = rows if len(index) == rows.n else Rows(rows.X[index], rows.labels.take(index))
         settings = super().prepare(part)
         inner = self.method_.template(part)

@@ -1,5 +1,5 @@
-"""Views: a method on several descriptions of the rows side by side: features, kernel map, forest leaves, scores of the
-labels that no row's own labels have a part in."""
+"""Views: a method on several descriptions of the rows side by side: features, kernel map, forest leaves, and label
+scores from models that have not seen the row."""
 
 from __future__ import annotations
 
@@ -109,14 +109,17 @@ class Views(LabelledFeatures):
     Each view is a block of columns, centred where it is dense, divided by the root mean squared distance of its rows to
     their mean, and multiplied by its weight; the method sees all blocks as its features. "features" is X itself,
     "kernel" the features of ``Kernelized()``, "leaves" those of ``ForestLeaves(rows="oob")``, "scores" the votes of a
-    forest for each label. Settings of one's own are given as such an estimator. Any classifier or regressor of
-    scikit-learn is a view by its scores: ``decision_function``, else probabilities, else predictions, a model for each
-    label (one of all for a regressor that takes several outputs).
+    forest for each label. A Kernelized or ForestLeaves estimator in their place brings settings of its own. Any
+    classifier or regressor of scikit-learn makes a view of its scores: ``decision_function``, else probabilities, else
+    predictions, from one model per label (a regressor of several outputs: one model).
 
-    The scores of a training row are those of trees, or of models of five folds, that have not seen it nor a row equal
-    to it; new rows get those of models of all rows. So a training row keeps its place in ``transform``, and so does a
-    row equal to it. Unknown cells are the mean of their label to forests, and left out for a model of one label; around
-    OPLS, CCA and PLS a row without any known label is as a new row.
+    The scores of a training row come from trees, or from models of five folds, that have seen neither the row nor one
+    equal to it; the scores of new rows come from models of all rows. A training row keeps its place in ``transform``,
+    and so does a row equal to it. Forests take an unknown cell as the mean of its label, models of one label leave it
+    out; around OPLS, CCA and PLS a row without any known label is a new row.
+
+    ``explain`` adds up the effects of the features through features, kernel, leaves and votes; models of scikit-learn
+    have none.
 
     Attributes
     ----------
@@ -131,9 +134,9 @@ class Views(LabelledFeatures):
     ------
     ValueError
         For a view or weights of an unknown kind, numbers of views and weights that differ, a method that places rows
-        directly or makes features of the labels, ``ForestLeaves(rows="all")`` beside a ridge or a width that
-        leave-one-out chooses, which such leaves flatter, n_components above the bound, bad X or y. ``explain``: where
-        every view is scores of scikit-learn, which have no effects of features.
+        directly or makes features from the labels, ``ForestLeaves(rows="all")`` beside a ridge or a width that
+        leave-one-out chooses (its error is too small on such leaves), n_components above the bound, bad X or y. From
+        ``explain`` where all views are models of scikit-learn.
 
     Examples
     --------

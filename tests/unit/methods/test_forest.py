@@ -87,6 +87,11 @@ def test_a_row_that_every_tree_has_drawn_is_left_out_and_placed_at_the_mean():
     np.testing.assert_allclose(model.transform(X)[~drawn], alone.transform(Q), rtol=0, atol=1e-10)
 
 
+def test_rows_that_every_tree_has_drawn_are_refused_out_of_bag():
+    with pytest.raises(ValueError, match="rows='oob' has no tree that was grown without a row"):
+        ForestLeaves(rows="oob", n_estimators=3).fit(np.ones((4, 2)), [0, 1, 0, 1])
+
+
 def test_out_of_bag_leaves_give_out_of_bag_votes_and_the_rf_gap_weights():
     leaves, draws, V = forest()
     Q = leaves.unbiased(X, draws)
