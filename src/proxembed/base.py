@@ -433,7 +433,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
             k,
             ridge,
             scale,
-            solver=self.solver,
+            solver=rows.route(self.solver),
             criterion=prepared.criterion,
             positive_only=self.positive_only and prepared.n_components is None,
             factors=[rows.labels.Y] if known else [],

@@ -53,6 +53,10 @@ class Rows:
         """The template of a method on these rows."""
         return method.template(self)
 
+    def route(self, solver: str) -> str:
+        """The solver for these rows, where ``solver`` is asked for."""
+        return solver
+
     def settled(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
         """The ridge with its unit, as the solver takes them."""
         return ridge, scale

@@ -16,11 +16,12 @@ import numpy as np
 from scipy import sparse
 
 from .algebra.arrays.centred import CentredMatrix
-from .algebra.arrays.matrix import EXTREME, largest_entry
+from .algebra.arrays.matrix import EXTREME, float_matrix, largest_entry
 from .algebra.arrays.moments import Moments
 from .algebra.pencil.compressed import Compression, Demand
 from .algebra.pencil.eigen import UNTARGETED_RIDGE
 from .algebra.pencil.linear import (
+    DENSE_LIMIT,
     LOO_ROWS,
     RIDGE_GRID,
     SAMPLE,
@@ -60,7 +61,7 @@ def summed_rows(method: Any, source: RowBlocks, y: Any = None) -> SummedRows:
     refuse_blocks(method)
     if y is not None:
         raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
-    sums = Sums()
+    sums = Sums(source.rereadable)
     if method.from_sums == "labels":
         if not source.rereadable:
             raise ValueError(
@@ -130,7 +131,8 @@ class Sums:
     (4, array([[1., 0.]]))
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rereadable: bool = False) -> None:
+        self.rereadable = rereadable  # so that products with the rows may take the place of a large Gram matrix
         self.totals: LabelTotals | None = None
         self.moments: Moments | None = None
         self.dropped, self.counted = 0, False
@@ -169,7 +171,9 @@ class Sums:
         widths = [F.shape[1] for F in demand.factors]
         if self.moments is None:
             size = len(demand.weights), sum(widths)
-            self.moments = Moments(X.shape[1], *size, formed=sorted(demand.formed), inner=demand.inner)
+            streamed = self.rereadable and demand.streams and X.shape[1] > DENSE_LIMIT
+            formed = () if streamed else sorted(demand.formed)
+            self.moments = Moments(X.shape[1], *size, formed=formed, inner=demand.inner)
         else:
             self.moments = self._widened(widths, before)
         self.widths = widths
@@ -216,7 +220,7 @@ class Sums:
             labels = self.totals.with_factor(found.stand_in(labels.Y))
             known = [(labels.Y, product)]
         return SummedRows(
-            found.compressed_rows(known),
+            found.compressed_rows(known, lambda: self._again(method, source)),
             labels,
             count=self.n,
             scatter=blank.scatter,
@@ -225,6 +229,12 @@ class Sums:
             found=found,
             source=source,
         )
+
+    def _again(self, method: Any, source: RowBlocks) -> Iterator[Any]:
+        """The rows that took part, read once more."""
+        if self.dropped:
+            return (X for X, _, _ in known_blocks(method, source, reset=False))
+        return (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in ahead(source))
 
     def _check(self, method: Any) -> None:
         """A ValueError for too few rows, and a warning of those left out."""
@@ -272,7 +282,7 @@ class SummedRows(BlockRows):
             return ridge, scale
         if self.found.template.target is None:
             return UNTARGETED_RIDGE, "trace"
-        aim = Aim(ridge="auto", solver=self.method.solver)
+        aim = Aim(ridge="auto", solver=self.route(self.method.solver))
         problem = Problem(template, self.X, aim=aim, width=self.X.shape[1])
         grid = RIDGE_GRID * problem.ridge_unit
         if self.source is None:
@@ -280,6 +290,9 @@ class SummedRows(BlockRows):
         else:
             errors = self._sampled(grid) if problem.plan.sampled else self._left_out(grid)
         return float(grid[best_ridge(grid, errors)]), "absolute"
+
+    def route(self, solver: str) -> str:
+        return "iterative" if self.found.streamed and solver == "auto" else solver
 
     def _gcv(self, grid: np.ndarray) -> np.ndarray:
         found = self.found

@@ -176,8 +176,44 @@ def test_wide_sparse_rows_need_no_gram_matrix():
     for method in (PLS(), MDDM(label_kernel="cosine"), SFEHS(estimator="biased")):
         found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=70)), clone(method).fit(X, Y)
         assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
-    with pytest.raises(ValueError, match="X'X would be a dense 30,000 x 30,000 array"):
-        OPLS().fit(RowBlocks.from_arrays(X, Y))
+    for blocks in (RowBlocks(iter([(X, Y)])), RowBlocks.from_arrays(X, Y)):
+        with pytest.raises(ValueError, match="X'X would be a dense 30,000 x 30,000 array"):
+            (OPLS() if not blocks.rereadable else CopyLDA()).fit(blocks)
+
+
+STREAMED = [OPLS(ridge=1.0), CCA(), HSL(center=False, ridge=1.0), MDDM(metric="features")]
+
+
+@pytest.mark.parametrize("method", STREAMED, ids=lambda method: type(method).__name__)
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+def test_rows_too_wide_for_a_gram_matrix_are_read_for_every_product(method, stored, monkeypatch):
+    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    X, Y = told(150, d=40)
+    X[X < 0.3] = 0.0
+    found = method.fit(RowBlocks.from_arrays(stored(X), Y, block_rows=31))
+    whole = clone(method).set_params(solver="iterative").fit(X, Y)
+    assert found.solver_ == "iterative" and found.ridge_ == pytest.approx(whole.ridge_, rel=1e-9)
+    assert_same_gram(found.transform(X), whole.transform(X), 1e-6)
+    np.testing.assert_allclose(found.label_loadings_, whole.label_loadings_, atol=1e-5)
+
+
+def test_rows_left_out_take_no_part_in_any_product(monkeypatch):
+    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    X, Y = told(150, d=40)
+    y = Y.astype(float)
+    y[40:80, 1] = np.nan
+    with pytest.warns(UserWarning, match="40 of 150"):
+        found = OPLS(ridge=1.0).fit(RowBlocks.from_arrays(X, y, block_rows=30))
+    rows = np.r_[0:40, 80:150]
+    assert_same_gram(found.transform(X), OPLS(ridge=1.0).fit(X[rows], Y[rows]).transform(X), 1e-6)
+
+
+def test_what_a_stream_of_rows_cannot_do(monkeypatch):
+    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    X, Y = told(150, d=40)
+    for options, words in (({"ridge": 0.0}, "ridge=0 needs a decomposition"), ({"n_components": 0.5}, "integer")):
+        with pytest.raises(ValueError, match=words):
+            OPLS(**options).fit(RowBlocks.from_arrays(X, Y))
 
 
 def test_transform_by_blocks():

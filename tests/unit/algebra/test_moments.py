@@ -33,6 +33,7 @@ def assert_sums(found: Moments, rows, weights, tolerance: float = 1e-13) -> None
     np.testing.assert_array_equal(found.factor_sums, F.sum(axis=0))
     np.testing.assert_array_equal(found.inner, F.T @ F)
     np.testing.assert_array_equal(found.squares, np.diag(F.T @ F))
+    np.testing.assert_allclose(found.norms, np.sum(away**2, axis=0), rtol=max(tolerance, 1e-12))
     np.testing.assert_allclose(found.mean, rows.mean(axis=0), rtol=1e-14)
 
 

@@ -20,7 +20,19 @@ from .parallel import one_thread
 
 TILE_BYTES = 8 << 20
 Weights = Sequence[np.ndarray | None]
-ARRAYS = ("origin", "masses", "firsts", "counts", "products", "factor_sums", "squares", "first", "varies", "filled")
+ARRAYS = (
+    "origin",
+    "masses",
+    "firsts",
+    "counts",
+    "products",
+    "factor_sums",
+    "squares",
+    "norms",
+    "first",
+    "varies",
+    "filled",
+)
 
 
 class Moments:
@@ -41,6 +53,7 @@ class Moments:
     masses, firsts, counts : sum w_j, sum w_j (x - o) and the rows with w_j != 0, for each j.
     products, factor_sums, squares : sum (x - o)f' (d, p), sum f and sum f^2 (p,).
     inner : sum ff' (p, p), or None.
+    norms : (d,) sum (x - o)^2 of each feature.
     first, varies : (d,) the first row, and whether a feature has another value in some row.
     filled : (d,) rows with a stored entry, of sparse rows.
 
@@ -60,6 +73,7 @@ class Moments:
         self.masses, self.firsts, self.counts = np.zeros(weights), np.zeros((weights, d)), np.zeros(weights)
         self.products, self.factor_sums, self.squares = np.zeros((d, p)), np.zeros(p), np.zeros(p)
         self.inner = np.zeros((p, p)) if inner else None
+        self.norms = np.zeros(d)
         self.first, self.varies, self.filled = np.zeros(d), np.zeros(d, dtype=bool), np.zeros(d)
         # Row weights that have been equal in all rows share a Gram matrix, that of the first of them.
         self.shared = {j: min(formed) for j in sorted(formed)}
@@ -132,6 +146,7 @@ class Moments:
             self.firsts[j] += first + mass * shift
             self.masses[j] += mass
             self.counts[j] += np.count_nonzero(beside[j])
+        self.norms += np.einsum("ij,ij->j", rows, rows) + (2 * joint[:, F.shape[1]] + len(rows) * shift) * shift
         sums = F.sum(axis=0)
         self.products += joint[:, : F.shape[1]] + np.outer(shift, sums)
         self.factor_sums += sums
@@ -152,6 +167,7 @@ class Moments:
         rest = Moments(X.shape[1], len(weights), len(self.squares), inner=self.inner is not None)
         rest.n, rest.raw, rest.shared = X.shape[0], True, dict(self.shared)
         rest.first, rest.filled = X[[0]].toarray().ravel(), np.bincount(X.indices, minlength=X.shape[1])
+        rest.norms = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
         rest.varies = X.max(axis=0).toarray().ravel() != X.min(axis=0).toarray().ravel()
         for j, w in enumerate(weights):
             ones = np.ones(X.shape[0]) if w is None else w
@@ -190,7 +206,7 @@ class Moments:
         origin = self.origin if raw else self.mean + (rest.n / n) * (rest.mean - self.mean)
         self.move(origin)
         rest.move(origin)
-        for name in ("masses", "firsts", "counts", "products", "factor_sums", "squares", "filled"):
+        for name in ("masses", "firsts", "counts", "products", "factor_sums", "squares", "norms", "filled"):
             setattr(self, name, getattr(self, name) + getattr(rest, name))
         for j in self._grams:
             self._grams[j] += rest._grams[j]
@@ -211,6 +227,7 @@ class Moments:
         if self.n and np.any(shift):
             for j, gram in self._grams.items():
                 _add_move(gram, self.firsts[j], self.masses[j], shift)
+            self.norms += (2 * self.firsts[0] + self.masses[0] * shift) * shift
             self.firsts += np.outer(self.masses, shift)
             self.products += np.outer(shift, self.factor_sums)
         self.origin = origin.copy()

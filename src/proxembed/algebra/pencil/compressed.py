@@ -7,6 +7,7 @@ Every product that a route asks of X and the operators is that of the n rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.arrays.stream import RowStream
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template
@@ -44,6 +46,7 @@ class Demand:
     factors : arrays or sparse matrices (m, q).
     formed : the row weights whose Gram matrix is wanted.
     inner : whether the Gram matrix of the factors is wanted.
+    streams : whether the Gram matrix is that of the constraint alone and A of low rank: products with it are enough.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Demand:
         self.offset = self.weight(template.offset)
         if self.formed or template.B is not None:
             self.formed.add(self.offset)
+        self.streams = template.B is not None and self.formed == {0} == {self.offset} and _low(template)
         if target:
             self._visit_target(template)
 
@@ -119,6 +123,10 @@ class Demand:
             self.factors.append(F)
 
 
+def _low(template: Template) -> bool:
+    return all(isinstance(leaf, LowRank) for _, leaf in template.A.terms())
+
+
 def weights_of(leaf: Operator) -> np.ndarray | None:
     """The row weights of a diagonal operator or a centring; None for ones."""
     if isinstance(leaf, Centering):
@@ -151,6 +159,14 @@ class CompressedRows(CentredMatrix):
         return matmul(P.T, self.tdot(U))
 
 
+def _ends(parts: list[np.ndarray]) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Each part with its width and the column where it ends, side by side."""
+    end = 0
+    for part in parts:
+        end += part.shape[1]
+        yield part.shape[1], end, part
+
+
 class Compression:
     """The rows of a template, compressed, from their moments.
 
@@ -176,7 +192,8 @@ class Compression:
         self.constant = ~moments.varies & self.centred
         if self.centred and self.constant.all():
             raise ValueError(CONSTANT)
-        if demand.formed:
+        self.streamed = bool(demand.formed) and not moments.shared
+        if moments.shared:
             self._decompose(j)
         else:
             self._collect()
@@ -203,6 +220,11 @@ class Compression:
         leaves = [leaf for _, leaf in self.template.A.terms()]
         parts = [self.product(leaf.F, leaf.center) for leaf in leaves]
         q = sum(part.shape[1] for part in parts)
+        if self.streamed:
+            size = min(self.moments.n, len(self.mean))
+            self._units = [(sparse.csc_array((size, part.shape[1])), part) for part in parts]
+            return
+        self._units = [(np.eye(q + 1)[:, end - width : end], part) for width, end, part in _ends(parts)]
         self.rows = np.zeros((q + 1, len(self.mean)))  # a row more than columns: so the factor is seen as low rank
         self.rows[:q] = np.hstack(parts).T
 
@@ -245,9 +267,7 @@ class Compression:
         A sparse feature with a zero varies as much as it is far from the origin.
         """
         far = self.sparse and self.centred and np.any(self.moments.filled == self.moments.n)
-        if not far or self.s is None:
-            return 0.0, 0.0
-        return self._noise(self.moments.n), float(np.sum(self.s**2))
+        return (self._noise(self.moments.n), float(np.sum(self.moments.norms))) if far else (0.0, 0.0)
 
     def target_moments(self) -> np.ndarray:
         """V'Xc'WT of the target T, r x q."""
@@ -282,26 +302,26 @@ class Compression:
     def stand_in(self, labels: Any) -> np.ndarray:
         """What stands for the label matrix among the compressed rows; zeros where these are not a basis."""
         E = self.product(labels)
-        return np.zeros((len(self.rows), E.shape[1])) if self.s is None else self.in_basis(E)
+        return np.zeros((1, E.shape[1])) if self.s is None else self.in_basis(E)
 
-    def compressed_rows(self, known: list) -> CompressedRows:
-        """The compressed rows; ``known``: pairs (U, X'U)."""
+    def compressed_rows(self, known: list, read: Callable[[], Iterable[Any]] | None = None) -> CentredMatrix:
+        """The compressed rows, or a stream of all rows; ``known``: pairs (U, X'U), ``read``: starts a reading."""
         centre = self.mean if self.centred else None
         sums = self.moments.firsts[0] if self.demand.offset or not self.centred else np.zeros(len(self.mean))
+        if self.streamed:
+            norms = np.where(self.constant, 0.0, self.moments.norms)
+            return RowStream(read, self.moments.n, centre, norms, sums, [*known, *self._units])
         return CompressedRows(self.rows, self.moments.n, centre, sums, known)
 
     def restated(self) -> Template:
         """The template on the compressed rows."""
+        A, B = self.template.A, self.template.B
         if self.s is None:
-            start, parts = 0, []
-            for c, leaf in self.template.A.terms():
-                unit = np.eye(len(self.rows))[:, start : start + leaf.rank_bound]
-                parts.append((c, LowRank(unit, leaf.S)))
-                start += leaf.rank_bound
-            return replace(self.template, A=Sum(parts), offset=None, target=None)
-        A, B = self._operator(self.template.A), None
-        if self.template.B is not None:
-            B = self._operator(self.template.B)
+            terms = zip(A.terms(), self._units, strict=True)
+            A = Sum([(c, LowRank(unit, leaf.S)) for (c, leaf), (unit, _) in terms])
+            B = None if B is None else Sum([(c, Identity()) for c, _ in B.terms()])
+            return replace(self.template, A=A, B=B, offset=None, target=None)
+        A, B = self._operator(A), None if B is None else self._operator(B)
         return replace(self.template, A=A, B=B, offset=None, target=None)
 
     def _operator(self, op: Operator) -> Operator:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.stream import RowStream
 
 REFRESH = 1e-4
 ROWS = 8192
@@ -94,6 +95,8 @@ def normal_product(
     rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, V: np.ndarray
 ) -> np.ndarray:
     """(scale X'diag(w)X + shift I) V in float64."""
+    if isinstance(rows, RowStream):
+        return scale * rows.normal_dot(V) + shift * V
     out = np.empty((rows.shape[1], V.shape[1]))
     X, mean = rows.X, rows.mean
 
@@ -118,6 +121,9 @@ def scaled_normal_product(
     rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, D: np.ndarray
 ) -> Product:
     """V -> D (scale X'diag(w)X + shift I) D V in float32, columns shared out among threads."""
+    if isinstance(rows, RowStream):
+        scaling = D.astype(np.float32)[:, None]
+        return lambda V: scaling * (np.float32(scale) * rows.normal_dot(scaling * V) + np.float32(shift) * scaling * V)
     X = rows.X
     if rows.sparse:
         data = D.astype(np.float32)[X.indices]

@@ -1,0 +1,79 @@
+"""RowStream: rows that are read anew for every product, for systems too wide for a Gram matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .blas import matmul
+from .centred import CentredMatrix
+from .parallel import by_columns
+
+
+class RowStream(CentredMatrix):
+    """Centred rows of which sums are known, and products with X'X cost a reading.
+
+    ``read``: starts a reading of blocks (m, d); ``count`` rows in all, of mean ``centre`` (None: not centred), whose
+    centred columns have the sums of squares ``norms`` and the sums ``sums``. ``known``: pairs (U, X'U). ``shape`` is
+    (min(n, d), d).
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 1.0]])
+    >>> rows = RowStream(lambda: [X[:2], X[2:]], 3, X.mean(axis=0), X.var(axis=0) * 3, np.zeros(2), [])
+    >>> rows.normal_dot(np.eye(2))
+    array([[ 8., -2.],
+           [-2.,  2.]])
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Any]],
+        count: int,
+        centre: np.ndarray | None,
+        norms: np.ndarray,
+        sums: np.ndarray,
+        known: list,
+    ):
+        d = len(norms)
+        super().__init__(sparse.csr_array((min(count, d), d)))
+        self._read, self._count, self._centre = read, count, centre
+        self._norms, self._sums, self._known = norms, sums, known
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def centre(self) -> np.ndarray | None:
+        return self._centre
+
+    def column_sums(self) -> np.ndarray:
+        return self._sums
+
+    def column_norms(self, weights: np.ndarray | None = None) -> np.ndarray:
+        return self._norms
+
+    def squared_norm(self, weights: np.ndarray | None = None) -> float:
+        return float(self._norms.sum())
+
+    def tdot_under(self, P, U, chunk=16):
+        return matmul(P.T, self.tdot(U))
+
+    def normal_dot(self, V: np.ndarray) -> np.ndarray:
+        """Xc'Xc V in V's float type, by one reading."""
+        out, total = np.zeros(V.shape), np.zeros(V.shape[1])
+        level = None if self._centre is None else (self._centre @ V).astype(V.dtype)
+        for X in self._read():
+            X = X.astype(V.dtype, copy=False)
+            Z = by_columns(X, V) if sparse.issparse(X) else X @ V
+            if level is not None:
+                Z -= level
+                total += Z.sum(axis=0, dtype=np.float64)
+            out += by_columns(X.T, Z) if sparse.issparse(X) else X.T @ Z
+        if level is not None:
+            out -= np.outer(self._centre, total)
+        return out.astype(V.dtype, copy=False)
