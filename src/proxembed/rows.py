@@ -136,8 +136,12 @@ class Rows:
         return [(index, weights[index]) for index in rows]
 
     def copied(self, weighting: str, copies: str, enemy: str) -> Rows:
-        """The rows with each counted once per label, as MESD asks; the same object for the same arguments."""
-        work = lambda: replace(self, weighting=weighting, copies=copies, enemy=enemy)  # noqa: E731
+        """The rows with each counted once per label, as MESD asks; the same object for the same arguments.
+
+        A lone label makes two classes, so that every row has one copy.
+        """
+        labels = self._known if self._known.c > 1 else self._known.two_classes()
+        work = lambda: replace(self, labels=labels, weighting=weighting, copies=copies, enemy=enemy)  # noqa: E731
         return self._kept(("copied", weighting, copies, enemy), None, work)
 
     def unlabelled(self) -> Rows:

@@ -250,3 +250,14 @@ def test_a_given_kernel_matrix_stays_square_in_cross_validation():
     method = MESD(Kernelized(FDA(), kernel="precomputed"))
     assert method.__sklearn_tags__().input_tags.pairwise
     assert not MESD(Kernelized(FDA())).__sklearn_tags__().input_tags.pairwise
+
+
+@pytest.mark.parametrize("inner", METHODS, ids=str)
+def test_a_lone_label_is_two_classes(inner):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 5))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0.4).astype(float)
+    lone = LabelMatrix.of(np.column_stack([y, y])).with_columns(np.array([0]))
+    found, expected = MESD(clone(inner)).fit(X, lone), clone(inner).fit(X, y)
+    np.testing.assert_allclose(found.transform(X), expected.transform(X), rtol=0, atol=1e-9)
+    assert found.transform(X).shape[1] == expected.transform(X).shape[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..base import SpectralEmbedder
 from ..params import methods, param
+from ..rows import Rows
 from ..wrapper import Wrapper, refuse_features
 from .fisher import FDA
 
@@ -14,7 +15,8 @@ class MESD(Wrapper):
     [mu2012mesd]
 
     Each row stands for one copy per label; the copies share an embedding, so the copied problem collapses to the
-    original rows. With one label per row it is the method itself. Rows without labels weigh nothing.
+    original rows. With one label per row it is the method itself. Rows without labels weigh nothing, but for
+    a lone label: rows with it and without it are two classes.
 
     Attributes
     ----------
@@ -98,11 +100,15 @@ class MESD(Wrapper):
         return tags
 
     def natural_components(self, rows):
+        rows = self._copied(rows)
         natural = self.method_.natural_components(rows)
         return natural if self.positive_only else max(1, min(natural, rows.labels.c - 1))
 
     def prepare(self, rows):
-        return super().prepare(rows.copied(self.weighting, self.copies, self.enemy))
+        return super().prepare(self._copied(rows))
 
     def template(self, rows):
-        return self.method_.template(rows.copied(self.weighting, self.copies, self.enemy))
+        return self.method_.template(self._copied(rows))
+
+    def _copied(self, rows: Rows) -> Rows:
+        return rows.copied(self.weighting, self.copies, self.enemy)

@@ -161,6 +161,16 @@ class LabelMatrix:
             unknown = None
         return replace(self, Y=self.Y[:, keep], unknown=unknown, kept=keep if self.kept is None else self.kept[keep])
 
+    def two_classes(self) -> LabelMatrix:
+        """A lone label as two classes, the rows without it and those with it.
+
+        >>> LabelMatrix.of([[1, 0], [0, 0]]).with_columns(np.array([0])).two_classes().Y.toarray().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        unknown = None if self.unknown is None else sparse.hstack([self.unknown] * 2, format="csc")
+        without = 1.0 - self.Y.toarray() - (0.0 if self.unknown is None else self.unknown.toarray())
+        return LabelMatrix(sparse.csc_array(np.hstack([without, self.Y.toarray()])), np.arange(2), "classes", unknown)
+
     def expand(self, columns: np.ndarray) -> np.ndarray:
         """An array with one column (or entry) a kept label, as one with a column for every class; zeros elsewhere."""
         if self.kept is None:

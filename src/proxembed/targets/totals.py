@@ -154,6 +154,10 @@ class LabelBlock(LabelMatrix):
         """Rows of all blocks without a label."""
         return self.totals.none
 
+    def two_classes(self) -> LabelMatrix:
+        """The labels as they are: later blocks may bring other labels."""
+        return self
+
     def take(self, rows) -> LabelMatrix:
         """The labels of some rows of this block, without the totals."""
         return LabelMatrix(sparse.csc_array(self.Y.tocsr()[rows]), self.classes_, self.form, None, self.kept)
