@@ -98,6 +98,6 @@ def show(done: dict, json_output: bool) -> None:
     if json_output:
         print_json(done)
         return
-    size = f"{done['rows']:,} rows, {done['features']:,} features, {done['labels']} labels"
+    size = f"{done['rows']:,} rows, {done['features']:,} features, {done['labels']} label{'s' * (done['labels'] != 1)}"
     typer.echo(f"{done['method']}: {done['components']} components of {size} in {done['seconds']:.1f} s")
     typer.echo(f"written: {', '.join(done['written'])}")

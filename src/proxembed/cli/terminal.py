@@ -117,7 +117,7 @@ def leaderboard_table(summary: dict):
     from proxembed.report.views import shown_measures
 
     facts, names = summary["dataset"], shown_measures(summary)
-    size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} labels"
+    size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} label{'s' * (facts['labels'] != 1)}"
     title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds of {rows_of_folds(summary):,} rows ± s.e."
     table = Table(
         title=Text(title),

@@ -12,6 +12,7 @@ from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, share_
 TITLES = {"neighbours": "Neighbours", "predict": "Predict", "compress": "Compress", "map": "Map"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
 HUB = 0.2
+FAR = 100  # times the test rows
 LACKS = {
     "arms": "No verdict: it needs a method and all features, both finished.",
     "test rows": "No verdict: the test rows were not scored, and the search has seen the rows of the folds.",
@@ -158,9 +159,18 @@ def _share(share: dict) -> str:
 
 
 def _unsure(goal: dict) -> str:
+    """How many rows could tell.
+
+    >>> [_unsure({"rows": 50, "rows_needed": needed}) for needed in (62, 10**6)]
+    ['50 rows cannot tell, about 62 would', '50 rows cannot tell, more than 100 times as many would']
+    """
     needed = goal["rows_needed"]
     text = f"{goal['rows']:,} rows cannot tell"
-    return text if needed is None or needed <= goal["rows"] else f"{text}, about {needed:,} would"
+    if needed is None or needed <= goal["rows"]:
+        return text
+    if needed > FAR * goal["rows"]:
+        return f"{text}, more than {FAR} times as many would"
+    return f"{text}, about {needed:,} would"
 
 
 def _ends(goal: dict) -> str:
