@@ -37,6 +37,7 @@ ONE_ROOM = {
     "pyarrow": "data",
     "umap": "proximity",
     "openTSNE": "proximity",
+    "optuna": "study",
 }
 RIVALS = {
     "BoostedScores", "ForestProximity", "ForestScores", "LogisticScores", "NCA", "SupervisedUMAP", "TSNE", "UMAP",

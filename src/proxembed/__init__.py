@@ -84,6 +84,7 @@ _FUNCTIONS = {
     "compare": "workflow.comparison",
     "unlabelled": "targets.labels",
     "save": "persist",
+    "to_optuna": "study.optuna_study",
     "load": "persist",
     "model_card": "persist",
     "diagnose": "evaluate.diagnose",

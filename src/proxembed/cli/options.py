@@ -15,8 +15,8 @@ MEASURE = typer.Option(
 STRATEGY = typer.Option(
     None,
     "--strategy",
-    help="halving (the default) or random; of --engine defc: reduced8 (eight models; the default), random, or ga, "
-    "which takes 4,000 trials where --max-trials gives no number; give it minutes by --max-seconds.",
+    help="halving (the default), random, tpe or auto; of --engine defc: reduced8 (eight models; the default), random, "
+    "or ga, which takes 4,000 trials where --max-trials gives no number; give it minutes by --max-seconds.",
 )
 
 ENGINE = typer.Option(

@@ -87,9 +87,14 @@ class Candidate:
 
     def makes(self, config: Embedder) -> bool:
         """Whether a configuration is of this class, and weighed as this one is."""
-        weighed = isinstance(config, ReadoutAxes)
-        inner = config.method if weighed else config
-        return weighed == self.weighed and type(inner.method if isinstance(inner, Scaled) else inner) is self.cls
+        return isinstance(config, ReadoutAxes) == self.weighed and type(_bare(config)) is self.cls
+
+
+def _bare(config: Embedder) -> Any:
+    """The method of a configuration, without its scaling and without the weights of its axes."""
+    while isinstance(config, Around):
+        config = config.member()
+    return config
 
 
 def candidates(

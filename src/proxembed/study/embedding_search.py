@@ -161,8 +161,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     strategy: str = param(
         default="halving",
         words="the name of a strategy",
-        doc='"halving": every method, then drawn configurations, of many rows on few of them first; or "random": drawn '
-        "configurations, each on all rows of all folds.",
+        doc='"halving": every method, then drawn configurations, of many rows on few of them first; "random": drawn '
+        'configurations, each on all rows of all folds; "tpe": those that optuna proposes, likewise; "auto": every '
+        "method, the cheap ones first, then what optuna proposes (drawn configurations without it), each left where it "
+        "is clearly behind on the folds so far.",
     )
     max_work: Any = param(
         default=None,

@@ -1,4 +1,4 @@
-"""The strategies of a search of methods: successive halving, and draws at random, both under a clock.
+"""The strategies of a search of methods: races, models that learn from the trials, and draws at random.
 
 Nothing is begun that would leave no time for the last fit: what a fit will cost is forecast from earlier ones.
 """
@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from proxembed.evaluate.arms import MAP_SIZE, settings
@@ -19,11 +20,14 @@ from proxembed.methods.layout import Layout
 
 from .candidates import Candidate
 from .draws import Draws
+from .optuna_study import imported, optuna_installed, tpe_proposal
 from .strategies import Strategy, register
 from .study import Study, Work
 from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
 
 WIDTH = 9
+TOGETHER = 3  # proposals of a model before it learns what they gave
+STOP = 2.0  # standard errors behind the best, from which a configuration is left
 FAVOURITES = 3
 TRIES = 50
 GROWTH = 2.0
@@ -168,9 +172,10 @@ class MethodStrategy(Strategy):
             if entered := self.entered(study, layout):
                 yield from self.rung(study, [entered], study.evaluator.final)
 
-    def entered(self, study: Study, estimator: Any) -> MethodTrial | None:
+    def entered(self, study: Study, estimator: Any, proposal: Any = None) -> MethodTrial | None:
         """A new trial of the study, or None where the same configuration was tried already."""
         fresh = study.evaluator.trial(estimator, study.seed)
+        fresh.proposal = proposal
         key = json.dumps([fresh.title, settings(estimator)], sort_keys=True, default=repr)
         if key in study.entered or (study.entered and not study.evaluator.permits(fresh.config)):
             return None
@@ -192,6 +197,18 @@ class MethodStrategy(Strategy):
                 found.append(fresh)
             if len(found) == number:
                 break
+        return found
+
+    def proposed(self, study: Study, width: int = TOGETHER) -> list[MethodTrial]:
+        """Up to three new configurations that TPE proposes, as the budget of trials allows."""
+        number = min(study.trials_left, width)
+        found: list[MethodTrial] = []
+        for attempt in range(TRIES):
+            if len(found) == number:
+                break
+            estimator, proposal = tpe_proposal(study, self.pool, attempt)
+            fresh = self.entered(study, estimator, proposal)
+            found += [] if fresh is None else [fresh]
         return found
 
     def rung(
@@ -250,17 +267,27 @@ class Halving(MethodStrategy):
         groups = list(dict.fromkeys(tuple(group) for group in makers if group))[:FAVOURITES]
         return tuple(dict.fromkeys(candidate for group in groups for candidate in group)) or self.pool
 
-    def race(self, study: Study, trials: list[MethodTrial]) -> Batches:
-        """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share."""
+    def race(self, study: Study, trials: list[MethodTrial], keep: float = 0.0) -> Batches:
+        """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share of what the
+        race may spend, and ``keep`` is left."""
         rungs = study.evaluator.rungs
         for number, rung in enumerate(rungs):
-            final, later = final_share(study), len(rungs) - number - 1
-            own = max(study.work_left - final, 0.0) if study.work < math.inf else 0.0
-            yield from self.rung(study, trials, rung, keep=final + own * later / (later + 1))
+            own = keep + final_share(study)
+            later = len(rungs) - number - 1
+            yield from self.climbed(study, trials, rung, own + _later_share(study, own, later))
             trials = [t for t in trials if t.has(rung)]
             trials.sort(key=lambda t: -t.best(rung)[0])
             if later:
                 trials = trials[: math.ceil(len(trials) / KEEP)]
+
+    def climbed(self, study: Study, trials: list[MethodTrial], rung: Rung, keep: float) -> Batches:
+        """All trials on all folds of a rung."""
+        yield from self.rung(study, trials, rung, keep=keep)
+
+
+def _later_share(study: Study, keep: float, later: int) -> float:
+    """The counted work that is left to so many steps after this one, where each gets the same and ``keep`` remains."""
+    return max(study.work_left - keep, 0.0) * later / (later + 1) if study.work < math.inf else 0.0
 
 
 @register("random")
@@ -274,3 +301,85 @@ class RandomMethods(MethodStrategy):
             yield from self.rung(study, trials, study.evaluator.rungs[-1], keep=final_share(study))
             if len(study.outcomes) == before:
                 break
+
+
+@register("tpe")
+class ProposedMethods(MethodStrategy):
+    """Configurations that optuna's TPE proposes after the earlier ones, each on all rows of all folds."""
+
+    def __init__(self, first: tuple[Candidate, ...], pool: tuple[Candidate, ...]):
+        imported('strategy="tpe"')
+        super().__init__(first, pool)
+
+    def after(self, study: Study) -> Batches:
+        """The proposals, three at a time."""
+        while not study.perfect and (trials := self.proposed(study)):
+            before = len(study.outcomes)
+            yield from self.rung(study, trials, study.evaluator.rungs[-1], keep=final_share(study))
+            if len(study.outcomes) == before:
+                break
+
+
+@register("auto")
+class Auto(Halving):
+    """Each method as it comes, the cheap ones first, for half of the counted work; then what TPE proposes, or drawn
+    configurations where optuna is not installed. All race over rows, and over folds: one that is clearly behind the
+    best on the folds so far is left."""
+
+    def after(self, study: Study) -> Batches:
+        """The races."""
+        half = study.work_left / 2 if study.work < math.inf else 0.0
+        yield from self.race(study, self.defaults(study), keep=half)
+        while not study.perfect and (trials := self.next(study)):
+            before = len(study.outcomes)
+            yield from self.race(study, trials)
+            if len(study.outcomes) == before:
+                break
+
+    def defaults(self, study: Study) -> list[MethodTrial]:
+        """Every method in default construction, in the order of their forecast work."""
+        made = (self.entered(study, candidate.default()) for candidate in self._cheap_first(study))
+        return [t for t in made if t is not None]
+
+    def _cheap_first(self, study: Study) -> list[Candidate]:
+        step = study.evaluator.rungs[0].steps[0]
+        ranked = sorted(self.pool, key=lambda candidate: study.evaluator.work(candidate.default(), step))
+        return ranked[: int(min(study.trials_left, len(ranked)))]
+
+    def next(self, study: Study) -> list[MethodTrial]:
+        """What a model proposes where there is one, else draws."""
+        return self.proposed(study) if optuna_installed() else self.drawn(study, self.favourites(study))
+
+    def climbed(self, study: Study, trials: list[MethodTrial], rung: Rung, keep: float) -> Batches:
+        """The folds of a rung one after the other, each with those trials that are not clearly behind the best."""
+        for number in range(len(rung.folds)):
+            part, later = Rung(rung.rows, rung.folds[: number + 1]), len(rung.folds) - number - 1
+            yield from self.rung(study, trials, part, keep=keep + _later_share(study, keep, later))
+            trials = [t for t in trials if t.has(part) and not behind(study, t, part)]
+            trials.sort(key=lambda t: -t.best(part)[0])
+
+
+def behind(study: Study, t: MethodTrial, part: Rung) -> bool:
+    """Whether a trial trails the best complete one by more than two standard errors on the folds so far.
+
+    The deviation is the median of those between the best and the other complete trials, fold by fold.
+
+    Parameters
+    ----------
+    study : Study
+    t : MethodTrial
+    part : Rung
+        The folds that it has, of the last rung; fewer than two, or of other rows, tell nothing.
+    """
+    last = study.evaluator.rungs[-1]
+    complete = [other for other in study.trials if other.complete and other is not t]
+    if part.rows != last.rows or len(part.folds) < 2 or len(complete) < 2:
+        return False
+    best = max(complete, key=lambda other: other.score)
+    mark = np.array(best.by_fold(last, best.best(last)[1]))
+    gaps = [mark - other.by_fold(last, other.best(last)[1]) for other in complete if other is not best]
+    own = mark[: len(part.folds)] - t.by_fold(part, t.best(part)[1])
+    if not (np.isfinite(own).all() and all(np.isfinite(gap).all() for gap in gaps)):  # a fold without a measure
+        return False
+    spread = median(float(gap.std(ddof=1)) for gap in gaps)
+    return bool(own.mean() > STOP * spread / math.sqrt(len(own)))

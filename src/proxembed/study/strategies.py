@@ -47,7 +47,7 @@ def register(name: str) -> Callable[[Registered], Registered]:
     >>> from proxembed import EmbeddingSearch
     >>> from proxembed.study.strategies import STRATEGIES, register
     >>> list(STRATEGIES["methods"])
-    ['halving', 'random']
+    ['halving', 'random', 'tpe', 'auto']
     >>> register("random")(STRATEGIES["methods"]["halving"])
     Traceback (most recent call last):
     ValueError: a strategy named 'random' is registered for methods already; choose another name.

@@ -90,11 +90,13 @@ class Outcome:
 class MethodTrial(Trial):
     """A trial of an unfitted estimator, whose outcomes go by number of training rows and fold.
 
-    ``worst`` is the score that stands for none, ``rungs`` those of the race, of which a complete trial has the last,
-    and ``final`` the folds on which the choice is made: the last rung again, or folds of its own.
+    ``worst`` is the score that stands for none, ``proposal`` what a model has proposed it by, ``rungs`` those of the
+    race, of which a complete trial has the last, and ``final`` the folds on which the choice is made: the last rung
+    again, or folds of its own.
     """
 
     worst: float = 0.0
+    proposal: Any = None
     rungs: tuple[Rung, ...] = field(kw_only=True)
     final: Rung = field(kw_only=True)
 

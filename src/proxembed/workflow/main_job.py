@@ -97,7 +97,7 @@ def search(
         Sizes to search; None: 2, 5, 10, ... up to the number of labels (at least 10).
     engine : {"methods", "defc"}, default="methods"
         What is searched: the registered methods, or the switches of the adaptive model.
-    strategy : {"halving", "random"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
+    strategy : {"halving", "random", "tpe", "auto"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
         How it is searched; None: the first of them.
     classifier : {"1nn", "flda"}, optional
         Of the engine "defc"; None: "1nn".

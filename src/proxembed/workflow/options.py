@@ -197,6 +197,8 @@ class SearchOptions:
             if value is not None and value not in allowed:
                 to = f" to the engine {self.engine!r}" if name == "strategy" else ""
                 raise OptionError(name, value, f"is unknown{to}; choose one of {', '.join(allowed)}.")
+        if self.strategy == "tpe":
+            _check_optuna()
         if self.classifier is not None and self.engine != "defc":
             reason = "is an option of the engine 'defc'; name that engine, or leave it out."
             raise OptionError("classifier", self.classifier, reason)
@@ -209,6 +211,14 @@ class SearchOptions:
         if self.engine == "defc" and self.methods is not None:
             reason = "names methods, but the engine 'defc' makes its own; leave one of the two out."
             raise OptionError("methods", self.methods, reason)
+
+
+def _check_optuna() -> None:
+    """Raise OptionError where the library of the strategy is missing."""
+    from proxembed.study.optuna_study import REMEDY, optuna_installed
+
+    if not optuna_installed():
+        raise OptionError("strategy", "tpe", f"needs optuna, which is not installed: {REMEDY}, or take 'auto'.")
 
 
 @dataclass(frozen=True)

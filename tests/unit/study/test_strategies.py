@@ -134,7 +134,11 @@ def test_a_planted_strategy_searches_models(registry):
 def test_a_name_is_registered_once(registry):
     with pytest.raises(ValueError, match="'random' is registered for methods already"):
         register("random")(MethodStrategy)
-    assert set(registry["methods"]) == {"halving", "random"} and set(registry["models"]) == {"reduced8", "ga", "random"}
+    assert set(registry["methods"]) == {"halving", "random", "tpe", "auto"} and set(registry["models"]) == {
+        "reduced8",
+        "ga",
+        "random",
+    }
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -1,0 +1,68 @@
+"""Which strategy of search finds the better embedding with the same work?
+
+Of each set ROWS training rows are searched by each strategy with each budget and seed (counted work, so that load does
+not count), and the best so far is scored on the test rows that the set names. "tpe" needs optuna, "auto" proposes by it
+where it is installed. A ratio below 1 is a smaller value than that of halving.
+"""
+
+import argparse
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from proxembed import EmbeddingSearch
+from proxembed.data import read
+from proxembed.evaluate.measures import MEASURES
+from proxembed.evaluate.part import make_part
+from proxembed.model import training_labels
+from proxembed.study.optuna_study import optuna_installed
+from proxembed.study.trials import run_trial
+from proxembed.targets.labels import LabelMatrix
+
+MEASURE = MEASURES["macro average precision"]
+
+
+def held_out(data, rows: np.ndarray, strategy: str, work: float, seed: int) -> tuple[float, int]:
+    """The precision of the choice on the test rows, and the number of trials."""
+    train = data.take(rows)
+    search = EmbeddingSearch(strategy=strategy, max_work=work, max_trials=None, max_seconds=None, refit=False)
+    search.set_params(random_state=seed).fit(train.X, training_labels(train))
+    best = search.leaders_[0]
+    part = make_part(data.X, LabelMatrix.of(data.y), rows, data.test_idx, search.scaling_)
+    return run_trial(best, part, (best.n_components,), MEASURE).curve[best.n_components], len(search.trials_)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sets", default="emotions,birds,yeast,scene")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=400)
+    parser.add_argument("--work", default="30", help="budgets, in units of work")
+    options = parser.parse_args()
+    names = ["halving", "random", *(["tpe"] if optuna_installed() else []), "auto"]
+    found: dict[str, list[float]] = {name: [] for name in names}
+    print(f"{'set':10s} {'seed':>4s} {'work':>5s} " + " ".join(f"{name:>14s}" for name in names), flush=True)
+    for each in options.sets.split(","):
+        data = read(Path(os.environ.get("PROXEMBED_DATA", "../shared/data")) / f"{each}.npz")
+        for seed in range(options.seeds):
+            rows = np.sort(np.random.default_rng(seed).permutation(data.train_idx)[: options.rows])
+            for work in map(float, options.work.split(",")):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    values = [held_out(data, rows, name, work, seed) for name in names]
+                for name, (value, _) in zip(names, values, strict=True):
+                    found[name].append(value)
+                cells = " ".join(f"{value:9.4f} ({n:2d})" for value, n in values)
+                print(f"{each:10s} {seed:4d} {work:5g} {cells}", flush=True)
+    halving = np.mean(found["halving"])
+    for name in names:
+        gap = np.array(found[name]) - np.array(found["halving"])
+        error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
+        print(f"{name:8s} mean {np.mean(found[name]):.4f}, ratio to halving {np.mean(found[name]) / halving:.4f}, "
+              f"gain {gap.mean():+.4f} (se {error:.4f})")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
