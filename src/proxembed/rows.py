@@ -185,6 +185,10 @@ class Rows:
             self._searches[key] = (work(), algorithm)
         return self._searches[key][0]
 
+    def _weighed_sums(self, W: LowRank) -> np.ndarray | None:
+        """F'1 of the weighed factor, where it is not that of its rows."""
+        return None
+
     def weigh(self, W, same_class: bool = True):
         """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class.
 
@@ -201,7 +205,7 @@ class Rows:
         scale = sparse.diags_array(reciprocal(self.labels.m))
         factor = scale @ sparse.csc_array(W.F)
         if self.weighting == "mimj" or not same_class:
-            return LowRank(sparse.csc_array(factor), W.S)
+            return LowRank(sparse.csc_array(factor), W.S, sums=self._weighed_sums(W))
         return _times_shared_labels(LowRank(factor, W.S), self.labels.Y)
 
 
@@ -226,6 +230,9 @@ class BlockRows(Rows):
     def ones(self) -> np.ndarray:
         """Uniform weights of the rows of this block."""
         return np.ones(self.X.shape[0])
+
+    def _weighed_sums(self, W: LowRank) -> np.ndarray | None:
+        return self.labels.shares if W.F is self.labels.Y else np.array([float(self.n - self.labels.bare)])
 
     def squared_norm(self, center: np.ndarray | None) -> float:
         """The sum of squares of the rows of all blocks; NaN before it is known."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import float_matrix, largest_entry
+from .sources import RowBlocks
 from .targets.values import MOMENTS, refuse_equal_names
 
 FILL = (
@@ -59,6 +60,11 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
     for what is no matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit
     for numbers that cannot be squared.
     """
+    if isinstance(X, RowBlocks):
+        raise ValueError(
+            f"{type(estimator).__name__} does not take blocks of rows here. Pass X as an array: one block, or "
+            "RowBlocks.stacked() where all rows fit in memory."
+        )
     refuse_malformed(X)
     refuse_masked(X)
     if hasattr(X, "columns"):

@@ -27,6 +27,7 @@ class Wrapper(SpectralEmbedder, abstract=True):
     )
 
     members = ("method",)
+    needs_all_rows = "what it makes of the features is learned from all rows"
 
     def default_method(self) -> SpectralEmbedder:
         """The method that None stands for."""

@@ -11,6 +11,7 @@ from sklearn.base import clone
 import strategies
 from invariants.cases import assert_same_gram, fitted, gram_distance, on_cases
 from proxembed import (
+    BSML,
     CCA,
     DMLDA,
     FDA,
@@ -154,6 +155,17 @@ def test_forms_of_labels_that_a_block_alone_does_not_tell():
         OPLS().fit(RowBlocks([(X[:100], Y[:100]), (X[100:], Y[100:, :3])]))
 
 
+@pytest.mark.parametrize(
+    "method", [CopyLDA(), MLDA(), DMLDA(ridge=0.1), MESD(weighting="mimj"), MESD(MMC(), weighting="mimj")]
+)
+def test_rows_without_labels_weigh_what_they_do_in_memory(method):
+    X, Y = told()
+    Y[::5] = 0
+    Y[:9] = 0  # a whole block
+    found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=9)), clone(method).fit(X, Y)
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+
+
 def test_a_label_that_no_row_has():
     X, Y = told()
     Y[:, 1] = 0
@@ -278,9 +290,9 @@ def test_memory_is_that_of_some_blocks():
     ("method", "words"),
     [
         (LPP(), "LPP cannot be fitted on blocks: it links pairs of rows"),
-        (Kernelized(OPLS()), "Kernelized cannot be fitted on blocks"),
+        (Kernelized(OPLS()), "Kernelized cannot be fitted on blocks: what it makes of the features"),
         (SLVM(), "MLSI finds the same kind of variables"),
-        (MESD(weighting="mimj"), 'weighting="none" do not'),
+        (MESD(weighting="printed"), 'with "none" or "mimj" do not'),
         (MVMD(balance="trace"), "balance=None does not"),
     ],
 )
@@ -288,6 +300,12 @@ def test_methods_that_need_all_rows_say_so(method, words):
     X, Y = told()
     with pytest.raises(ValueError, match=words):
         method.fit(RowBlocks.from_arrays(X, Y))
+
+
+def test_estimators_that_are_no_methods_take_no_blocks():
+    X, Y = told()
+    with pytest.raises(ValueError, match="BSML does not take blocks of rows here"):
+        BSML().fit(RowBlocks.from_arrays(X, Y), Y)
 
 
 @pytest.mark.parametrize(

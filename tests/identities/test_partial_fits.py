@@ -175,7 +175,7 @@ def test_methods_without_partial_fits():
         (MLDA(), "fit it on RowBlocks, which are read twice"),
         (MDDM(label_kernel="rbf"), "fit it on RowBlocks"),
         (HSL(), "fit it on RowBlocks"),
-        (MESD(weighting="printed"), "weigh pairs of copies"),
+        (MESD(weighting="printed"), "weighs pairs of copies"),
     ):
         assert not hasattr(method, "partial_fit") and not hasattr(method, "merge")
         with pytest.raises(AttributeError) as raised:

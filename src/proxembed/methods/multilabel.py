@@ -69,14 +69,15 @@ class MESD(Wrapper):
     )
 
     needs_all_rows = (
-        'its method needs all rows, or weighting="mimj" and "printed" weigh pairs of copies; FDA and MMC with '
-        'weighting="none" do not'
+        'its method needs all rows, or weighting="printed" weighs pairs of copies; FDA and MMC with "none" or "mimj" '
+        "do not"
     )
 
     @property
     def from_sums(self):
-        """As the wrapped method has it, where copies weigh one."""
-        return self.member("method").from_sums if self.weighting == "none" else None
+        """As the wrapped method has it, where copies weigh one; under "mimj" all labels come first."""
+        inner = self.member("method").from_sums
+        return {"none": inner, "mimj": inner and "labels"}.get(self.weighting)
 
     @property
     def positive_only(self):
