@@ -39,7 +39,7 @@ class Block:
     @classmethod
     def of(cls, X: Matrix, weight: float) -> Block:
         """The block of the rows X of fit, (n, d) array or CSR."""
-        unit, n, width = unit_of(X), *X.shape
+        (n, width), unit = X.shape, unit_of(X)
         rows = CentredMatrix.centred(over(X, unit), np.ones(n))
         size = 0.0 if rows.constant else unit * float(np.sqrt(max(rows.squared_norm(), 0.0) / n))
         return cls(None if sparse.issparse(X) else unit * rows.mean, size, float(weight), width)
