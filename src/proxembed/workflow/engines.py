@@ -112,6 +112,12 @@ class Found:
         }
 
     @property
+    def laid_out(self) -> bool:
+        """Whether a layout was tried, or leads."""
+        tried = (trial["method"] for trial in self.trials if trial["complete"])
+        return any(name.startswith("Layout(") for name in (*tried, *(name for name, _ in self.leaders)))
+
+    @property
     def sizes(self) -> set[int]:
         """The sizes of the leaders."""
         return {method.n_components for _, method in self.leaders}

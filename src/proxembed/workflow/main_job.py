@@ -229,6 +229,8 @@ def run_search(
             found = run_engine(options, dataset, split, progress, plan, storage)
         arms = None if storage is None else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
         plan.settle(found.leaders, found.work)
+        if options.goal == "map" and not found.laid_out:
+            plan.too_dear.append(f"no layouts, which are forecast above {plan.dearest:.3g} units of work or do not fit")
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         study = storage if storage is not None and storage.begun else None

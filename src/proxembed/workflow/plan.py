@@ -91,6 +91,8 @@ class Plan:
         Kinds of scaling that each training part is tried with.
     whole_rows : bool
         Whether there are rows whose labels are all known.
+    too_dear : list of str
+        What the search had to leave out.
     by_clock : list of str
         What the emergency clock decided.
     """
@@ -106,6 +108,7 @@ class Plan:
     whole_rows: bool = True
     cuts: Cuts = field(init=False)
     phases: dict[str, float] = field(init=False)
+    too_dear: list[str] = field(default_factory=list)
     by_clock: list[str] = field(default_factory=list)
 
     def __post_init__(self):
@@ -285,7 +288,7 @@ class Plan:
             found.append(f"kernels with at most {cuts.prototypes} prototypes")
         if cuts.sizes != self.sizes:
             found.append(f"sizes {', '.join(map(str, cuts.sizes))} alone")
-        return found + [f"the clock decided: {text}" for text in self.by_clock]
+        return found + self.too_dear + [f"the clock decided: {text}" for text in self.by_clock]
 
     @property
     def forecast_line(self) -> str:

@@ -141,6 +141,13 @@ def test_for_a_map_the_candidates_are_layouts():
     assert found.record["summary"]["choice"]["mean"] == max(tried.values()), "the inner folds have chosen"
 
 
+def test_a_map_without_layouts_says_so(data):
+    options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0}
+    found = proxembed.search(*data, **options, max_work=3)
+    assert found.name == "OPLS" and not any("Layout" in trial["method"] for trial in found.record["search"]["trials"])
+    assert "no layouts, which are forecast above 0.375 units of work or do not fit" in found.report()
+
+
 def test_a_result_draws_its_map(data):
     found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
     panel = found.record["map"]["panels"][1]
