@@ -282,20 +282,20 @@ def middle_cut(name: str, width: int = 22) -> str:
 
 
 def trials_view(search: dict | None) -> list[dict]:
-    """The trials of a search, best first, with parameters as words."""
+    """The trials of a search, best first, with parameters as words; their scores are those on final folds, if any."""
     trials = search.get("trials") if search else None
     rows = []
     for trial in trials if isinstance(trials, list) else []:
-        scores = trial.get("scores")
-        scores = list(scores.values()) if isinstance(scores, dict) else scores if isinstance(scores, list) else [scores]
-        known = [score for score in scores if isinstance(score, int | float)]
+        scores = trial.get("final") or trial.get("scores")
+        known = {k: score for k, score in (scores or {}).items() if isinstance(score, int | float)}
+        size = max(known, key=known.__getitem__, default=None)
         parameters = trial.get("params") or {}
         words = (
             ", ".join(f"{key} = {value}" for key, value in parameters.items()) if isinstance(parameters, dict) else ""
         )
-        best = max(known, default=None)
-        facts = {name: trial.get(name) for name in ("k", "seconds", "failure")}
-        rows.append({"method": str(trial.get("method")), "params": short_name(words), "score": best, **facts})
+        found = {"score": known.get(size), "k": trial.get("k") if size is None else int(size)}
+        facts = {name: trial.get(name) for name in ("seconds", "failure")}
+        rows.append({"method": str(trial.get("method")), "params": short_name(words), **found, **facts})
     return sorted(rows, key=lambda row: -math.inf if row["score"] is None else row["score"], reverse=True)[:300]
 
 

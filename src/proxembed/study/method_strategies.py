@@ -166,7 +166,8 @@ class MethodStrategy(Strategy):
     def final(self, study: Study) -> Batches:
         """The best trials on the folds of the choice, where these are not those of the race; then, where maps are asked
         for, layouts of the best of them."""
-        if study.evaluator.final not in study.evaluator.rungs and len(entrants := finalists(study.trials)) > 1:
+        entrants, least = finalists(study.trials), 1 if study.evaluator.layouts else 2
+        if study.evaluator.final not in study.evaluator.rungs and len(entrants) >= least:
             yield from self.rung(study, entrants, study.evaluator.final, keep=map_share(study))
         for layout in layouts_of_best(study) if study.evaluator.layouts else []:
             if entered := self.entered(study, layout):

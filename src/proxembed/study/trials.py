@@ -179,17 +179,19 @@ class MethodTrial(Trial):
         return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
 
     def plain(self) -> dict[str, Any]:
-        """The trial as plain data, with its scores on the most rows that it came to, and those on final folds."""
-        score, k = self.best(self.furthest)
+        """The trial as plain data, with its scores on the most rows of the race that it came to, and those on final
+        folds; of a trial without a part in the race these stand for both."""
+        shown = self.furthest if self.at(self.furthest) else self.final
+        score, k = self.best(shown)
         own = self.final not in self.rungs and self.has(self.final)
         return {
             "method": self.title,
             "params": settings(self.config),
             "k": k or None,
             "score": score,
-            "scores": self.means(self.furthest),
-            "by_fold": self.by_fold(self.furthest, k),
-            "rows": self.furthest.rows,
+            "scores": self.means(shown),
+            "by_fold": self.by_fold(shown, k),
+            "rows": shown.rows,
             "complete": self.complete,
             "final": self.means(self.final) if own else None,
             "seconds": self.seconds,

@@ -114,7 +114,7 @@ class Found:
     @property
     def laid_out(self) -> bool:
         """Whether a layout was tried, or leads."""
-        tried = (trial["method"] for trial in self.trials if trial["complete"])
+        tried = (trial["method"] for trial in self.trials if trial["complete"] or trial.get("final"))
         return any(name.startswith("Layout(") for name in (*tried, *(name for name, _ in self.leaders)))
 
     @property

@@ -123,6 +123,6 @@ def made_record(n: int = 400, c: int = 8, d: int = 64, hostile: bool = True, sec
         label_table=label_section(names, counts, ap, embedded, rng.normal(0, 0.1, c), rng.uniform(0.01, 0.1, c)),
         components=made_components(names),
         proximity=proximity_section(turned, [("Kernelized(OPLS)", Z), ("shuffled <labels>", noise)], Y, names),
-        search={"trials": [{"method": "OPLS", "params": {"ridge": 0.1}, "scores": [0.7], "seconds": 1.0}],
+        search={"trials": [{"method": "OPLS", "params": {"ridge": 0.1}, "scores": {"2": 0.7}, "seconds": 1.0}],
                 "seconds": 60.0, "chosen": {"method": "Kernelized(OPLS)", "k": 20}},
     )  # fmt: skip

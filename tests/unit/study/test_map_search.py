@@ -8,6 +8,7 @@ from proxembed import MDDM, OPLS, ClassicalMDS, EmbeddingSearch, Kernelized, Lay
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
+from proxembed.report.views import trials_view
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.study.fold_parts import FoldParts
@@ -83,3 +84,15 @@ def test_finalists_come_in_the_order_of_the_best_of_each_family():
     made = {"rungs": (rung,), "final": rung}
     trials = [MethodTrial(OPLS(), title, {(10, 0): Outcome({2: s}, 0.0)}, **made) for title, s in scored]
     assert [(t.title, t.score) for t in finalists(reversed(trials))] == [scored[i] for i in (0, 1, 2, 3, 4)]
+
+
+def test_a_layout_of_the_final_folds_tells_of_its_scores_there(groups):
+    X, group = groups
+    options = {"max_trials": 1, "cv": 2, "final_cv": 2, "measure": "Jaccard@10", "max_seconds": None, "refit": False}
+    found = EmbeddingSearch("opls", n_components=[5], layouts=True, **options).fit(X, group)
+    assert found.final_ and found.n_choice_folds_ == 2 and found.n_chosen_from_ == 2
+    plane, layout = found.trials_
+    assert plane["complete"] and list(plane["final"]) == [2, 5] and not layout["complete"]
+    assert layout["final"] == layout["scores"] == {2: layout["score"]} and layout["k"] == 2 and layout["score"] > 0.5
+    shown = {row["method"]: (row["k"], row["score"]) for row in trials_view({"trials": found.trials_})}
+    assert shown == {"OPLS": (5, plane["final"][5]), "Layout(OPLS)": (2, layout["score"])}
