@@ -3,10 +3,11 @@
     python bench/maps.py [emotions birds scene yeast digits]     # needs proxembed[maps]
 
 Mean Jaccard@10 on maps of two coordinates. "new" is of held-out rows and their neighbours among the training rows, "in"
-of training rows among themselves, "new-new" of held-out rows among themselves; of shuffled training labels ("null")
-each should be at chance. A random third of the rows is held out (seed 0), of which maps see nothing; there are at most
-1,206 training rows. The honest map places training rows by models of folds that have not seen them. digits are those
-of scikit-learn, ten classes; the others come from $PROXEMBED_DATA, or the folder shared/data beside the checkout.
+of training rows among themselves, "new-new" of held-out rows among themselves; "null" is of shuffled training labels,
+of which the honest map alone has training rows at chance, too. A random third of the rows is held out (seed 0), of
+which maps see nothing; there are at most 1,206 training rows. The honest map places training rows by models of folds
+that have not seen them. digits are those of scikit-learn, ten classes; the others come from $PROXEMBED_DATA, or the
+folder shared/data beside the checkout.
 """
 
 import os
