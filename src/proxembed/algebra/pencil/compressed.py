@@ -235,9 +235,13 @@ class Compression:
     def _gram(self, j: int, own: bool = False) -> np.ndarray:
         """X'diag(w_j)X of the centred rows; about the mean under w_j itself where ``own``."""
         G = self.moments.gram(j)
+        first, mass = self.moments.firsts[j], self.moments.masses[j]
         if own:
-            first = self.moments.firsts[j]
-            G -= np.outer(first, first / self.moments.masses[j])
+            G -= np.outer(first, first / mass)
+        elif self.centred:  # rounding has moved the mean
+            moved = self.moments.firsts[self.demand.offset] / self.moments.masses[self.demand.offset]
+            cross = np.outer(first - (mass / 2) * moved, moved)
+            G -= cross + cross.T
         share = 16 * EPS if self.sparse else (16 * EPS) ** 2
         gone = self.constant | (
             self.centred & (np.abs(np.diag(G)) <= abs(self.moments.masses[j]) * share * self.mean**2)
