@@ -53,7 +53,7 @@ class Moments:
     masses, firsts, counts : sum w_j, sum w_j (x - o) and the rows with w_j != 0, for each j.
     products, factor_sums, squares : sum (x - o)f' (d, p), sum f and sum f^2 (p,).
     inner : sum ff' (p, p), or None.
-    norms : (d,) sum (x - o)^2 of each feature.
+    norms : (d,) sum (x - o)^2 of each feature, where no Gram matrix is formed (else of no entries).
     first, varies : (d,) the first row, and whether a feature has another value in some row.
     filled : (d,) rows with a stored entry, of sparse rows.
 
@@ -73,7 +73,7 @@ class Moments:
         self.masses, self.firsts, self.counts = np.zeros(weights), np.zeros((weights, d)), np.zeros(weights)
         self.products, self.factor_sums, self.squares = np.zeros((d, p)), np.zeros(p), np.zeros(p)
         self.inner = np.zeros((p, p)) if inner else None
-        self.norms = np.zeros(d)
+        self.norms = np.zeros(0 if formed else d)
         self.first, self.varies, self.filled = np.zeros(d), np.zeros(d, dtype=bool), np.zeros(d)
         # Row weights that have been equal in all rows share a Gram matrix, that of the first of them.
         self.shared = {j: min(formed) for j in sorted(formed)}
@@ -146,7 +146,8 @@ class Moments:
             self.firsts[j] += first + mass * shift
             self.masses[j] += mass
             self.counts[j] += np.count_nonzero(beside[j])
-        self.norms += np.einsum("ij,ij->j", rows, rows) + (2 * joint[:, F.shape[1]] + len(rows) * shift) * shift
+        if len(self.norms):
+            self.norms += np.einsum("ij,ij->j", rows, rows) + (2 * joint[:, F.shape[1]] + len(rows) * shift) * shift
         sums = F.sum(axis=0)
         self.products += joint[:, : F.shape[1]] + np.outer(shift, sums)
         self.factor_sums += sums
@@ -167,7 +168,7 @@ class Moments:
         rest = Moments(X.shape[1], len(weights), len(self.squares), inner=self.inner is not None)
         rest.n, rest.raw, rest.shared = X.shape[0], True, dict(self.shared)
         rest.first, rest.filled = X[[0]].toarray().ravel(), np.bincount(X.indices, minlength=X.shape[1])
-        rest.norms = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
+        rest.norms = np.bincount(X.indices, X.data**2, minlength=X.shape[1])[: len(self.norms)]
         rest.varies = X.max(axis=0).toarray().ravel() != X.min(axis=0).toarray().ravel()
         for j, w in enumerate(weights):
             ones = np.ones(X.shape[0]) if w is None else w
@@ -227,7 +228,8 @@ class Moments:
         if self.n and np.any(shift):
             for j, gram in self._grams.items():
                 _add_move(gram, self.firsts[j], self.masses[j], shift)
-            self.norms += (2 * self.firsts[0] + self.masses[0] * shift) * shift
+            if len(self.norms):
+                self.norms += (2 * self.firsts[0] + self.masses[0] * shift) * shift
             self.firsts += np.outer(self.masses, shift)
             self.products += np.outer(shift, self.factor_sums)
         self.origin = origin.copy()

@@ -271,7 +271,8 @@ class Compression:
         A sparse feature with a zero varies as much as it is far from the origin.
         """
         far = self.sparse and self.centred and np.any(self.moments.filled == self.moments.n)
-        return (self._noise(self.moments.n), float(np.sum(self.moments.norms))) if far else (0.0, 0.0)
+        scatter = float(np.sum(self.moments.norms if self.s is None else self.s**2))
+        return (self._noise(self.moments.n), scatter) if far else (0.0, 0.0)
 
     def target_moments(self) -> np.ndarray:
         """V'Xc'WT of the target T, r x q."""
