@@ -22,10 +22,10 @@ CONTENDERS = {
     RIVAL: None,
     "PCA": None,
     "PLS": None,
-    "OPLS, ridge 0.1": 1.5,
-    "OPLS, float32": None,
+    "OPLS ridge 0.1": 1.5,
+    "OPLS float32": None,
     "OPLS": None,
-    "CopyLDA, ridge 0.1": None,
+    "CopyLDA ridge 0.1": None,
 }
 MEMORY_LIMIT = 1024  # MiB
 TAGS = [f"tag{k}" for k in range(LABELS)]
@@ -70,7 +70,7 @@ def task(name: str, file: Path):
         "PCA": PCA(n_components=LABELS),
         "PLS": PLS(),
         "OPLS": OPLS(),
-        "CopyLDA, ridge 0.1": CopyLDA(ridge=0.1),
+        "CopyLDA ridge 0.1": CopyLDA(ridge=0.1),
     }.get(name, OPLS(ridge=0.1))
     return lambda: estimator.fit(blocks)
 

@@ -14,7 +14,7 @@ from measure import arguments, chosen, fit_arguments, fix_threads, own_process, 
 
 LABELS, NNZ, PART = 50, 80, 100_000
 SIZES = {False: (2_000_000, 200_000), True: (20_000, 6_000)}
-NAMES = ("read", "PLS", "OPLS, ridge 1", "CCA, ridge 1")
+NAMES = ("read", "PLS", "OPLS ridge 1", "CCA ridge 1")
 MEMORY_LIMIT = 2048  # MiB
 
 
@@ -70,7 +70,7 @@ def one_fit(folder: Path, name: str) -> None:
     d, readings = int((folder / "d").read_text()), []
     source = RowBlocks.from_csr(sorted(folder.glob("part*")), d, sorted(folder.glob("y*.npy")), block_rows=PART // 4)
     rows = RowBlocks(lambda: readings.append(1) or iter(source))
-    methods = {"PLS": PLS(), "OPLS, ridge 1": OPLS(ridge=1.0), "CCA, ridge 1": CCA(ridge=1.0)}
+    methods = {"PLS": PLS(), "OPLS ridge 1": OPLS(ridge=1.0), "CCA ridge 1": CCA(ridge=1.0)}
     memory = ArrayMemory()
     memory.start()
     begin, processor = time.perf_counter(), time.process_time()
