@@ -9,6 +9,7 @@ from numbers import Integral
 from os import PathLike
 from typing import Any
 
+import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
@@ -97,6 +98,10 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
             raise ValueError(
                 f"{parameter}={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter."
+            )
+        if not isinstance(cv, Integral) and not hasattr(cv, "get_n_splits") and not np.iterable(cv):
+            raise ValueError(
+                f"{parameter}={shown(cv)} must be a number of folds, a splitter, or a list of (training, held-out) rows."
             )
         if isinstance(cv, Integral):
             cv = (StratifiedFolds if groups is None else GroupFolds)(int(cv), random_state=seed)
