@@ -100,9 +100,8 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
                 f"{parameter}={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter."
             )
         if not isinstance(cv, Integral) and not hasattr(cv, "get_n_splits") and not np.iterable(cv):
-            raise ValueError(
-                f"{parameter}={shown(cv)} must be a number of folds, a splitter, or a list of (training, held-out) rows."
-            )
+            allowed = "a number of folds, a splitter, or a list of (training, held-out) rows"
+            raise ValueError(f"{parameter}={shown(cv)} must be {allowed}.")
         if isinstance(cv, Integral):
             cv = (StratifiedFolds if groups is None else GroupFolds)(int(cv), random_state=seed)
         return as_splits(cv, X, labels, groups)
