@@ -113,11 +113,12 @@ class PartialFits:
         >>> one.merge(two).eigenvalues_
         array([8.])
         """
-        if type(other) is not type(self) or "sums_" not in vars(other) or "sums_" not in vars(self):
-            raise ValueError(
-                f"merge needs two partly fitted estimators of one class, not {type(self).__name__} and "
-                f"{type(other).__name__}, each after partial_fit."
-            )
+        if type(other) is not type(self):
+            names = f"{type(self).__name__} and {type(other).__name__}"
+            raise ValueError(f"merge needs two estimators of one class, not {names}.")
+        if "sums_" not in vars(other) or "sums_" not in vars(self):
+            name = type(self).__name__
+            raise ValueError(f"merge needs two partly fitted {name} estimators; call partial_fit on each first.")
         if _template_parameters(self) != _template_parameters(other):
             raise ValueError("merge needs estimators with the same parameters; build both from one by clone().")
         same = np.array_equal(*(getattr(one, "feature_names_in_", []) for one in (self, other)))

@@ -217,7 +217,7 @@ def test_too_few_rows_are_an_error_when_a_result_is_asked_for():
         (lambda X, Y: FDA().partial_fit(X[:3], ["a", "b", "c"], classes=["a", "b"]), "label 'c', which is not among"),
         (lambda X, Y: OPLS().partial_fit(X, Y).partial_fit(X, Y[:, :3]), "the same columns"),
         (lambda X, Y: OPLS().partial_fit(X, Y).merge(CopyLDA().partial_fit(X, Y)), "of one class"),
-        (lambda X, Y: OPLS().partial_fit(X, Y).merge(OPLS().fit(X, Y)), "after partial_fit"),
+        (lambda X, Y: OPLS().partial_fit(X, Y).merge(OPLS().fit(X, Y)), "call partial_fit on each first"),
         (lambda X, Y: MLLS().partial_fit(X, Y).merge(MLLS(beta=2.0).partial_fit(X, Y)), "the same parameters"),
         (lambda X, Y: OPLS().partial_fit(X, Y).merge(OPLS().partial_fit(X[:, :5], Y)), "7 here, 5 there"),
         (lambda X, Y: MESD().partial_fit(X, Y).merge(MESD(MMC()).partial_fit(X, Y)), "the same parameters"),

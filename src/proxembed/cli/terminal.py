@@ -116,7 +116,12 @@ def leaderboard_table(summary: dict):
     from proxembed.report import score_text
     from proxembed.report.views import shown_measures
 
-    facts, names = summary["dataset"], shown_measures(summary)
+    facts = summary["dataset"]
+    shown = shown_measures(summary)
+    measured = [
+        name for name in shown[1:] if any(score_text(entry["scores"][name]) != "–" for entry in summary["best"])
+    ]
+    names = [shown[0], *measured]
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} label{'s' * (facts['labels'] != 1)}"
     title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds of {rows_of_folds(summary):,} rows ± s.e."
     table = Table(
@@ -131,7 +136,9 @@ def leaderboard_table(summary: dict):
     table.add_column("arm", min_width=19, overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
     for name in names:
-        heading = name.replace("macro average precision", "macro AP").replace(" (", "\n(")
+        heading = (
+            name.replace("macro average precision", "macro AP").replace("new-new ", "new-new\n").replace(" (", "\n(")
+        )
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("s/fold", justify="right", no_wrap=True)
     for entry in summary["best"]:
@@ -181,7 +188,13 @@ def print_summary(
     for entry in tested:
         console.print(Text(contrast_text(entry)))
     if summary["notes"]:
-        console.print(Text(f"{len(summary['notes'])} warnings of the methods are listed on the page."))
+        count = len(summary["notes"])
+        listed = (
+            "1 note (a warning, or a rival left out) is"
+            if count == 1
+            else f"{count} notes (warnings, rivals left out) are"
+        )
+        console.print(Text(f"{listed} listed on the page."))
     for line in cuts:
         console.print(Text(f"for the budget: {line}"))
     if repeat:

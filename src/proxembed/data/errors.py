@@ -21,7 +21,7 @@ class DataError(ValueError):
     def at(cls, path: str | Path, line: int | None, reason: str, remedy: str) -> DataError:
         """Error for a place in a file; `line` counts from 1 and is None where no line is at fault."""
         place = str(path) if line is None else f"{path}, line {line}"
-        return cls(f"{place}: {reason}; {remedy}.")
+        return cls(f"{place}: {reason}; {remedy}{'' if remedy.endswith('?') else '.'}")
 
 
 class TableFaults(DataError):

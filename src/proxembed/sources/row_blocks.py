@@ -259,7 +259,8 @@ def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list:
         return [(part, opened) for part in parts]
     files = _paths(y)
     if len(files) != len(parts):
-        raise ValueError(f"X has {len(parts)} parts and y {len(files)} files; pass one file of labels for each part.")
+        counts = f"{len(parts)} part{'s' * (len(parts) != 1)} and y {len(files)} file{'s' * (len(files) != 1)}"
+        raise ValueError(f"X has {counts}; pass one file of labels for each part.")
     return [(part, _mapped(file)) for part, file in zip(parts, files, strict=True)]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,12 +16,13 @@ from proxembed.data.parquet import frame_bytes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
+from proxembed.sources import RowBlocks
 from proxembed.splits.splits import Split, holdout_split, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
-from .options import OptionError
+from .options import CompareOptions, OptionError, SearchOptions
 
 OPENML = "openml:"
 LEAST_ROWS = 4
@@ -57,7 +59,7 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     """
     given = {name: value for name, value in columns.items() if value is not None}
     if unknown := set(given) - set(OF_FILES):
-        raise TypeError(f"{sorted(unknown)[0]} is no option; those of a file are {', '.join(OF_FILES)}, groups, test.")
+        raise TypeError(_unknown_option(sorted(unknown)[0]))
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
@@ -74,7 +76,25 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     return _of_arrays(X, y, groups, test)
 
 
+def _unknown_option(name: str) -> str:
+    known = (
+        *OF_FILES,
+        "groups",
+        "test",
+        *(field.name for kind in (SearchOptions, CompareOptions) for field in fields(kind)),
+    )
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"{name} is no option; did you mean {near[0]}?"
+    return f"{name} is no option; those of a file are {', '.join(OF_FILES)}, groups, test."
+
+
 def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
+    if isinstance(X, RowBlocks):
+        raise ValueError(
+            "X is RowBlocks; searches and comparisons take rows in memory. Pass a sample of the rows and its labels, "
+            "then fit the method that is found on the blocks."
+        )
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)

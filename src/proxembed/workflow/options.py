@@ -46,7 +46,7 @@ def check_limits(
     """
     if not _whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
         raise OptionError("n_jobs", n_jobs, "must be a number of processes above 0, or -1 for one per core.")
-    if max_seconds is not None and not max_seconds > 0:
+    if max_seconds is not None and (not isinstance(max_seconds, Real) or not max_seconds > 0):
         raise OptionError("max_seconds", max_seconds, "must be a number of seconds above 0.")
     if max_work is not None and (
         isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work <= 1e12

@@ -48,7 +48,11 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
         "failed, counted as 0: all features: ValueError",
     ):
         assert text in words
-    assert "OPLS - PCA: -0.100" in words and "1 warnings" in words and "written: index.html" in words
+    assert (
+        "OPLS - PCA: -0.100" in words
+        and "1 note (a warning, or a rival left out) is listed on the page" in words
+        and "written: index.html" in words
+    )
 
 
 def test_a_contrast_in_words(entry):
@@ -60,6 +64,18 @@ def test_names_with_markup_stay_text(capsys):
     print_summary(make_summary("[red]x[/red]"), [], [])
     assert "[red]x[/red]" in capsys.readouterr().out
     assert leaderboard_table(make_summary("[/]")).row_count == 2
+
+
+def test_a_measure_without_a_value_has_no_column_and_80_columns_suffice(capsys):
+    near, new = "Jaccard@10 (cosine kNN)", "new-new Jaccard@10 (cosine kNN)"
+    summary = make_summary("logistic regression")
+    summary["measures"] = [NAME, near, new]
+    for value in (0.25, None, float("nan")):
+        for entry in summary["best"]:
+            entry["scores"] |= {near: entry["scores"][NAME], new: {"mean": value, "standard_error": None}}
+        print_summary(summary, [])
+        shown = capsys.readouterr().out
+        assert "  0.10" in shown and ("new-new" in shown) == (value == 0.25)
 
 
 def test_progress_never_goes_to_standard_output(capsys):

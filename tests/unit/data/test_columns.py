@@ -31,7 +31,7 @@ def test_a_column_whose_name_looks_like_a_glob_is_named_in_full():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (Columns(labels=("topics",)), "f.csv: labels 'topics' names no column of the file; did you mean 'topic_b'."),
+        (Columns(labels=("topics",)), "f.csv: labels 'topics' names no column of the file; did you mean 'topic_b'?"),
         (Columns(drop=("zz*",)), "drop 'zz*' names no column of the file; its columns are 'id', 'topic_a'"),
         (Columns(id="topic_*"), "id 'topic_*' matches 3 columns; name one column."),
         (Columns(id="id", groups="id"), "column 'id' is named for both id and groups; name it once."),
@@ -70,5 +70,9 @@ def test_a_file_that_lacks_columns_is_told_which():
     required(["a"], ["a", "b"], FILE, "the model")
     with pytest.raises(DataError) as caught:
         required(["a", "hue", "c"], ["a", "hues"], FILE, "the model")
-    expected = "f.csv: column 'hue' and 1 more of the model is missing; did you mean 'hues'; give a file with the same"
+    expected = (
+        "f.csv: columns 'hue' and 1 more of the model are missing; did you mean 'hues'? Give a file with the same"
+    )
     assert str(caught.value).startswith(expected)
+    with pytest.raises(DataError, match="column 'zz' of the model is missing; its columns are 'a'; give a file"):
+        required(["zz"], ["a"], FILE, "the model")

@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import proxembed
+from proxembed import RowBlocks
 from proxembed.cli import app
 from proxembed.data import Dataset
 from proxembed.workflow.labelled_data import check_labels, labelled_data
@@ -112,9 +113,20 @@ def test_arguments_that_do_not_fit_each_other(arguments, message):
         labelled_data(*arguments[0], **arguments[1])
 
 
+def test_blocks_of_rows_are_refused_with_the_remedy():
+    rows = RowBlocks.from_arrays(np.ones((4, 2)), np.array([0, 1, 0, 1]))
+    with pytest.raises(ValueError, match="take rows in memory. Pass a sample of the rows and its labels"):
+        labelled_data(rows)
+
+
 def test_an_unknown_option_is_named():
-    with pytest.raises(TypeError, match="label is no option"):
-        labelled_data("t.csv", label="a")
+    for name, remedy in {
+        "label": "did you mean labels",
+        "max_second": "did you mean max_seconds",
+        "q": "those of a file are",
+    }.items():
+        with pytest.raises(TypeError, match=f"{name} is no option; {remedy}"):
+            labelled_data("t.csv", **{name: "a"})
 
 
 MESSY = {

@@ -140,7 +140,7 @@ def _label_columns(path: Path, header: Header, labels: Labels | None) -> NDArray
         if len(places.get(name, ())) != 1:
             fault = "is the name of several attributes" if name in places else "is no attribute of the file"
             near = difflib.get_close_matches(str(name), attributes, n=1)
-            remedy = f"did you mean {shorten(near[0])}" if near and name not in places else "correct the names"
+            remedy = f"did you mean {shorten(near[0])}?" if near and name not in places else "correct the names"
             raise DataError.at(path, None, f"label {shorten(str(name))} of {source} {fault}", remedy)
     return np.unique([places[name][0] for name in names])
 

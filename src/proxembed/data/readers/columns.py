@@ -152,12 +152,17 @@ def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -
     """Refuse a file that lacks a column; `of` says who needs it."""
     missing = [name for name in wanted if name not in set(names)]
     if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        several, near = len(missing) > 1, _near(missing[0], names)
+        lacking = (
+            f"columns {shorten(missing[0])} and {len(missing) - 1} more" if several else f"column {shorten(missing[0])}"
+        )
         raise DataError.at(
             path,
             None,
-            f"column {shorten(missing[0])}{more} of {of} is missing",
-            f"{_near(missing[0], names)}; give a file with the same columns",
+            f"{lacking} of {of} {'are' if several else 'is'} missing",
+            f"{near} Give a file with the same columns"
+            if near.endswith("?")
+            else f"{near}; give a file with the same columns",
         )
 
 
@@ -181,7 +186,7 @@ def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], p
 def _near(name: str, names: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     if close:
-        return f"did you mean {shorten(close[0])}"
+        return f"did you mean {shorten(close[0])}?"
     shown = ", ".join(shorten(name) for name in names[:SHOWN_COLUMNS])
     more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
     return f"its columns are {shown}{more}"
