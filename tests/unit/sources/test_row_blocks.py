@@ -102,7 +102,7 @@ def test_a_mapped_source_is_read_when_it_is_asked_for():
         (lambda: RowBlocks.from_arrays(X, block_rows=0), "block_rows=0 is not allowed"),
         (lambda: RowBlocks([X], precision="half"), "precision='half' is not allowed"),
         (lambda: RowBlocks.from_npy([]), "names no files"),
-        (lambda: RowBlocks.from_npy(["a.npy", "b.npy"], ["c.npy"]), "2 parts and y 1 files"),
+        (lambda: RowBlocks.from_npy(["a.npy", "b.npy"], ["c.npy"]), "2 parts and y 1 file;"),
     ],
 )
 def test_bad_blocks(build, words):
