@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from proxembed.evaluate import arms, evidence
-from proxembed.report import convergence, figures
+from proxembed.report import convergence, figures, map_page
 from proxembed.workflow import plan
 
 LAY_OUT = evidence._laid_out
@@ -21,6 +21,7 @@ def nothing(figure):
 @pytest.fixture(autouse=True)
 def empty_figures(monkeypatch):
     """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
+    monkeypatch.setattr(map_page, "svg_text", figures.svg_text)  # the pictures of maps stay whole
     for module in (figures, convergence):
         monkeypatch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
 
