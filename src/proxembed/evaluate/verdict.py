@@ -218,7 +218,8 @@ def _compressed(
     overall = LEVEL if set(said) <= {BETTER, LEVEL} else WORSE if WORSE in said else CANNOT_TELL
     needed = [part["rows_needed"] for part in parts if part["word"] == CANNOT_TELL]
     shares = [share_of(part) for part in parts]
-    d, nonzero = facts["d"], facts.get("nonzero_share")
+    d, nonzero = feature_count([raw], facts["d"]), facts.get("nonzero_share")
+    dense = 4 * d if d == facts["d"] else None  # the cells of a table do not tell how many of its numbers are 0
     sized = [rival for rival in rivals if rival["k"] is not None]
     needs = {each["arm"]: each["k"] for each in _by_arm_smallest(sized, raw, names, tolerance)}
     return {
@@ -232,10 +233,22 @@ def _compressed(
         "rows": parts[0]["rows"],
         "rows_needed": max(needed) if needed and None not in needed else None,
         "bytes": 4 * entry["components"],
-        "bytes_all_features": 4 * d if not nonzero else min(4 * d, round(12 * nonzero * d)),
+        "bytes_all_features": dense if not dense or not nonzero else min(dense, round(12 * nonzero * d)),
         "kept_on_folds": small is not None,
         "rivals": needs,
     }
+
+
+def feature_count(entries: list[dict], d: int) -> int:
+    """The numbers per row that all features are: d columns, or the more that the cells of a table become.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.verdict import feature_count
+    >>> feature_count([{"arm": "all features", "components": 79}], 6), feature_count([], 6)
+    (79, 6)
+    """
+    return max([entry.get("components", 0) for entry in entries if entry["arm"] == ALL_FEATURES] + [d])
 
 
 def share_of(goal: dict) -> dict:

@@ -7,7 +7,7 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import FOLDS
 from proxembed.evaluate.results import sign_of
-from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, share_of
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
 
 TITLES = {"neighbours": "Neighbours", "predict": "Predict", "compress": "Compress", "map": "Map"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
@@ -40,7 +40,7 @@ def worded(summary: dict) -> dict:
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "text": LACKS[verdict["lacks"]], "note": ""}}
-    features = summary["dataset"]["d"]
+    features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     goals = {
         name: {**goal, "title": TITLES[name], "tone": _tone(name, goal), "sentence": _sentence(name, goal, features)}
         for name, goal in verdict["goals"].items()
@@ -108,7 +108,8 @@ def _against(goal: dict, features: int) -> str:
 def _compressed(goal: dict) -> str:
     first, second = goal["shares"].items()
     size = f"{count(goal['components'])} instead of {goal['d']:,}"
-    memory = f"{goal['bytes']:,} bytes per row instead of {goal['bytes_all_features']:,}"
+    whole = goal["bytes_all_features"]
+    memory = f"{goal['bytes']:,} bytes per row" + ("" if whole is None else f" instead of {whole:,}")
     kept = f"{_share(first[1])} of the {first[0]} and {_share(second[1])} of the {second[0]}"
     sentences = [f"{label(goal)} keeps {kept} with {size} ({memory})."]
     if not goal["kept_on_folds"]:

@@ -95,6 +95,11 @@ def test_both_measures_must_be_kept():
     assert found["word"] == WORSE and not found["kept_on_folds"] and found["k"] == 5
 
 
+def test_the_numbers_that_a_table_becomes_are_counted_in_place_of_its_columns():
+    found = goals(entry("OPLS", 5), d=6, nonzero_share=0.8)["compress"]
+    assert (found["d"], found["bytes"], found["bytes_all_features"]) == (50, 20, None)
+
+
 def test_sparse_features_are_counted_by_their_nonzero_entries():
     assert goals(entry("OPLS", 5), d=1000, nonzero_share=0.01)["compress"]["bytes_all_features"] == 120
     assert goals(entry("OPLS", 5), d=1000, nonzero_share=0.9)["compress"]["bytes_all_features"] == 4000
