@@ -114,14 +114,10 @@ def leaderboard_table(summary: dict):
 
     from proxembed.evaluate.summary import rows_of_folds
     from proxembed.report import score_text
-    from proxembed.report.views import shown_measures
+    from proxembed.report.views import shown_measures, with_values
 
     facts = summary["dataset"]
-    shown = shown_measures(summary)
-    measured = [
-        name for name in shown[1:] if any(score_text(entry["scores"][name]) != "–" for entry in summary["best"])
-    ]
-    names = [shown[0], *measured]
+    names = with_values(shown_measures(summary), summary["best"], ("mean",))
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} label{'s' * (facts['labels'] != 1)}"
     title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds of {rows_of_folds(summary):,} rows ± s.e."
     table = Table(

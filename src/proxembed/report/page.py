@@ -102,7 +102,7 @@ def templates() -> Any:
 def _context(record: dict) -> dict[str, Any]:
     """Everything of the template that is neither figure nor script."""
     summary = record["summary"]
-    shown = views.shown_measures(summary)
+    shown = views.with_values(views.shown_measures(summary), summary["best"], ("mean", "test"))
     scored = [entry["scores"] for entry in summary["leaderboard"]]
     further = [name for name in summary.get("further_measures", []) if any(name in scores for scores in scored)]
     return {

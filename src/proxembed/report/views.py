@@ -3,6 +3,7 @@
 import base64
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,22 @@ def shown_measures(summary: dict) -> list[str]:
     near = [name for name in names[1:] if is_jaccard(name)]
     shown = [names[0], *(near or names[1:])[:1], new_neighbor_measure(names)]
     return [name for name in dict.fromkeys(shown) if name is not None]
+
+
+def with_values(names: Sequence[str], entries: Sequence[dict], kinds: Sequence[str]) -> list[str]:
+    """The first measure, and those others of which an entry has a value of one of the kinds ("mean", "test").
+
+    Examples
+    --------
+    >>> from proxembed.report.views import with_values
+    >>> scores = {"AP": {"mean": 0.5}, "near": {"mean": None, "test": 0.4}, "new": {"mean": float("nan")}}
+    >>> [with_values(["AP", "near", "new"], [{"scores": scores}], kinds) for kinds in (("mean",), ("mean", "test"))]
+    [['AP'], ['AP', 'near']]
+    """
+    valued = lambda name: any(  # noqa: E731
+        number(entry["scores"].get(name, {}).get(kind)) != "–" for entry in entries for kind in kinds
+    )
+    return [name for name in names if name == names[0] or valued(name)]
 
 
 def score_text(score: dict) -> str:
