@@ -22,7 +22,7 @@ from proxembed.evaluate.scoring import lost, run_arm
 from proxembed.execute.budget import CpuSeconds, OutOfBudget
 from proxembed.model import scaling_kind
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
-from proxembed.study.trials import MethodTrial, run_trial
+from proxembed.study.trials import MethodTrial, Rung, run_trial
 from proxembed.targets.labels import LabelMatrix
 
 NEIGHBORS = 10
@@ -135,8 +135,9 @@ def _tuned(entrant, dataset, inner, sizes, effort, seed) -> list[dict]:
         return []
     labels, tried, bounded, started = LabelMatrix.of(dataset.y), [], False, time.process_time()
     parts = [make_part(dataset.X, labels, s.train, s.held_out, scaling_kind(dataset.X[s.train])) for s in inner]
+    rung = Rung(0, tuple(range(len(parts))))
     for estimator in entrant.configurations(effort.configurations, seed):
-        trial = MethodTrial(estimator, entrant.name, goal=(0, len(parts)))
+        trial = MethodTrial(estimator, entrant.name, rungs=(rung,), final=rung)
         for fold, part in enumerate(parts):
             left = CpuSeconds(effort.seconds - (time.process_time() - started))
             if entrant.direct:
@@ -156,7 +157,7 @@ def _tuned(entrant, dataset, inner, sizes, effort, seed) -> list[dict]:
 def _told_trial(trial: MethodTrial, seconds: float) -> dict:
     """A trial as plain data: its mean over the folds at each size, empty where one failed."""
     failure = _told_failure(trial.failure, f"{seconds:g} CPU seconds of tuning")
-    curve = {str(k): value for k, value in trial.means(0).items()}
+    curve = {str(k): value for k, value in trial.means(trial.final).items()}
     return {
         "parameters": changed_parameters(trial.config),
         "scores": curve,

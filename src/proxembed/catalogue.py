@@ -113,7 +113,7 @@ def described(name: str) -> dict[str, Any]:
     if wanted not in known:
         from difflib import get_close_matches
 
-        near = get_close_matches(wanted, known, 3)
+        near = get_close_matches(wanted, known, 3, cutoff=0.65)
         hint = f"is it {' or '.join(near)}?" if near else "`proxembed methods` lists them."
         raise ValueError(f"{name!r} is no estimator; {hint}")
     title, cls = known[wanted]

@@ -149,7 +149,10 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
             "--strategy tpe is unknown to the engine 'defc'; choose one of reduced8, ga, random",
         ),
         (["--engine", "defc", "--classifier", "svm"], "--classifier svm is unknown; choose one of 1nn, flda."),
-        (["--strategy", "ga"], "--strategy ga is unknown to the engine 'methods'; choose one of halving, random."),
+        (
+            ["--strategy", "ga"],
+            "--strategy ga is unknown to the engine 'methods'; choose one of halving, random, tpe, auto.",
+        ),
         (["--classifier", "1nn"], "--classifier 1nn is an option of the engine 'defc'; name that engine"),
         (
             ["--engine", "defc", "--methods", "opls"],

@@ -21,6 +21,7 @@ from proxembed.proximity.similarity import SET_SIMILARITIES
 from proxembed.proximity.weights import edge_weights, used_tau
 from proxembed.rows import Rows
 from proxembed.study.candidates import sample
+from proxembed.study.draws import Draws
 from proxembed.targets.labels import LabelMatrix
 
 X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), strategies.labels_multi(40, 4, 3), 3)
@@ -180,7 +181,7 @@ def test_positive_components_only_unless_more_are_asked_for():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_sampled_settings_fit(seed):
-    estimator = sample(MOPE, np.random.default_rng(seed)).set_params(n_components=2)
+    estimator = sample(MOPE, Draws(np.random.default_rng(seed))).set_params(n_components=2)
     assert np.isfinite(estimator.fit(X, Y).transform(X)).all()
 
 

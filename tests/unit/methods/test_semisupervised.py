@@ -46,6 +46,7 @@ from proxembed.features.kernel import kernel_coordinates, least_loo
 from proxembed.features.relation import median_squared_distance
 from proxembed.methods.relation import WIDTHS
 from proxembed.study.candidates import sample
+from proxembed.study.draws import Draws
 
 N = 45
 FULL = strategies.labels_multi(N, 4, 3)
@@ -361,9 +362,9 @@ def test_a_failed_fit_leaves_nothing():
 @pytest.mark.parametrize("cls", [SSDR, SSMOPE, SELF, SSFDA, SSMMC])
 def test_drawn_configurations_fit(cls):
     """Every configuration that a search may draw is one that can be fitted."""
-    rng = np.random.default_rng(3)
+    draws = Draws(np.random.default_rng(3))
     for _ in range(12):
-        method = sample(cls, rng)
+        method = sample(cls, draws)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             Z = method.set_params(n_components=1).fit(X, labels_for(method)).transform(X)

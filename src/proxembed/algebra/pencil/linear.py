@@ -125,7 +125,7 @@ def left_out_errors(
     is centred.
     """
     shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
-    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), -1)
+    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), len(ridges) * moments.shape[1])
     errors, seen = np.zeros(len(ridges)), 0.0
     for w, left, goal in blocks:
         leverage = matmul(left**2, shrink)
