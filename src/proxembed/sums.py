@@ -314,7 +314,7 @@ class SummedRows(BlockRows):
         return sampled_loo_errors(rows, weights, _stacked(T), grid)
 
     def _weighing_rows(self, most: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
-        """Of all rows that weigh something at most so many, evenly spaced: blocks of (X, targets, weights)."""
+        """At most ``most`` evenly spaced rows of non-zero weight, as blocks of (X, targets, weights)."""
         method, seen = self.method, 0
         chosen = evenly_spaced(int(self.found.moments.counts[self.found.demand.offset]), most)
         for X, labels, _ in known_blocks(method, self.source, reset=False):
@@ -336,7 +336,7 @@ def _stacked(parts: Sequence[Any]) -> Any:
 
 def _columns(old: list[int], new: list[int], before: LabelTotals, after: LabelTotals) -> np.ndarray:
     """The columns of factors of the widths ``old`` among those of the widths ``new``, with columns for new labels."""
-    place = np.searchsorted(after.kept, positions(before.classes_, after.classes_)[before.kept])
+    place = np.searchsorted(after.columns, positions(before.classes_, after.classes_)[before.columns])
     columns, start = [], 0
     for narrow, wide in zip(old, new, strict=True):
         columns.append(start + (np.arange(wide) if narrow == wide else place))

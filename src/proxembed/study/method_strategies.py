@@ -287,7 +287,7 @@ class Halving(MethodStrategy):
 
 
 def _later_share(study: Study, keep: float, later: int) -> float:
-    """The counted work that is left to so many steps after this one, where each gets the same and ``keep`` remains."""
+    """The counted work of ``later`` further steps, where each gets as much as this one and ``keep`` remains."""
     return max(study.work_left - keep, 0.0) * later / (later + 1) if study.work < math.inf else 0.0
 
 

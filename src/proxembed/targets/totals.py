@@ -59,7 +59,7 @@ class LabelTotals:
         return np.diag(self.gram).copy()
 
     @cached_property
-    def kept(self) -> np.ndarray:
+    def columns(self) -> np.ndarray:
         """Columns of the labels that some row has."""
         return np.flatnonzero(np.diag(self.gram) > 0)
 
@@ -103,11 +103,11 @@ class LabelTotals:
         Y = labels.Y
         if len(labels.classes_) != len(self.classes_) or self.form not in CELLS:
             Y = _placed(Y, positions(labels.classes_, self.classes_), len(self.classes_))
-        return LabelBlock(Y[:, self.kept], self.classes_, self._stated_form, None, self.kept, self)
+        return LabelBlock(Y[:, self.columns], self.classes_, self._stated_form, None, self.columns, self)
 
     def with_factor(self, Y: np.ndarray) -> LabelBlock:
         """These totals with an array of as many columns as there are labels in place of the labels of rows."""
-        return LabelBlock(sparse.csc_array(Y), self.classes_, self._stated_form, None, self.kept, self)
+        return LabelBlock(sparse.csc_array(Y), self.classes_, self._stated_form, None, self.columns, self)
 
     @property
     def _stated_form(self) -> str:
@@ -115,7 +115,7 @@ class LabelTotals:
 
     def first_rows(self) -> LabelBlock:
         """The labels of no row."""
-        return self.with_factor(np.zeros((0, len(self.kept))))
+        return self.with_factor(np.zeros((0, len(self.columns))))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 from rich.text import Text
 from typer.testing import CliRunner
 
+import proxembed
 from proxembed.cli import app
 
 VERBS = ("search", "fit", "transform", "predict", "compare", "map", "report", "data", "methods", "demo")
@@ -110,3 +111,8 @@ def test_a_file_name_that_is_no_text_is_read_and_shown(tmp_path):
     assert done.returncode == 0 and rb"\udcff" in done.stdout and done.stderr == b""
     done = process(["data", name + b".gz"])
     assert done.returncode == 2 and rb"\udcff.npz.gz: no such file" in done.stderr
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "proxembed", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == f"proxembed {proxembed.__version__}\n"
