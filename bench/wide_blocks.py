@@ -80,8 +80,8 @@ def one_fit(folder: Path, name: str) -> None:
     else:
         methods[name].fit(rows)
     seconds, processor = time.perf_counter() - begin, time.process_time() - processor
-    told = {"seconds": seconds, "processor": processor, "memory": memory.above_start(), "readings": len(readings)}
-    print(json.dumps(told))
+    figures = {"seconds": seconds, "processor": processor, "memory": memory.above_start(), "readings": len(readings)}
+    print(json.dumps(figures))
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from proxembed.algebra.pencil.linear import RIDGE_GRID, best_ridge, ridge_errors, ridge_loo, ridge_solve
+from proxembed.algebra.pencil.linear import RIDGE_GRID, best_ridge, evenly_spaced, ridge_errors, ridge_loo, ridge_solve
 from proxembed.params import Param, shown
 
 LOO_ROWS = 2000
@@ -54,7 +54,7 @@ def loo_penalty(X, T) -> float:
     True
     """
     if min(X.shape) > LOO_ROWS:
-        rows = np.linspace(0, X.shape[0] - 1, LOO_ROWS).round().astype(np.intp)
+        rows = evenly_spaced(X.shape[0], LOO_ROWS)
         X, T = X[rows], T[rows]
     ridges = _grid(X)
     return 0.0 if ridges is None else float(ridges[best_ridge(ridges, ridge_loo(X, T, ridges))])
@@ -99,7 +99,7 @@ def fold_penalty(X, T, folds: np.ndarray) -> float:
     if len(np.unique(folds)) < 2:
         return loo_penalty(X, T)
     if min(X.shape) > LOO_ROWS:
-        rows = np.linspace(0, X.shape[0] - 1, LOO_ROWS).round().astype(np.intp)
+        rows = evenly_spaced(X.shape[0], LOO_ROWS)
         X, T, folds = X[rows], T[rows], folds[rows]
     ridges = _grid(X)
     if ridges is None:

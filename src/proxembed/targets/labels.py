@@ -71,7 +71,7 @@ class LabelMatrix:
 
     @cached_property
     def nk(self) -> np.ndarray:
-        """Rows a label."""
+        """Rows per label."""
         return np.asarray(self.Y.sum(axis=0), dtype=np.float64).ravel()
 
     @property
@@ -192,7 +192,7 @@ class LabelMatrix:
 
     @property
     def shares(self) -> np.ndarray:
-        """Y'M^-1 1, (c,): rows a label, where each row is shared out among its labels.
+        """Y'M^-1 1, (c,): rows per label, where each row is shared out among its labels.
 
         >>> LabelMatrix.of([[1, 0], [1, 1]]).shares.tolist()
         [1.5, 0.5]

@@ -1,6 +1,6 @@
 """LabelTotals: what the labels of all rows add up to; LabelBlock: the labels of some rows, with the totals of all.
 
-A method states its template on a block; whatever it asks of the labels as a whole (rows a label, their number, label
+A method states its template on a block; whatever it asks of the labels as a whole (rows per label, their number, label
 sets) is answered by the totals.
 """
 
@@ -55,7 +55,7 @@ class LabelTotals:
 
     @property
     def nk(self) -> np.ndarray:
-        """Rows a label."""
+        """Rows per label."""
         return np.diag(self.gram).copy()
 
     @cached_property
@@ -131,7 +131,7 @@ class LabelBlock(LabelMatrix):
 
     @cached_property
     def nk(self) -> np.ndarray:
-        """Rows a label, of all blocks."""
+        """Rows per label, of all blocks."""
         return np.diag(self.totals.gram)[self.kept]
 
     @property

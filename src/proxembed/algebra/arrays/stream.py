@@ -1,4 +1,5 @@
-"""RowStream: rows that are read anew for every product, for systems too wide for a Gram matrix."""
+"""SummedRows: rows that stand for others with the same sums; RowStream: rows that are read anew for every product, for
+systems too wide for a Gram matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +14,33 @@ from .centred import CentredMatrix
 from .parallel import by_columns
 
 
-class RowStream(CentredMatrix):
+class SummedRows(CentredMatrix):
+    """Centred rows that stand for ``count`` rows of mean ``centre`` (None: not centred), of which sums are known.
+
+    The mean was taken off before, so that ``mean`` is None. ``sums``: those of the centred columns. ``known``: pairs
+    (U, X'U) of factors whose products come from the sums.
+    """
+
+    def __init__(self, X: Any, count: int, centre: np.ndarray | None, sums: np.ndarray, known: list):
+        super().__init__(X)
+        self._count, self._centre, self._sums, self._known = count, centre, sums, known
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def centre(self) -> np.ndarray | None:
+        return self._centre
+
+    def column_sums(self) -> np.ndarray:
+        return self._sums
+
+    def tdot_under(self, P, U, chunk=16):
+        return matmul(P.T, self.tdot(U))
+
+
+class RowStream(SummedRows):
     """Centred rows of which sums are known, and products with X'X cost a reading.
 
     ``read``: starts a reading of blocks (m, d); ``count`` rows in all, of mean ``centre`` (None: not centred), whose
@@ -39,29 +66,14 @@ class RowStream(CentredMatrix):
         known: list,
     ):
         d = len(norms)
-        super().__init__(sparse.csr_array((min(count, d), d)))
-        self._read, self._count, self._centre = read, count, centre
-        self._norms, self._sums, self._known = norms, sums, known
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    @property
-    def centre(self) -> np.ndarray | None:
-        return self._centre
-
-    def column_sums(self) -> np.ndarray:
-        return self._sums
+        super().__init__(sparse.csr_array((min(count, d), d)), count, centre, sums, known)
+        self._read, self._norms = read, norms
 
     def column_norms(self, weights: np.ndarray | None = None) -> np.ndarray:
         return self._norms
 
     def squared_norm(self, weights: np.ndarray | None = None) -> float:
         return float(self._norms.sum())
-
-    def tdot_under(self, P, U, chunk=16):
-        return matmul(P.T, self.tdot(U))
 
     def normal_dot(self, V: np.ndarray) -> np.ndarray:
         """Xc'Xc V in V's float type, by one reading."""

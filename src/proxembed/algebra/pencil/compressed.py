@@ -17,7 +17,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
-from proxembed.algebra.arrays.stream import RowStream
+from proxembed.algebra.arrays.stream import RowStream, SummedRows
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template
@@ -132,31 +132,6 @@ def weights_of(leaf: Operator) -> np.ndarray | None:
     if isinstance(leaf, Centering):
         return leaf.weights
     return leaf.d if isinstance(leaf, Diagonal) else None
-
-
-class CompressedRows(CentredMatrix):
-    """Rows with the sums of ``count`` others, whose mean was taken off before; ``mean`` is None and ``centre`` theirs.
-
-    ``known``: pairs (U, X'U) of factors whose products come from the sums.
-    """
-
-    def __init__(self, X: np.ndarray, count: int, centre: np.ndarray | None, sums: np.ndarray, known: list):
-        super().__init__(X)
-        self._count, self._centre, self._sums, self._known = count, centre, sums, known
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    @property
-    def centre(self) -> np.ndarray | None:
-        return self._centre
-
-    def column_sums(self) -> np.ndarray:
-        return self._sums
-
-    def tdot_under(self, P, U, chunk=16):
-        return matmul(P.T, self.tdot(U))
 
 
 def _ends(parts: list[np.ndarray]) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -316,7 +291,7 @@ class Compression:
         if self.streamed:
             norms = np.where(self.constant, 0.0, self.moments.norms)
             return RowStream(read, self.moments.n, centre, norms, sums, [*known, *self._units])
-        return CompressedRows(self.rows, self.moments.n, centre, sums, known)
+        return SummedRows(self.rows, self.moments.n, centre, sums, known)
 
     def restated(self) -> Template:
         """The template on the compressed rows."""

@@ -64,23 +64,18 @@ def _solve_spd(M: np.ndarray, E: np.ndarray, lam: float) -> np.ndarray:
 
 
 def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
-    """Mean squared leave-one-out errors, one a ridge, of the ridge regression of T on X; ``ridges`` are absolute."""
+    """Mean squared leave-one-out errors, one per ridge, of the ridge regression of T on X; ``ridges`` are absolute."""
     unit = unit_of(X)
     rows = CentredMatrix.centred(over(X, unit), np.ones(X.shape[0]) if center else None)
-    n, d = rows.shape
-    side = "features" if d <= n else "rows"
-    coordinates = Coordinates(rows, None, rows.gram() if d <= n else rows.outer_gram(), side)
-    return loo_errors(coordinates, T, ridges / (unit * unit))
+    return loo_errors(_smaller_side(rows, None), T, ridges / (unit * unit))
 
 
 def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
-    """Squared errors on other rows, summed, one a ridge, of the ridge regression of T on X; one decomposition."""
+    """Squared errors on other rows, summed, one per ridge, of the ridge regression of T on X; one decomposition."""
     unit = unit_of(X)
     X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / (unit * unit)
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
-    side = "features" if rows.shape[1] <= rows.shape[0] else "rows"
-    gram = rows.gram() if side == "features" else rows.outer_gram()
-    coordinates = Coordinates(rows, None, gram, side)
+    coordinates = _smaller_side(rows, None)
     level = T.mean(axis=0)
     moments = matmul(coordinates.T.T, T - level)
     new = CentredMatrix(X_new, rows.mean).dot(coordinates.V)
@@ -118,7 +113,7 @@ def left_out_errors(
     ridges: np.ndarray,
     mass: float | None,
 ) -> np.ndarray:
-    """Leave-one-out errors, one a ridge, over blocks (w, left, goal) of rows with weights w.
+    """Leave-one-out errors, one per ridge, over blocks (w, left, goal) of rows with weights w.
 
     ``left``: w^1/2 times their coordinates, of singular values ``s``; ``goal``: w^1/2 times the centred targets;
     ``moments``: the weighted products of coordinates and targets over all rows (r, q), of mass 1'w, None where nothing
@@ -148,10 +143,15 @@ def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target, 
     some = _evenly_spaced(w, SAMPLE)
     w = w[some]
     sample = CentredMatrix.centred(rows.X[some], None if rows.mean is None else w)
-    side = "features" if sample.shape[1] <= len(some) else "rows"
-    weighted = None if weights is None else w
-    gram = sample.gram(weighted) if side == "features" else sample.outer_gram(weighted)
-    return loo_errors(Coordinates(sample, weighted, gram, side), target[some], ridges)
+    return loo_errors(_smaller_side(sample, None if weights is None else w), target[some], ridges)
+
+
+def _smaller_side(rows: CentredMatrix, weights: np.ndarray | None) -> Coordinates:
+    """Coordinates by the Gram matrix of the smaller side."""
+    n, d = rows.shape
+    if d <= n:
+        return Coordinates(rows, weights, rows.gram(weights), "features")
+    return Coordinates(rows, weights, rows.outer_gram(weights), "rows")
 
 
 def _evenly_spaced(w: np.ndarray, most: int) -> np.ndarray:
@@ -172,7 +172,7 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 def gcv_errors(
     s: np.ndarray, moments: np.ndarray, squares: float, ridges: np.ndarray, n: float, centred: bool
 ) -> np.ndarray:
-    """Generalised cross-validation errors, one a ridge, of n rows: the residual squares over n (1 - df / n)^2.
+    """Generalised cross-validation errors, one per ridge, of n rows: the residual squares over n (1 - df / n)^2.
 
     ``s`` and ``moments`` as in ``left_out_errors``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1
     where nothing is centred. From sums alone, so that no row is read again.  [golub1979gcv]
