@@ -1,12 +1,12 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python fuzz bench results search-results reproduce docs figure types clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python fuzz bench results search-results search-choices portfolio reproduce docs figure types clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 OUT ?= demo
 DATA ?= $(or $(PROXEMBED_DATA),../shared/data)
-BENCH ?= startup tmc2007 reuters_size sparse_large read_arff read_csv comparison graph_methods manifold lfda propagation mope_reuters mesd bsml ssdr_mc defc blocks wide_blocks
+BENCH ?= startup tmc2007 reuters_size sparse_large million_rows read_arff read_csv comparison graph_methods manifold lfda propagation mope_reuters mesd bsml ssdr_mc defc blocks wide_blocks kernel_blocks dask_workers
 export SCIPY_ARRAY_API = 1
 
 help:
@@ -21,6 +21,8 @@ help:
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
 	@echo "make search-results  the main job on eight real sets, into docs/results/search/; SETS=scene picks one"
+	@echo "make search-choices  how well it chooses: ten sets, three splits, two goals, into docs/results/search/ (hours)"
+	@echo "make portfolio  the configurations that win on ten sets, from which the strategy auto starts (half an hour)"
 	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
 	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
 	@echo "make figure  the figure of the README"
@@ -45,7 +47,7 @@ test-slow: $(VENV)/.ready-dev
 
 KILLS ?= 20
 kill-test: $(VENV)/.ready-dev
-	KILLS=$(KILLS) OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/unit/workflow/test_resume.py
+	KILLS=$(KILLS) KILL_SHUFFLES=19 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/unit/workflow/test_resume.py
 
 SECONDS ?= 300
 fuzz: $(VENV)/.ready-dev
@@ -79,6 +81,12 @@ results: $(VENV)/.ready
 	done
 
 SETS ?= emotions scene yeast enron birds corel5k tmc2007-500 reuters
+search-choices: $(VENV)/.ready
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PROXEMBED_DATA=$(DATA) $(VENV)/bin/python docs/results/choices.py run
+
+portfolio: $(VENV)/.ready
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PROXEMBED_DATA=$(DATA) $(VENV)/bin/python bench/portfolio.py
+
 search-results: $(VENV)/.ready
 	for set in $(SETS); do \
 	    $(VENV)/bin/proxembed search $(DATA)/$$set.npz --max-seconds 60 -j 2 -o docs/results/search/$$set || exit 1; \

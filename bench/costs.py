@@ -4,7 +4,8 @@
 
 Printed: seconds, and forecast / measured of shapes left out of the fit.
 
-Non-negative least squares on the relative error, a few shapes each; CPU seconds of one core.
+Non-negative least squares on the relative error, a few shapes each; CPU seconds of one core, of which the table keeps
+those of the machine on which the chore of `machine_speed` takes ``costs.CHORE``.
 """
 
 import json
@@ -32,6 +33,9 @@ from proxembed.evaluate.metrics import average_precision  # noqa: E402
 from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
 from proxembed.evaluate.scoring import Readings, fit_arm  # noqa: E402
+from proxembed.features.scaling import scaling_apply  # noqa: E402
+from proxembed.features.table import features_fit  # noqa: E402
+from proxembed.methods.forest import ForestLeaves  # noqa: E402
 from proxembed.methods.views import Views  # noqa: E402
 from proxembed.model import embedding_pipeline, fit_model  # noqa: E402
 from proxembed.study.candidates import candidates, component_sizes, suited  # noqa: E402
@@ -101,10 +105,15 @@ def steps() -> dict:
         pipe = embedding_pipeline(candidates(["opls"])[0].default().set_params(n_components=5), part.X)
         return lambda: fit_model(pipe, part.X, part.y.toarray())
 
+    def quantile(part):
+        if sp.issparse(part.X):
+            raise ValueError("normal scores of sparse features are never drawn")
+        return lambda: scaling_apply(features_fit("quantile", part.X), part.X)
+
     found = {
         each.title: (costs.KERNEL if "Kernelized" in each.title else costs.GRAPH, fitted(each.default()))
         for each in candidates(None)
-        if each.cls is not Views  # what they are made of has its forecasts
+        if each.cls not in (ForestLeaves, Views)  # what they are made of has its forecasts
     }
     found |= {  # rivals that do not forecast themselves
         each.arm.name: (costs.LINEAR, fitted(each.arm.estimator))
@@ -130,6 +139,7 @@ def steps() -> dict:
     found["step:redrawn"] = ("1", "nc"), redrawn
     found["step:last fit"] = costs.LINEAR, last_fit
     found["step:layout"] = ("1", "nc"), lambda part: lambda: laid_out(*embedding(part), part)
+    found["step:quantile"] = ("1", "nw"), quantile
     return found
 
 
@@ -191,7 +201,12 @@ def main() -> None:
     print(f"{len(every)} forecasts of shapes left out: {np.mean((every > 0.5) & (every < 2)):.0%} within a factor of 2")
     if "--write" in sys.argv:
         chores = [costs.chore(time.process_time) for _ in range(costs.CHORES)]
-        place.write_text(json.dumps({"chore": float(f"{np.median(chores):.3g}"), "steps": table}, indent=1) + "\n")
+        units = costs.CHORE / float(np.median(chores))
+        written = {
+            step: {term: float(f"{units * w if step in ratios else w:.3g}") for term, w in weights.items()}
+            for step, weights in table.items()
+        }
+        place.write_text(json.dumps(written, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What steps of a search cost, forecast from the sizes of the data by a table of measured coefficients.
 
-One unit of work is one second of one core of the machine on which ``bench/costs.py`` has measured the table
-(``costs.json``). A forecast is a sum of terms with coefficients of at least 0; a factor of 2 is within its error.
+One unit of work is one second of a core on which the chore of ``machine_speed`` takes 7.5 ms; ``bench/costs.py``
+measures the table (``costs.json``). A forecast is a sum of terms with coefficients of at least 0; a factor of 2 is
+within its error.
 """
 
 import json
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
-from proxembed.methods.forest import ForestLeaves
+from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.relation import Kernelized
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
@@ -79,13 +80,9 @@ def shape_of(X: Any, n_labels: int) -> Shape:
 
 
 @cache
-def _measured() -> dict[str, Any]:
-    return json.loads(files(__package__).joinpath("costs.json").read_text())
-
-
 def table() -> dict[str, dict[str, float]]:
-    """Coefficients of each step: {step: {term: seconds}}."""
-    return _measured()["steps"]
+    """Coefficients of each step: {step: {term: units of work}}."""
+    return json.loads(files(__package__).joinpath("costs.json").read_text())
 
 
 def step_work(step: str, shape: Shape | dict[str, float]) -> float:
@@ -105,8 +102,9 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
 
     A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
-    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; views, what each of
-    them and the method on all do; a method with a scaling of its own, what it does, and the principal components.
+    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; leaves and views,
+    what growing them and the method on them do; a method with a scaling of its own, what it, the scaling and the
+    principal components do.
 
     Examples
     --------
@@ -124,8 +122,13 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         return fit_work(estimator.member(), shape) + step_work("step:readout", Shape(n, c, c, c))
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
+    if type(estimator) is ForestLeaves:
+        grown, d, w = _view_work(estimator, estimator.n_estimators, shape)
+        work = grown + fit_work(estimator.member("method"), shape._replace(d=d, w=w))
+        return work * (1 + RIDGE_FOLDS * min(1.0, RIDGE_TREES / estimator.n_estimators) * (estimator.ridge == "folds"))
     if isinstance(estimator, Scaled):
-        return fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
+        work = fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
+        return work + (estimator.kind == "quantile") * step_work("step:quantile", shape)
     title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
@@ -184,8 +187,11 @@ def layout_work(n: int) -> float:
     return step_work("step:layout", Shape(n, 1, 1, 1))
 
 
-def readout_work(n: int, m: int, k: int, n_labels: int) -> float:
+def readout_work(n: int, m: int, k: int, n_labels: int, reads: str = "all") -> float:
     """Work of scoring an embedding of k components: ridge, neighbours, average precision.
+
+    For one measure alone that is, where it reads "scores", the ridge and one average precision, where it reads
+    "neighbors", these.
 
     Examples
     --------
@@ -194,8 +200,9 @@ def readout_work(n: int, m: int, k: int, n_labels: int) -> float:
     True
     """
     near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
-    own = step_work("step:readout", Shape(n, k, k, n_labels)) + step_work("step:neighbours", near)
-    return own + 2 * step_work("step:precision", Shape(m, k, k, n_labels))  # of ridge scores and of neighbours' shares
+    ridge, neighbors = step_work("step:readout", Shape(n, k, k, n_labels)), step_work("step:neighbours", near)
+    precision = step_work("step:precision", Shape(m, k, k, n_labels))  # of ridge scores, and of neighbours' shares
+    return {"scores": ridge + precision, "neighbors": neighbors}.get(reads, ridge + neighbors + 2 * precision)
 
 
 def decision_work(n: int, n_labels: int, k: int) -> float:
@@ -203,6 +210,7 @@ def decision_work(n: int, n_labels: int, k: int) -> float:
     return step_work("step:decisions", Shape(n, k, k, n_labels))
 
 
+CHORE = 0.0075  # seconds that the chore takes on the machine whose seconds are the units of work
 CHORES = 9
 
 
@@ -237,4 +245,4 @@ def machine_speed() -> float:
     True
     """
     chores = [chore() for _ in range(CHORES)]
-    return 2.0 ** floor(log2(1.1 * _measured()["chore"] / float(np.median(chores))))
+    return 2.0 ** floor(log2(1.1 * CHORE / float(np.median(chores))))

@@ -89,6 +89,14 @@ class Candidate:
         """Whether a configuration is of this class, and weighed as this one is."""
         return isinstance(config, ReadoutAxes) == self.weighed and type(_bare(config)) is self.cls
 
+    def covers(self, config: Embedder) -> bool:
+        """Whether it could be drawn here: of this class, with the class that is wrapped and what is fixed."""
+        if not self.makes(config):
+            return False
+        values = _bare(config).get_params()
+        inner = self.inner is None or type(values["method"] or self.inner()) is self.inner
+        return inner and all(values.get(name) == value for name, value in self.fixed)
+
 
 def _bare(config: Embedder) -> Any:
     """The method of a configuration, without its scaling and without the weights of its axes."""

@@ -43,17 +43,17 @@ def _is_work(value: Any) -> bool:
 class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
-    First OPLS and its kernel form, whose ridge and width have closed-form choices; then every method, and
-    configurations drawn from the ranges that the methods declare, some with a scaling of their own, or principal
-    components before a kernel (``Scaled``): one fit serves all sizes, scaling is fitted inside each fold, the read-out
-    is multi-output ridge. Where the measure is one of neighbours, each method is a candidate with its axes weighted by
-    that read-out (``ReadoutAxes``), too.
+    First OPLS and its kernel form, whose ridge and width have closed-form choices; then configurations that have won on
+    data sets of like sizes, every method, and configurations drawn from the ranges that the methods declare, some with
+    a scaling of their own, or principal components before a kernel (``Scaled``): one fit serves all sizes, scaling is
+    fitted inside each fold, the read-out is multi-output ridge. Where the measure is one of neighbours, each method is
+    a candidate with its axes weighted by that read-out (``ReadoutAxes``), too.
 
-    Below 1,000 rows each is scored on all rows of all folds. From there on successive halving over rows and folds, or
-    drawn configurations alone, leave the best configuration of each of the eight best methods, and these are scored on
-    other folds (``final_cv``). The best mean over the folds is chosen, and fitted again on all rows; the untuned kernel
-    form is left only for more than one standard error of the differences fold by fold. The mean of a winner among many
-    flatters it: ``choice_score_`` does not.
+    Below 1,000 rows each is scored on all rows of all folds, or left where it is clearly behind on some of them. From
+    there on races over rows and folds leave the best configuration of each of the eight best methods, and these are
+    scored on other folds (``final_cv``). The best mean over the folds is chosen, and fitted again on all rows; the
+    untuned kernel form is left only for more than one standard error of the differences fold by fold. The mean of a
+    winner among many flatters it: ``choice_score_`` does not.
 
     Attributes
     ----------
@@ -159,12 +159,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         doc="Most configurations; the result is then the same in every run whose seconds suffice. None: seconds alone.",
     )
     strategy: str = param(
-        default="halving",
+        default="auto",
         words="the name of a strategy",
-        doc='"halving": every method, then drawn configurations, of many rows on few of them first; "random": drawn '
-        'configurations, each on all rows of all folds; "tpe": those that optuna proposes, likewise; "auto": every '
-        "method, the cheap ones first, then what optuna proposes (drawn configurations without it), each left where it "
-        "is clearly behind on the folds so far.",
+        doc='"auto": what has won on data sets of like sizes, every method, the cheap ones first, then in turn what '
+        "optuna proposes (where it is installed) and drawn configurations, of many rows on few of them first, each "
+        'left where it is clearly behind on the folds so far; "halving": every method, then drawn configurations, of '
+        'many rows on few of them first; "random": drawn configurations, each on all rows of all folds; "tpe": those '
+        "that optuna proposes, likewise.",
     )
     max_work: Any = param(
         default=None,

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Collection, Iterator
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -21,6 +21,7 @@ from proxembed.methods.layout import Layout
 from .candidates import Candidate
 from .draws import Draws
 from .optuna_study import imported, optuna_installed, tpe_proposal
+from .portfolio import winners
 from .strategies import Strategy, register
 from .study import Study, Work
 from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
@@ -323,19 +324,39 @@ class ProposedMethods(MethodStrategy):
 
 @register("auto")
 class Auto(Halving):
-    """Each method as it comes, the cheap ones first, for half of the counted work; then what TPE proposes, or drawn
-    configurations where optuna is not installed. All race over rows, and over folds: one that is clearly behind the
-    best on the folds so far is left."""
+    """What has won on data sets of like sizes (``portfolio``), then each method as it comes, the cheap ones first, both
+    together for half of the counted work; then in turn what TPE proposes, where optuna is installed, and draws from the
+    methods that did best so far. All race over rows, and over folds: one that is clearly behind the best on the folds
+    so far is left.
+
+    ``without`` names the sets of the portfolio whose winners are not taken: whoever judges the strategy on one of these
+    leaves that one out.
+    """
+
+    without: ClassVar[tuple[str, ...]] = ()
 
     def after(self, study: Study) -> Batches:
         """The races."""
         half = study.work_left / 2 if study.work < math.inf else 0.0
-        yield from self.race(study, self.defaults(study), keep=half)
-        while not study.perfect and (trials := self.next(study)):
+        yield from self.race(study, self.warm(study), keep=half)
+        if not study.perfect:
+            yield from self.race(study, self.defaults(study), keep=half)
+        by_model = optuna_installed()
+        while not study.perfect and (trials := self.proposed(study) if by_model else self.near_best(study)):
             before = len(study.outcomes)
             yield from self.race(study, trials)
             if len(study.outcomes) == before:
                 break
+            by_model = optuna_installed() and not by_model
+
+    def warm(self, study: Study) -> list[MethodTrial]:
+        """The winners on like sets, of those methods that are searched."""
+        evaluator = study.evaluator
+        neighbors = evaluator.measure.reads.endswith("neighbors")
+        known = winners(evaluator.folds.shape(0)[0], neighbors, self.without)
+        fitting = [config for config in known if any(candidate.covers(config) for candidate in self.pool)]
+        made = (self.entered(study, config) for config in fitting[: int(min(study.trials_left, len(fitting)))])
+        return [t for t in made if t is not None]
 
     def defaults(self, study: Study) -> list[MethodTrial]:
         """Every method in default construction, in the order of their forecast work."""
@@ -347,9 +368,9 @@ class Auto(Halving):
         ranked = sorted(self.pool, key=lambda candidate: study.evaluator.work(candidate.default(), step))
         return ranked[: int(min(study.trials_left, len(ranked)))]
 
-    def next(self, study: Study) -> list[MethodTrial]:
-        """What a model proposes where there is one, else draws."""
-        return self.proposed(study) if optuna_installed() else self.drawn(study, self.favourites(study))
+    def near_best(self, study: Study) -> list[MethodTrial]:
+        """Draws, half of them from the methods that did best so far."""
+        return self.drawn(study, self.favourites(study))
 
     def climbed(self, study: Study, trials: list[MethodTrial], rung: Rung, keep: float) -> Batches:
         """The folds of a rung one after the other, each with those trials that are not clearly behind the best."""

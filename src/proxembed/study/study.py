@@ -116,8 +116,13 @@ def _outcome(evaluator: Evaluator, call: _Call, place: int) -> Any:
     """The outcome of a step: the one that is known, or a new one, which is stored before anything else."""
     if place in call.known:
         return call.known[place]
-    outcome = evaluator.evaluate(call.config, call.steps[place], **call.options)
-    if call.file is not None and (plain := evaluator.plain(outcome)) is not None:
+    return _stored(evaluator, call, place, evaluator.evaluate(call.config, call.steps[place], **call.options))
+
+
+def _stored(evaluator: Evaluator, call: _Call, place: int, outcome: Any) -> Any:
+    """The same outcome, added to the file of the study where it is new."""
+    new = call.file is not None and place not in call.known
+    if new and (plain := evaluator.plain(outcome)) is not None:
         call.file.append(evaluator.key(call.config, call.steps[place]), plain)
     return outcome
 
@@ -277,11 +282,14 @@ class Study:
             calls.append(_Call(work.trial.config, steps, work.options, least, until, self.storage, known))
         self._show(batch[0].trial)
         here = len(calls) == 1 or all(len(call.known) == len(call.steps) for call in calls)
-        alone = map(partial(_take, self.evaluator), calls)
-        with ended_quietly(alone if here else self.executor.map(_take, calls)) as returned:
-            for work, (done, process, stats) in zip(batch, returned, strict=True):
+        alone, apart = map(partial(_take, self.evaluator), calls), self.executor.remote and not here
+        sent = [call._replace(file=None) for call in calls] if apart else calls
+        with ended_quietly(alone if here else self.executor.map(_take, sent)) as returned:
+            for work, call, (done, process, stats) in zip(batch, calls, returned, strict=True):
                 self._caches[process] = stats
                 for place, outcome, ended in done:
+                    if apart:
+                        _stored(self.evaluator, call, place, outcome)
                     self._record(work.trial, work.steps[place], outcome, ended)
                     results.append((work.trial, work.steps[place], outcome))
                 self._show(work.trial)

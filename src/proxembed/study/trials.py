@@ -20,10 +20,10 @@ from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Readings
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.methods.layout import Layout
-from proxembed.model import embedded
+from proxembed.model import bounded_by_labels, embedded
 from proxembed.params import declared
 
-from .candidates import ANCHOR, family_of, suited
+from .candidates import ANCHOR, PROTOTYPES, family_of, suited
 from .fold_parts import FoldParts
 from .storage import as_json
 from .study import Evaluator, Trial
@@ -383,12 +383,15 @@ class FoldScores(Evaluator):
         worst = self.measure.score(self.measure.worst)
         prototypes = None if self.budget is None else self.budget.prototypes
         config = suited(estimator, self.full, seed, prototypes)
+        if not self.permits(config):  # a kernel of all rows may be too dear, and one of prototypes not
+            config = suited(config, self.full, seed, min(prototypes or PROTOTYPES, PROTOTYPES))
         return MethodTrial(config, title_of(config), worst=worst, rungs=self.rungs, final=self.final)
 
     def work(self, config: Any, step: tuple[int, int]) -> float:
         """Forecast work of a step, from the sizes alone."""
         shape, m = self.folds.shape(*self._place(step))
-        return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c) for k in self.sizes_of(config))
+        reads = self.measure.reads
+        return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c, reads) for k in self.sizes_of(config))
 
     def sizes_of(self, config: Any) -> tuple[int, ...]:
         """The sizes at which a configuration is scored: a map has two dimensions at most."""
@@ -494,7 +497,7 @@ def _embedded(estimator, part: Part, largest: int, bounded: bool):
     if estimator.each_size:  # one fit of its method serves all sizes
         largest = min(largest, part.labels.drop_empty().c)
         estimator, limit = estimator.member(), min(limit, largest)
-    if not bounded:
+    if not (bounded := bounded or (limit > part.labels.drop_empty().c and bounded_by_labels(estimator))):
         try:
             return (*_fitted(estimator, part, max(limit, 1)), False)
         except ValueError:

@@ -20,9 +20,10 @@ X = rng.normal(size=(90, 5))
 Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
 METHODS = {"methods": ["opls", "mmc", "mvmd"], "n_components": 2, "max_trials": 12, "max_seconds": None}
 SEARCHES = {
-    "halving": EmbeddingSearch(**METHODS),
+    "halving": EmbeddingSearch(**METHODS, strategy="halving"),
     "random": EmbeddingSearch(**METHODS, strategy="random"),
     "two workers": EmbeddingSearch(**METHODS, n_jobs=2),
+    "auto": EmbeddingSearch(**METHODS),
     "reduced8": DEFC(max_evals=24, cv=2),
     "ga": DEFC("ga", max_evals=100, cv=2),
 }

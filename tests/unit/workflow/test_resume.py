@@ -1,6 +1,7 @@
 """A search that was killed with -9 at any moment goes on and ends as the one that was not.
 
-``make kill-test`` kills 20 times (KILLS=20); the usual tests three times, at moments drawn anew each day.
+``make kill-test`` kills 20 times, the diagnosis included (KILLS=20 KILL_SHUFFLES=19); the usual tests three times, at
+moments drawn anew each day.
 """
 
 import csv
@@ -29,7 +30,8 @@ from proxembed.workflow.stored_arms import StoredArms
 
 KILLS = int(os.environ.get("KILLS", "3"))
 SEED = os.environ.get("KILL_SEED", str(date.today()))
-COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
+SHUFFLES = os.environ.get("KILL_SHUFFLES", "0")
+COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", SHUFFLES]
 COMMAND += ["--max-work", "300"]
 RUNS = """
 import json, os, signal, sys, time

@@ -1,0 +1,81 @@
+"""How many components a method has at most is known before the fit that would tell: nothing dear is fitted twice."""
+
+import numpy as np
+import pytest
+
+from proxembed import CCA, FDA, LFDA, MDDM, MESD, MVMD, OPLS, PCA, ForestLeaves, Kernelized, Layout, Scaled, Views
+from proxembed.evaluate.arms import embedding_arm
+from proxembed.evaluate.costs import Shape, fit_work
+from proxembed.evaluate.measures import MEASURES
+from proxembed.evaluate.part import make_part
+from proxembed.evaluate.scoring import fit_arm
+from proxembed.model import bounded_by_labels
+from proxembed.splits.folds import Split
+from proxembed.study.fold_parts import FoldParts
+from proxembed.study.trials import FoldScores, run_trial
+from proxembed.study.work_budget import WorkBudget
+from proxembed.targets.labels import LabelMatrix
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 8))
+Y = (X[:, :2] + rng.normal(size=(90, 2)) > 0).astype(int)
+MEASURE = MEASURES["macro average precision"]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        OPLS(),
+        CCA(),
+        MDDM(),
+        MVMD(),
+        PCA(),
+        MESD(FDA()),
+        MESD(LFDA()),
+        Kernelized(OPLS()),
+        Scaled(OPLS()),
+        Views(MVMD()),
+    ],
+)
+def test_it_is_what_a_fit_of_more_components_than_labels_says(method):
+    try:
+        type(method)(**{**method.get_params(deep=False), "n_components": 4}).fit(X, Y)
+        bounded = False
+    except ValueError:
+        bounded = True
+    assert bounded_by_labels(method) is bounded
+
+
+def test_maps_and_projections_of_features_alone_are_never_asked(monkeypatch):
+    monkeypatch.setattr(Layout, "fit", None)
+    assert not bounded_by_labels(Layout(OPLS())) and not bounded_by_labels(PCA())
+
+
+def counted(monkeypatch):
+    fits, whole = [], ForestLeaves.fit
+    monkeypatch.setattr(ForestLeaves, "fit", lambda self, *given, **more: fits.append(1) or whole(self, *given, **more))
+    return fits
+
+
+def test_a_forest_is_grown_once_for_all_sizes(monkeypatch):
+    fits, forest = counted(monkeypatch), ForestLeaves(OPLS(), n_estimators=5)
+    part = make_part(X, LabelMatrix.of(Y), np.arange(60), np.arange(60, 90), "standard")
+    found = run_trial(forest, part, (1, 2, 5), MEASURE)
+    assert len(fits) == 1 and sorted(found.curve) == [1, 2] and found.bounded and not found.failure
+    Z, _, natural = fit_arm(embedding_arm("leaves", forest), (1, 2, 5), part, False)
+    assert len(fits) == 2 and Z.shape[1] == 2 and natural
+
+
+def test_a_kernel_of_all_rows_that_is_too_dear_gets_prototypes():
+    n = 2400
+    many, labels = np.zeros((n, 2)), LabelMatrix.of(np.arange(n) % 2)
+    splits = [Split("1", np.arange(n // 2), np.arange(n // 2, n)), Split("2", np.arange(n // 2, n), np.arange(n // 2))]
+    dear = fit_work(Kernelized(OPLS()), Shape(n, 2, 2.0, 2))
+    cheap = fit_work(Kernelized(OPLS(), n_prototypes=1000), Shape(n, 2, 2.0, 2))
+    assert cheap < dear / 3
+    for last, prototypes in ((dear / 2, 1000), (2 * dear, None), (cheap / 2, 1000)):
+        scores = FoldScores(
+            FoldParts(many, labels, splits, "none"), n, (1,), MEASURE, WorkBudget(100.0, last_work=last)
+        )
+        config = scores.trial(Kernelized(OPLS()), 0).config
+        assert config.n_prototypes == prototypes and scores.permits(config) is (last > cheap)
