@@ -9,8 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+
+from proxembed.algebra.arrays.parallel import sets_pools
 
 AGAIN = 1.0  # seconds after which the work is stopped once more: a callback of the interpreter swallows exceptions
+SOON = 0.01  # seconds after which work is stopped that is setting the threads of a BLAS
 
 
 class OutOfBudget(TimeoutError):
@@ -83,7 +87,7 @@ class Budget:
         if self.left <= 0:
             self._stop()
 
-    def _stop(self, *signalled: object) -> None:
+    def _stop(self) -> None:
         unit = "CPU seconds" if self._of_cpu else "seconds"
         raise OutOfBudget(f"the budget of {self.seconds:g} {unit} an arm and split is spent")
 
@@ -99,7 +103,14 @@ def _timer(seconds: float, stop, of_cpu: bool) -> Iterator[None]:
     if signal.getsignal(number) != signal.SIG_DFL:
         yield
         return
-    signal.signal(number, stop)
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if sets_pools(frame):
+            signal.setitimer(timer, SOON, AGAIN)
+        else:
+            stop()
+
+    signal.signal(number, ring)
     signal.setitimer(timer, seconds, AGAIN)
     try:
         yield

@@ -3,9 +3,11 @@
 import signal
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
+from proxembed.algebra.arrays.parallel import _OneThread
 from proxembed.execute import budget
 from proxembed.execute.budget import Budget, OutOfBudget
 
@@ -26,3 +28,21 @@ def test_work_whose_first_stop_was_swallowed_is_stopped_again(monkeypatch):
         spin(5)
     assert time.monotonic() - started < 4
     spin(0.2)  # no clock is left
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers on this system")
+@pytest.mark.parametrize("slow", ["set", "restored"])
+def test_blas_has_its_threads_again_after_work_that_was_stopped_while_it_set_them(slow, monkeypatch):
+    done = []
+
+    def step(name):
+        spin(0.3 if name == slow else 0)
+        done.append(name)
+
+    limit = SimpleNamespace(restore_original_limits=lambda: step("restored"))
+    pools = _OneThread(lambda: SimpleNamespace(limit=lambda limits: step("set") or limit))
+    with pytest.raises(OutOfBudget), Budget(0.1).limit():
+        with pools:
+            assert pools.entered
+        spin(5)
+    assert done == ["set", "restored"] and not pools.entered
