@@ -51,22 +51,36 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def anonymous_bytes() -> int:
+    """Resident memory of this process that is no page of a file."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) << 10
+
+
 class PeakMemory(threading.Thread):
     """Samples the resident size of this process every five milliseconds."""
 
+    read = staticmethod(resident_bytes)
+
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.start_bytes = self.peak = resident_bytes()
+        self.start_bytes = self.peak = self.read()
         self._done = threading.Event()
 
     def run(self) -> None:
         while not self._done.wait(0.005):
-            self.peak = max(self.peak, resident_bytes())
+            self.peak = max(self.peak, self.read())
 
     def above_start(self) -> int:
         self._done.set()
         self.join()
-        return max(self.peak, resident_bytes()) - self.start_bytes
+        return max(self.peak, self.read()) - self.start_bytes
+
+
+class ArrayMemory(PeakMemory):
+    """Samples the memory of this process that is no page of a file, such as of a memory map."""
+
+    read = staticmethod(anonymous_bytes)
 
 
 def fit_arguments(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
@@ -75,9 +89,9 @@ def fit_arguments(parser: argparse.ArgumentParser, names: Iterable[str]) -> None
     parser.add_argument("--fit", choices=list(names), help=argparse.SUPPRESS)
 
 
-def own_process(script: str, name: str, folder: Path, threads: int) -> dict[str, Any]:
+def own_process(script: str, name: str, folder: Path, threads: int, *options: str) -> dict[str, Any]:
     """What the script prints, one line of JSON, when it fits ``name`` on the data of a folder in a fresh process."""
-    command = [sys.executable, script, "--folder", str(folder), "--fit", name, "--threads", str(threads)]
+    command = [sys.executable, script, "--folder", str(folder), "--fit", name, "--threads", str(threads), *options]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
         raise SystemExit(f"{name} failed:\n{result.stderr}")

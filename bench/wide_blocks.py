@@ -6,40 +6,15 @@ resident size less mapped pages), sampled by a thread in a process of its own.
 
 import json
 import tempfile
-import threading
 import time
 from pathlib import Path
 
-from measure import arguments, chosen, fit_arguments, fix_threads, own_process, show, within
+from measure import ArrayMemory, arguments, chosen, fit_arguments, fix_threads, own_process, show, within
 
 LABELS, NNZ, PART = 50, 80, 100_000
 SIZES = {False: (2_000_000, 200_000), True: (20_000, 6_000)}
 NAMES = ("read", "PLS", "OPLS ridge 1", "CCA ridge 1")
 MEMORY_LIMIT = 2048  # MiB
-
-
-class ArrayMemory(threading.Thread):
-    """Samples the anonymous memory of this process every five milliseconds."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.start_bytes = self.peak = anonymous_bytes()
-        self._done = threading.Event()
-
-    def run(self) -> None:
-        while not self._done.wait(0.005):
-            self.peak = max(self.peak, anonymous_bytes())
-
-    def above_start(self) -> int:
-        self._done.set()
-        self.join()
-        return max(self.peak, anonymous_bytes()) - self.start_bytes
-
-
-def anonymous_bytes() -> int:
-    """Resident memory of this process that is no page of a file."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) << 10
 
 
 def write_data(folder: Path, n: int, d: int) -> None:

@@ -1,6 +1,7 @@
 """Settings and fixtures shared by every test."""
 
 import os
+import time
 import zlib
 
 # scikit-learn's estimator checks test array API support only when scipy was imported with this switch on.
@@ -10,6 +11,8 @@ from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+
+from proxembed.algebra.arrays.parallel import one_pool, one_thread  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
@@ -30,6 +33,16 @@ def pytest_collection_modifyitems(items):
         path = item.path.as_posix()
         if path.endswith(THINNED) and zlib.crc32(item.name.encode()) % ONE_IN:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(autouse=True)
+def blas_has_its_threads_again():
+    """No test leaves a pool of BLAS on one thread; threads that a test has given up may still be at work."""
+    yield
+    patience = time.monotonic() + 20
+    while one_pool.entered or one_thread.entered:
+        assert time.monotonic() < patience, "a fit has left the pools of BLAS on one thread"
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,8 @@ ONE_ROOM = {
     "umap": "proximity",
     "openTSNE": "proximity",
     "optuna": "study",
+    "dask": "sources",
+    "distributed": "sources",
 }
 RIVALS = {
     "BoostedScores", "ForestProximity", "ForestScores", "LogisticScores", "NCA", "SupervisedUMAP", "TSNE", "UMAP",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from papers.bsml.fits import Rows
-from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.algebra.arrays.parallel import one_thread
 from proxembed.bayes.ascent import ascend
 from proxembed.bayes.coupled import Coupled, Hyper, State
 from proxembed.bayes.gamma import GammaPrior
@@ -51,7 +51,7 @@ def traced(
 
     prior, R = GammaPrior(1.0, 1.0), Y.shape[1]
     began = clock()
-    with one_pool:
+    with one_thread:
         model = Traced(X, Targets(2.0 * Y - 1.0), Hyper(prior, prior, prior), R, 10)
         state = start(init, model.X, model.targets, R, False, np.random.default_rng(seed))
         found = ascend(model, state, max_iter=sweeps, tol=0.0, accelerate=accelerate)

@@ -31,7 +31,7 @@ from .explain import Explanation, explanation, label_loadings
 from .params import check_params, declared, param, refuse_bare_overrides, shown, with_parameters
 from .partial import PartialFits
 from .rows import Rows
-from .sources import RowBlocks
+from .sources import RowBlocks, blocks_of, is_dask, results_of
 from .sums import summed_rows
 from .targets.labels import LabelMatrix
 from .validation import checked_features, in_range, learning, refuse_extreme
@@ -373,13 +373,14 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
     def fit(self, X, y=None):
         """Find the projection.
 
-        X: (n, d) array or CSR of float32 or float64, or RowBlocks with y in the blocks. y: labels in any form of
-        LabelMatrix; ignored by unsupervised methods. Returns self. Raises ValueError with the argument, what is allowed
-        and the remedy.
+        X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame, as
+        RowBlocks.from_dask takes them. y: labels in any form of LabelMatrix; ignored by unsupervised methods. Returns
+        self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():
             self.resolve()
-            self.solve_rows(summed_rows(self, X, y) if isinstance(X, RowBlocks) else self._rows(X, y))
+            blocks = blocks_of(X, y)
+            self.solve_rows(self._rows(X, y) if blocks is None else summed_rows(self, blocks))
         return self
 
     def solve_rows(self, rows: Rows) -> None:
@@ -390,7 +391,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         chosen = self._chosen(self.solve(template, rows, self._requested(rows)))
         self.store(chosen, rows)
         self.learn(rows, chosen)
-        self._release()
+        self.release()
         self.n_components_ = len(chosen.eigenvalues)
 
     def resolve(self) -> None:
@@ -414,11 +415,11 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
             setattr(self, name, value)
         return self.prepared_
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Drop from ``prepared_``, and from that of each member, what only fit needs."""
         self.prepared_ = self.prepared_.for_new_rows()
         for role in self.members:
-            getattr(self, f"{role}_")._release()
+            getattr(self, f"{role}_").release()
 
     def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
         """The eigenvectors of the template, on R; k None: all, because a share of the spectrum is wanted."""
@@ -451,7 +452,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         return template
 
     def transform(self, X):
-        """The embedding of rows X, (m, d) to (m, k), in X's float type.
+        """The embedding of rows X, (m, d) to (m, k), in X's float type; of a dask collection a lazy one.
 
         Z = (R - 1 mean') P; a method that places the rows themselves gives a row seen in training its own embedding and
         places others by its rule for new rows.
@@ -459,6 +460,8 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         check_is_fitted(self, "n_components_")
         if isinstance(X, RowBlocks):
             return X.map(self.transform)
+        if is_dask(X):
+            return results_of(X, self.transform, self.get_feature_names_out)
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self.embed(X)
@@ -565,7 +568,7 @@ def natural_components(rows: Rows) -> int:
     natural = 2 if rows.labels is None else min(rows.labels.c, MAX_COMPONENTS)
     if rows.labels is not None and rows.labels.c <= 10 * MAX_COMPONENTS:
         natural = min(rows.labels.rank, MAX_COMPONENTS)
-    return max(1, min(natural, *rows.X.shape))
+    return max(1, min(natural, rows.n, rows.d))
 
 
 class PencilEmbedder(SpectralEmbedder, abstract=True):

@@ -123,7 +123,8 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
         return Z
 
     def shorten(self, short: SpectralEmbedder, k: int) -> None:
-        short.embedding_ = self.embedding_[:, :k]
+        if self.embedding_ is not None:
+            short.embedding_ = self.embedding_[:, :k]
         for name in self.columns:
             setattr(short, name, getattr(self, name)[..., :k])
 

@@ -4,6 +4,7 @@ new rows."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from .base import Embedder
 from .params import integers, param
+from .proximity.backends import ALGORITHMS
 from .proximity.geodesic import geodesics
 from .proximity.graph import OF_NEIGHBORS, rows_within
 from .proximity.neighbors import Neighbors, check_count, nearest
@@ -19,30 +21,55 @@ from .proximity.weights import COMPUTED, LOCAL_NEIGHBORS, cross_weights, edge_we
 from .rows import Rows
 
 BLOCK_ENTRIES = 1 << 22
+ALGORITHM_DOC = (
+    'Search for near rows: "exact", an approximate one by name, or a transformer like KNeighborsTransformer; "auto" is '
+    "exact up to 100,000 rows."
+)
 WEIGHTS_DOC = (
     'Weights of neighbours, from their distance or likeness; "geodesic" measures the distance along the graph of '
     'n_neighbors: that is the Gaussian, but for graph="closeness" and "full".'
 )
 
 
-class Neighborly(Embedder, abstract=True):
+class Searching(Embedder, abstract=True):
+    """An estimator that searches near rows. [mu2012mesd]"""
+
+    algorithm: Any = param(default="auto", choices=ALGORITHMS, kind=BaseEstimator, doc=ALGORITHM_DOC)
+
+
+class LabelledLinks(Searching, abstract=True):
+    """An estimator made from near rows inside classes and between them; ``search(rows)`` looks for them.
+    [mu2012mesd]
+
+    Attributes
+    ----------
+    recall_ : float or None, the sampled recall of approximate searches, over their rows; None for exact ones.
+    algorithm_ : str or None, the search that ran, an approximate one where there were several; None for none.
+    """
+
+    def search(self, rows: Rows) -> None:
+        """Make every search that the template needs; ``rows`` keep them."""
+        raise TypeError(f"{type(self).__name__} must define search(rows).")
+
+    def prepare(self, rows):
+        self.search(rows)
+        algorithm, recall = rows.searched(self.algorithm)
+        return replace(super().prepare(rows), attributes={"recall_": recall, "algorithm_": algorithm})
+
+
+class Neighborly(Searching, abstract=True):
     """An estimator made from the neighbours of every row; keeps the sampled recall of an approximate one. [mu2012mesd]
 
     Attributes
     ----------
     recall_ : float or None, the share of true neighbours that an approximate search found; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
     """
 
     n_neighbors: int = param(
         default=5, low=1, integer=True, search=integers(2, 30), doc="Neighbours of a row; at most n - 1."
     )
     metric: str = param(default="euclidean", choices=("euclidean", "cosine"), doc="Distance between rows.")
-    algorithm: Any = param(
-        default="exact",
-        choices=("exact", "faiss", "pynndescent"),
-        kind=BaseEstimator,
-        doc="Search for neighbours: exact, an approximate one by name, or a transformer like KNeighborsTransformer.",
-    )
 
     @property
     def _search(self) -> dict[str, Any]:
@@ -53,9 +80,12 @@ class Neighborly(Embedder, abstract=True):
         """Whether the n_neighbors of rows are searched."""
         return True
 
-    def recall(self, rows: Rows) -> float | None:
-        """The recall of the search; None for an exact one, or none."""
-        return self._neighbors(rows).recall if self.searches else None
+    def searched(self, rows: Rows) -> dict[str, Any]:
+        """The attributes of the search: its recall (None for an exact one) and its algorithm, both None for none."""
+        if not self.searches:
+            return {"recall_": None, "algorithm_": None}
+        found = self._neighbors(rows)
+        return {"recall_": found.recall, "algorithm_": found.algorithm}
 
     def _neighbors(self, rows: Rows) -> Neighbors:
         """The neighbours of every row, after the one check that needs the rows."""
@@ -122,7 +152,7 @@ class Weighted(Linked, abstract=True):
             W = (W + W.T) / 2
         W = sparse.csr_array(W)
         W.eliminate_zeros()
-        return W, {"tau_": tau, "scale_": scale, "paths_": paths, "recall_": self.recall(rows)}
+        return W, {"tau_": tau, "scale_": scale, "paths_": paths, **self.searched(rows)}
 
     def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
         """The training rows that new rows are linked to, nearest first, and the weights of the links."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
+from .algebra.arrays.moments import Moments
 from .algebra.arrays.parallel import one_pool
-from .sources import RowBlocks
-from .sums import Sums, known_blocks
+from .reading import known_blocks, refuse_other_features, refuse_outside
+from .sources import RowBlocks, blocks_of
+from .sums import Sums, summed
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -19,13 +20,15 @@ AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"} 
 
 def _from_sums_of_rows(estimator: Any) -> bool:
     """Whether rows can be added one after another; the error says why not."""
-    if estimator.from_sums != "rows":
+    reason = None
+    if estimator.from_sums is None:
+        reason = estimator.needs_all_rows
+    elif estimator.sample_rows:
+        reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
+    elif estimator.from_sums == "labels":
+        reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
+    if reason is not None:
         name = type(estimator).__name__
-        reason = (
-            "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
-            if estimator.from_sums == "labels"
-            else estimator.needs_all_rows
-        )
         raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
     return True
 
@@ -35,6 +38,12 @@ class PartialFits:
 
     from_sums: ClassVar[str | None] = None
     needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
+    sample_rows: ClassVar[int] = 0  # rows of a sample by which ``prepare`` learns what ``lift`` makes of all rows
+
+    def sums_of_lifted(self, moments: Moments) -> Moments:
+        """The sums of the lifted rows, from those of what ``lift`` has given; what the lift needs of all rows is
+        learned."""
+        return moments
 
     @available_if(_from_sums_of_rows)
     def partial_fit(self, X, y=None, classes=None):
@@ -45,7 +54,7 @@ class PartialFits:
 
         Parameters
         ----------
-        X : (m, d) array or CSR, or RowBlocks with y in the blocks; one row is enough.
+        X : (m, d) array or CSR, RowBlocks with y in the blocks, or dask array or DataFrame; one row is enough.
         y : labels of these rows in any form that ``fit`` takes, the same in every call; new labels may come.
         classes : list, optional
             The only labels that are allowed.
@@ -85,19 +94,28 @@ class PartialFits:
             )
             _forget(self, ())
         self.resolve()
-        sums, blocks = (Sums() if fresh else self._checked_sums()), X if isinstance(X, RowBlocks) else [(X, y)]
-        if isinstance(X, RowBlocks) and y is not None:
-            raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
-        precision = X.precision if isinstance(X, RowBlocks) else "float64"
+        sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
         try:
-            for rows, labels, dropped in known_blocks(self, blocks, reset=fresh):
-                _refuse_outside(labels, classes)
-                sums.update(self, rows, labels, dropped, precision)
+            if source is not None and source.spread:
+                self._add_spread(sums, source, classes, fresh)
+                return self._hold(sums)
+            for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
+                refuse_outside(labels, classes)
+                sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
         except BaseException:
             if fresh:
                 _forget(self, ())
             raise
         return self._hold(sums)
+
+    def _add_spread(self, sums: Sums, source: RowBlocks, classes: Any, fresh: bool) -> None:
+        """Add rows where they are."""
+        found = summed(self, source, classes=classes)
+        if fresh:
+            found.tell(self)
+        else:
+            refuse_other_features(self, found.checking)
+        sums.merge(self, found.sums)
 
     @available_if(_from_sums_of_rows)
     def merge(self, other):
@@ -121,12 +139,7 @@ class PartialFits:
             raise ValueError(f"merge needs two partly fitted {name} estimators; call partial_fit on each first.")
         if _template_parameters(self) != _template_parameters(other):
             raise ValueError("merge needs estimators with the same parameters; build both from one by clone().")
-        same = np.array_equal(*(getattr(one, "feature_names_in_", []) for one in (self, other)))
-        if self.n_features_in_ != other.n_features_in_ or not same:
-            raise ValueError(
-                f"merge needs the same features: {self.n_features_in_} here, {other.n_features_in_} there"
-                f"{'' if same else ', of other names'}."
-            )
+        refuse_other_features(self, other)
         self.resolve()
         sums = self._checked_sums()
         sums.merge(self, other._checked_sums())
@@ -175,11 +188,3 @@ def _template_parameters(estimator: Any) -> str:
     asked = [(name, value) for name, value in parameters if name.rpartition("__")[2] not in AT_THE_SOLUTION]
     nested = {name: type(value).__name__ for name, value in asked if isinstance(value, BaseEstimator)}
     return repr(sorted((name, nested.get(name, repr(value))) for name, value in asked))
-
-
-def _refuse_outside(labels: Any, classes: Any) -> None:
-    if labels is None or classes is None:
-        return
-    outside = [value for value in labels.classes_.tolist() if value not in set(np.asarray(classes).tolist())]
-    if outside:
-        raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")

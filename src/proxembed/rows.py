@@ -10,10 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.matrix import over, unit_of
 from .algebra.operators.structured import LowRank, Sparse
+from .algebra.pencil.problem import CONSTANT
 from .algebra.template import Template
 from .proximity import graph as graphs
 from .proximity import labelled
+from .proximity.labelled import Searched
 from .proximity.neighbors import Neighbors, nearest
 from .targets.labels import LabelMatrix
 
@@ -36,6 +39,16 @@ class Rows:
     def n(self) -> int:
         """Rows."""
         return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Features."""
+        return self.X.shape[1]
+
+    @property
+    def summed(self) -> bool:
+        """Whether these rows stand for others of the same sums, whose features are lifted already."""
+        return False
 
     @cached_property
     def ones(self) -> np.ndarray:
@@ -65,6 +78,14 @@ class Rows:
         """The sum of squares of X, centred by the weighted mean unless ``center`` is None."""
         return CentredMatrix.centred(self.X, center).squared_norm()
 
+    def traces(self) -> tuple[float, float, float]:
+        """The traces of Xc'Xc and of Xc'YY'Xc for X over a unit, and this unit, a power of two."""
+        unit = unit_of(self.X)
+        rows = CentredMatrix.centred(over(self.X, unit), self.ones)
+        if rows.constant:
+            raise ValueError(CONSTANT)
+        return rows.squared_norm(), float(np.sum(rows.tdot(self.labels.Y) ** 2)), unit
+
     def coded(self, kind: str) -> sparse.csc_array:
         """Y as 1/0 ("01"), or as +1/-1 less the constant -1 ("pm1": 2Y), which centring removes; sparse either way."""
         return self.labels.Y if kind == "01" else self.labels.Y * 2.0
@@ -79,9 +100,13 @@ class Rows:
 
     def neighbors(self, K: int, *, metric: str = "euclidean", algorithm="exact") -> Neighbors:
         """The K nearest other rows of every row."""
-        return self._kept(
-            ("neighbors", K, metric), algorithm, lambda: nearest(self.X, K, metric=metric, algorithm=algorithm)
-        )
+
+        def work():
+            found = nearest(self.X, K, metric=metric, algorithm=algorithm)
+            self._record(algorithm).append(Searched(found.algorithm, found.recall, self.n))
+            return found
+
+        return self._kept(("neighbors", K, metric), algorithm, work)
 
     def graph(
         self, kind: str = "undirected", K: int = 5, eps: float | None = None, *, metric="euclidean", algorithm="exact"
@@ -100,7 +125,9 @@ class Rows:
         return self._kept(
             ("friends", K, link, metric),
             algorithm,
-            lambda: labelled.friends(self.X, self._known, K, link=link, metric=metric, algorithm=algorithm),
+            lambda: labelled.friends(
+                self.X, self._known, K, link=link, metric=metric, algorithm=algorithm, record=self._record(algorithm)
+            ),
         )
 
     def enemies(
@@ -111,14 +138,31 @@ class Rows:
         return self._kept(
             ("enemies", K, by, link, metric),
             algorithm,
-            lambda: labelled.enemies(self.X, self._known, K, by, link=link, **options),
+            lambda: labelled.enemies(self.X, self._known, K, by, link=link, record=self._record(algorithm), **options),
         )
 
-    def class_neighbors(self, K: int, *, metric: str = "euclidean") -> list[tuple[np.ndarray, Neighbors]]:
+    def class_neighbors(
+        self, K: int, *, metric: str = "euclidean", algorithm="exact"
+    ) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and their K nearest inside it, in the class's own numbering."""
-        return self._kept(
-            ("class", K, metric), None, lambda: list(labelled.class_neighbors(self.X, self._known, K, metric=metric))
-        )
+
+        def work():
+            found = list(labelled.class_neighbors(self.X, self._known, K, metric=metric, algorithm=algorithm))
+            record = self._record(algorithm)
+            record += [Searched(near.algorithm, near.recall, len(index)) for index, near in found]
+            return found
+
+        return self._kept(("class", K, metric), algorithm, work)
+
+    def searched(self, algorithm) -> tuple[str | None, float | None]:
+        """(name, recall) of the searches of these rows that were asked of an algorithm: an approximate one where there
+        were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none."""
+        record = self._record(algorithm)
+        found = [each for each in record if each.recall is not None]
+        if not found:
+            return (record[0].algorithm if record else None), None
+        lists = sum(each.lists for each in found)
+        return found[0].algorithm, sum(each.recall * each.lists for each in found) / max(lists, 1)
 
     def copy_pairs(self, graph: sparse.csr_array, same: bool) -> sparse.csr_array:
         """For each edge of a graph the pairs of copies of its rows with the same label, (YY')_ij, or with different
@@ -159,6 +203,17 @@ class Rows:
         index = np.flatnonzero(self._known.rows_known)
         return replace(self, X=self.X[index], labels=self._known.take(index)), index
 
+    @cached_property
+    def with_label(self) -> tuple[Rows, np.ndarray]:
+        """The rows that have a label, as rows of their own, and their index: under MESD the others have no copies and
+        are nobody's neighbours. Their searches count as searches of these rows."""
+        index = np.flatnonzero(self.labels.m > 0)
+        if len(index) == self.n:
+            return self, index
+        part = replace(self, X=self.X[index], labels=self.labels.take(index))
+        vars(part)["_records"] = self._records
+        return part, index
+
     @property
     def _known(self) -> LabelMatrix:
         if self.labels is None:
@@ -171,6 +226,14 @@ class Rows:
     def _searches(self) -> dict:
         return {}
 
+    @cached_property
+    def _records(self) -> dict:
+        return {}
+
+    def _record(self, algorithm) -> list[Searched]:
+        """The searches so far that were asked of an algorithm."""
+        return self._records.setdefault(_named(algorithm), [])
+
     def _weighed_entries(self, W: sparse.csr_array, same_class: bool) -> sparse.csr_array:
         scale, i = reciprocal(self.labels.m), np.repeat(np.arange(self.n), np.diff(W.indptr))
         data = W.data * (scale[i] * scale[W.indices])
@@ -180,13 +243,17 @@ class Rows:
 
     def _kept(self, arguments: tuple, algorithm, work):
         """``work()``, done once for the same arguments; the algorithm is told apart as an object."""
-        key = (*arguments, algorithm if isinstance(algorithm, str) else id(algorithm))
+        key = (*arguments, _named(algorithm))
         if key not in self._searches:
             self._searches[key] = (work(), algorithm)
         return self._searches[key][0]
 
     def _weighed_sums(self, W: LowRank) -> np.ndarray | None:
         """F'1 of the weighed factor, where it is not that of its rows."""
+        return None
+
+    def _weighed_shares(self) -> np.ndarray | None:
+        """Y'M^-1 Y, where it is not that of these rows."""
         return None
 
     def weigh(self, W, same_class: bool = True):
@@ -206,7 +273,7 @@ class Rows:
         factor = scale @ sparse.csc_array(W.F)
         if self.weighting == "mimj" or not same_class:
             return LowRank(sparse.csc_array(factor), W.S, sums=self._weighed_sums(W))
-        return _times_shared_labels(LowRank(factor, W.S), self.labels.Y)
+        return _times_shared_labels(LowRank(factor, W.S), self.labels.Y, self._weighed_shares())
 
 
 @dataclass(frozen=True)
@@ -215,11 +282,12 @@ class BlockRows(Rows):
 
     ``n``, and what the labels add up to, are those of all rows (``labels`` is a LabelBlock); ``ones`` and ``mass`` have
     an entry for each row of the block. ``scatter`` holds the sums of squares of all rows, about 0 and about their mean,
-    once they are known.
+    and ``dependence`` that of Xc'Y, once they are known.
     """
 
     count: int = 0
     scatter: tuple[float, float] = (np.nan, np.nan)
+    dependence: float = np.nan
 
     @property
     def n(self) -> int:
@@ -234,9 +302,20 @@ class BlockRows(Rows):
     def _weighed_sums(self, W: LowRank) -> np.ndarray | None:
         return self.labels.shares if W.F is self.labels.Y else np.array([float(self.n - self.labels.bare)])
 
+    def _weighed_shares(self) -> np.ndarray | None:
+        return self.labels.shared
+
     def squared_norm(self, center: np.ndarray | None) -> float:
         """The sum of squares of the rows of all blocks; NaN before it is known."""
         return self.scatter[0 if center is None else 1]
+
+    def traces(self) -> tuple[float, float, float]:
+        return self.scatter[1], self.dependence, 1.0
+
+
+def _named(algorithm) -> str | int:
+    """An algorithm as a key: its name, or the object that it is."""
+    return algorithm if isinstance(algorithm, str) else id(algorithm)
 
 
 def reciprocal(w: np.ndarray) -> np.ndarray:
@@ -248,13 +327,19 @@ def reciprocal(w: np.ndarray) -> np.ndarray:
     return np.divide(1.0, w, out=np.zeros_like(w, dtype=np.float64), where=np.abs(w) > 1.0 / np.finfo(float).max)
 
 
-def _times_shared_labels(W: LowRank, Y: sparse.csc_array) -> LowRank:
-    """W o YY' as a low-rank operator: one factor column for each column of W's factor and each label that meets it."""
-    columns, weights = [], []
+def _times_shared_labels(W: LowRank, Y: sparse.csc_array, shared: np.ndarray | None) -> LowRank:
+    """W o YY' as a low-rank operator: one factor column for each column of W's factor and each label that meets it.
+
+    ``shared``: sums of these columns, in rows of a block those of all rows.
+    """
+    columns, weights, sums = [], [], []
     F, S = sparse.csc_array(W.F), W.S
     for j in range(F.shape[1]):
         product = sparse.csc_array(Y.multiply(F[:, [j]]))
-        used = np.flatnonzero(np.diff(product.indptr))
+        used = np.flatnonzero(np.diff(product.indptr) if shared is None else shared[j])
         columns.append(product[:, used])
         weights.append(np.full(len(used), 1.0 if S is None else S[j]))
-    return LowRank(sparse.csc_array(sparse.hstack(columns)), np.concatenate(weights))
+        if shared is not None:
+            sums.append(shared[j, used])
+    factor = sparse.csc_array(sparse.hstack(columns))
+    return LowRank(factor, np.concatenate(weights), sums=None if shared is None else np.concatenate(sums))

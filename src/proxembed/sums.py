@@ -6,19 +6,20 @@ template on each block and once more, for what depends on the totals, at the end
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .algebra.arrays.centred import CentredMatrix
-from .algebra.arrays.matrix import EXTREME, float_matrix, largest_entry
+from .algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary
 from .algebra.arrays.moments import Moments
-from .algebra.pencil.compressed import Compression, Demand
+from .algebra.arrays.stream import gram_product
+from .algebra.pencil.compressed import Compression, Demand, left_rows
 from .algebra.pencil.eigen import UNTARGETED_RIDGE
 from .algebra.pencil.linear import (
     DENSE_LIMIT,
@@ -28,17 +29,30 @@ from .algebra.pencil.linear import (
     best_ridge,
     evenly_spaced,
     gcv_errors,
-    left_out_errors,
+    left_out_sums,
     sampled_loo_errors,
 )
 from .algebra.pencil.plan import Aim
 from .algebra.pencil.problem import Problem
 from .algebra.template import Template
+from .reading import (
+    Told,
+    ahead,
+    all_totals,
+    checked_alike,
+    known_blocks,
+    label_totals,
+    refuse_few,
+    refuse_once,
+    refuse_outside,
+    sampled_rows,
+    with_rows,
+)
 from .rows import BlockRows
-from .sources import RowBlocks
+from .sources.row_blocks import RowBlocks, stacked
 from .targets.labels import LabelMatrix
-from .targets.totals import LabelTotals, known_labels, positions
-from .validation import checked_features, refuse_lost
+from .targets.totals import LabelTotals, positions
+from .validation import refuse_lost
 
 WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM or MESD(FDA()) for sets of labels"
 
@@ -48,68 +62,66 @@ def refuse_blocks(method: Any) -> None:
     if method.from_sums is None:
         raise ValueError(
             f"{type(method).__name__} cannot be fitted on blocks: {method.needs_all_rows}. Fit it on a sample, such as "
-            f"one block of the rows, or use a method that sums of the rows suffice for: {WORDS}."
+            f"RowBlocks.sample gives, or use a method that sums of the rows suffice for: {WORDS}."
         )
 
 
-def summed_rows(method: Any, source: RowBlocks, y: Any = None) -> SummedRows:
+def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = None) -> SummedRows:
     """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
 
-    Raises ValueError for a method that needs more than sums, a y beside the blocks, blocks without labels, and what
-    ``fit`` refuses in X and y.
+    ``totals``: those of all labels, where they are known from an earlier reading.
+    Raises ValueError for a method that needs more than sums, blocks without labels, and what ``fit`` refuses in X and
+    y.
     """
     refuse_blocks(method)
-    if y is not None:
-        raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
-    sums = Sums(source.rereadable)
+    if method.sample_rows:
+        refuse_once(method, source, "a sample of all rows")
+        method.make_ready(sampled_rows(method, source))
+        method.release()
     if method.from_sums == "labels":
-        if not source.rereadable:
-            raise ValueError(
-                f"{type(method).__name__} needs the labels of all rows before the rows, and these blocks can be read "
-                "once. Pass a function that starts a new reading: RowBlocks(lambda: ...)."
-            )
-        sums.count_labels(method, source.labels())
-    for X, labels, dropped in known_blocks(method, source):
-        sums.update(method, X, labels, dropped, source.precision)
-    return sums.rows(method, source if source.rereadable else None)
+        refuse_once(method, source, "the labels of all rows")
+        totals = source.reduce(partial(label_totals, method), all_totals, labels=True)
+    found = summed(method, source, totals)
+    found.tell(method)
+    return found.sums.rows(method, Reading(found.checking, source, found.counts) if source.rereadable else None)
 
 
-def known_blocks(method: Any, blocks: Iterable, reset: bool = True) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
-    """Checked blocks (X, labels, rows left out): without rows that hold an unknown label; the next one is read
-    meanwhile."""
-    for X, y in ahead(blocks):
-        X = checked_features(method, X, reset=reset, block=True)
-        reset = False
-        if method.label_kind is None:
-            yield X, None, 0
-            continue
-        labels, index, n = known_labels(_given(method, y))
-        if len(index) < n:
-            X = X[index]
-        yield X, labels, n - len(index)
+@dataclass(frozen=True)
+class Summed(Told):
+    """The sums of some rows.
 
-
-def ahead(blocks: Iterable) -> Iterator[Any]:
-    """The same blocks; a thread reads the next one while one is in use.
-
-    >>> list(ahead([1, 2, 3]))
-    [1, 2, 3]
+    ``counts``: for each piece of the rows, the rows that weigh something under each row weight.
     """
-    reading, end = iter(blocks), object()
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, reading, end)
-        while (block := following.result()) is not end:
-            following = pool.submit(next, reading, end)
-            yield block
+
+    sums: Sums
+    counts: list[np.ndarray]
 
 
-def _given(method: Any, y: Any) -> Any:
-    if y is None:
-        raise ValueError(
-            f"This {type(method).__name__} estimator requires y to be passed, but the target y is None in a block. "
-            "Blocks must be pairs (X, y)."
-        )
-    return y
+def summed(
+    method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence | None = None
+) -> Summed:
+    """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first.
+
+    ``classes``: the only labels that are allowed. Raises ValueError for others.
+    """
+    return source.reduce(partial(_summed_piece, method, totals, classes, source.rereadable), _joined)
+
+
+def _summed_piece(method: Any, totals, classes, rereadable: bool, rows: RowBlocks, number: int) -> Summed:
+    checking, sums = copy.copy(method), Sums(rereadable, totals)
+    for X, labels, dropped in known_blocks(checking, rows):
+        refuse_outside(labels, classes)
+        sums.update(checking, X, labels, dropped, rows.precision)
+    return Summed(checking, sums, [np.zeros(0) if sums.moments is None else sums.moments.counts.copy()])
+
+
+def _joined(parts: Sequence[Summed]) -> Summed:
+    """Sums of several pieces, which stay as they are: a task of a cluster may be done again."""
+    parts = with_rows(parts)
+    checking, sums = checked_alike(parts), Sums()
+    for part in parts:
+        sums.merge(checking, part.sums)
+    return Summed(checking, sums, [count for part in parts for count in part.counts])
 
 
 class Sums:
@@ -131,11 +143,12 @@ class Sums:
     (4, array([[1., 0.]]))
     """
 
-    def __init__(self, rereadable: bool = False) -> None:
+    def __init__(self, rereadable: bool = False, totals: LabelTotals | None = None) -> None:
         self.rereadable = rereadable  # so that products with the rows may take the place of a large Gram matrix
-        self.totals: LabelTotals | None = None
+        self.totals, self.counted = totals, totals is not None
         self.moments: Moments | None = None
-        self.dropped, self.counted = 0, False
+        self.unlifted: Moments | None = None  # of X, where the moments are those of lifted rows
+        self.dropped = 0
         self.widths: list[int] = []
         self.parameters = ""  # of the method, as text: the sums are those of its template
 
@@ -143,14 +156,6 @@ class Sums:
     def n(self) -> int:
         """Rows that take part."""
         return 0 if self.moments is None else self.moments.n
-
-    def count_labels(self, method: Any, labels: Iterable) -> None:
-        """The totals of all labels, before any row is read."""
-        for y in labels:
-            known, _, _ = known_labels(_given(method, y))
-            if known is not None:
-                self._count(method, known)
-        self.counted = self.totals is not None
 
     def _count(self, method: Any, labels: LabelMatrix) -> None:
         own = LabelTotals.of(labels, sets=method.from_sums == "labels")
@@ -167,17 +172,30 @@ class Sums:
             self._count(method, labels)
         block = None if labels is None else self.totals.block(labels)
         count = self.totals.n if self.counted else max(self.n + X.shape[0], 2)
-        demand = _demand(method, BlockRows(X, block, count=count))[1]
+        R = _LiftedRows(X, method.lift) if method.sample_rows else X
+        demand = _demand(method, BlockRows(X, block, count=count), R)[1]
         widths = [F.shape[1] for F in demand.factors]
         if self.moments is None:
-            size = len(demand.weights), sum(widths)
-            streamed = self.rereadable and demand.streams and X.shape[1] > DENSE_LIMIT
-            formed = () if streamed else sorted(demand.formed)
-            self.moments = Moments(X.shape[1], *size, formed=formed, inner=demand.inner)
+            self._start(demand, R)
         else:
             self.moments = self._widened(widths, before)
         self.widths = widths
-        self.moments.update(X, demand.weights, demand.factors, precision)
+        self.moments.update(R, demand.weights, demand.factors, precision)
+        if R is not X:
+            self._update_unlifted(X, [] if block is None else [block.Y], before)
+
+    def _update_unlifted(self, X: Any, labels: list, before: LabelTotals | None) -> None:
+        if self.unlifted is None:
+            self.unlifted = Moments(X.shape[1], 1, sum(Y.shape[1] for Y in labels))
+        self.unlifted = _with_labels(self.unlifted, before, self.totals)
+        self.unlifted.update(X, [None], labels)
+
+    def _start(self, demand: Demand, R: Any) -> None:
+        """Moments of no row as yet."""
+        streamed = self.rereadable and demand.streams and R.shape[1] > DENSE_LIMIT and not isinstance(R, _LiftedRows)
+        formed = () if streamed else sorted(demand.formed)
+        columns = sum(F.shape[1] for F in demand.factors)
+        self.moments = Moments(R.shape[1], len(demand.weights), columns, formed=formed, inner=demand.inner)
 
     def _widened(self, widths: list[int], before: LabelTotals | None, after: LabelTotals | None = None) -> Moments:
         """The moments with a column for each label that is new."""
@@ -193,26 +211,35 @@ class Sums:
             return
         if self.moments is None:
             self.totals, self.moments, self.widths = other.totals, other.moments.copy(), list(other.widths)
+            self.unlifted = None if other.unlifted is None else other.unlifted.copy()
+            self.counted = other.counted
             self.dropped += other.dropped
             return
-        totals = None if self.totals is None else self.totals.merged(other.totals)
-        nothing = np.zeros((0, len(self.moments.origin)))
+        totals = self.totals if self.totals is None or self.counted else self.totals.merged(other.totals)
+        nothing, lifted = self._no_rows()
         blank = BlockRows(nothing, None if totals is None else totals.first_rows(), count=self.n + other.n)
-        widths = [F.shape[1] for F in _demand(method, blank)[1].factors]
+        widths = [F.shape[1] for F in _demand(method, blank, lifted)[1].factors]
         moments = self._widened(widths, self.totals, totals)
         moments.merge(other._widened(widths, other.totals, totals))
+        if self.unlifted is not None:
+            self.unlifted = _with_labels(self.unlifted, self.totals, totals)
+            self.unlifted.merge(_with_labels(other.unlifted, other.totals, totals))
         self.totals, self.moments, self.widths, self.dropped = totals, moments, widths, self.dropped + other.dropped
 
-    def rows(self, method: Any, source: RowBlocks | None = None) -> SummedRows:
-        """Rows with these sums; ``source``: the blocks, where they can be read again for the choice of a ridge."""
+    def rows(self, method: Any, reading: Reading | None = None) -> SummedRows:
+        """Rows with these sums; ``reading``: how the rows can be read again, such as for the choice of a ridge."""
         self._check(method)
         labels = None if self.totals is None else self.totals.first_rows()
         if labels is not None:
             method.check_labels(labels)
             method.classes_ = labels.classes_
-        nothing = np.zeros((0, len(self.moments.origin)))
-        blank = BlockRows(nothing, labels, count=self.n, scatter=self.moments.scatter())
-        found = Compression(*_demand(method, blank), self.moments)
+        own, width = (self.moments, None) if self.unlifted is None else (self.unlifted, method.prepared_.width)
+        nothing, lifted = self._no_rows()
+        dependence = np.nan if labels is None else own.dependence(labels.c)
+        blank = BlockRows(nothing, labels, count=self.n, scatter=own.scatter(), dependence=dependence)
+        found = Compression(*_demand(method, blank, lifted), method.sums_of_lifted(self.moments), width)
+        if reading is not None and self.unlifted is not None:
+            reading = replace(reading, checking=copy.copy(method))  # its lift is settled now
         refuse_lost(*found.lost)
         known = []
         if labels is not None:
@@ -220,30 +247,25 @@ class Sums:
             labels = self.totals.with_factor(found.stand_in(labels.Y))
             known = [(labels.Y, product)]
         return SummedRows(
-            found.compressed_rows(known, lambda: self._again(method, source)),
+            found.compressed_rows(known, None if reading is None else partial(reading.product, self.dropped > 0)),
             labels,
             count=self.n,
             scatter=blank.scatter,
             method=method,
             totals=self.totals,
             found=found,
-            source=source,
+            reading=reading,
         )
 
-    def _again(self, method: Any, source: RowBlocks) -> Iterator[Any]:
-        """The rows that took part, read once more."""
-        if self.dropped:
-            return (X for X, _, _ in known_blocks(method, source, reset=False))
-        return (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in ahead(source))
+    def _no_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """No rows of X, and of what is summed."""
+        summed = np.zeros((0, len(self.moments.origin)))
+        return (summed if self.unlifted is None else np.zeros((0, len(self.unlifted.origin)))), summed
 
     def _check(self, method: Any) -> None:
         """A ValueError for too few rows, and a warning of those left out."""
+        refuse_few(method, self.n, self.dropped)
         name = type(method).__name__
-        if self.n < 2:
-            raise ValueError(
-                f"Found {self.n} row(s) whose labels are known ({self.dropped} left out) while a minimum of 2 is "
-                f"required by {name}. Pass more rows, or a semi-supervised method rows of which some are labelled."
-            )
         if self.dropped:
             warnings.warn(
                 f"{name} has no rule for unknown labels: {self.dropped} of {self.n + self.dropped} rows hold one and "
@@ -253,11 +275,53 @@ class Sums:
             )
 
 
-def _demand(method: Any, rows: BlockRows) -> tuple[Template, Demand]:
+def _demand(method: Any, rows: BlockRows, lifted: Any) -> tuple[Template, Demand]:
     template = method.template(rows)
     labels = None if rows.labels is None else rows.labels.Y
     target = template.B is not None and template.target is not None
-    return template, Demand(template, rows.X, rows.ones, labels, target)
+    return template, Demand(template, lifted, rows.ones, labels, target)
+
+
+class _LiftedRows:
+    """What the lift of a method makes of the rows of a block, a slice at a time."""
+
+    def __init__(self, X: Any, lift: Callable[[Any], np.ndarray]):
+        self._X, self._lift = X, lift
+        self.shape = (X.shape[0], lift(X[:1]).shape[1])
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return self._lift(self._X[rows])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rows that can be read again: the source, the estimator that checks them, and ``Summed.counts``."""
+
+    checking: Any
+    source: RowBlocks
+    counts: list[np.ndarray]
+
+    def product(self, dropped: bool, V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """``gram_product`` over the rows that took part; ``dropped``: whether some were left out."""
+        return self.source.reduce(partial(_product_of_piece, self.checking if dropped else None, V, level), _added)
+
+    def starts(self, weight: int) -> np.ndarray:
+        """For each piece of the rows, those before it that weigh something under a row weight."""
+        counts = [int(count[weight]) if len(count) else 0 for count in self.counts]
+        return np.cumsum([0, *counts[:-1]])
+
+
+def _product_of_piece(checking: Any, V, level, rows: RowBlocks, number: int) -> tuple[np.ndarray, np.ndarray]:
+    if checking is None:  # checked before
+        blocks = (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in ahead(rows))
+    else:
+        blocks = (X for X, _, _ in known_blocks(checking, rows, reset=False))
+    return gram_product(blocks, V, level)
+
+
+def _added(parts: Sequence[tuple]) -> tuple:
+    """Sums over several pieces, entry by entry."""
+    return tuple(sum(entries[1:], entries[0]) for entries in zip(*parts, strict=True))
 
 
 @dataclass(frozen=True)
@@ -267,7 +331,16 @@ class SummedRows(BlockRows):
     method: Any = None
     totals: LabelTotals | None = None
     found: Compression | None = None
-    source: RowBlocks | None = None
+    reading: Reading | None = None
+
+    @property
+    def d(self) -> int:
+        """Features of the rows of the blocks."""
+        return self.method.n_features_in_
+
+    @property
+    def summed(self) -> bool:
+        return True
 
     def state(self, method: Any) -> Template:
         """The template, as it was stated on the blocks, on the compressed rows."""
@@ -283,9 +356,9 @@ class SummedRows(BlockRows):
         if self.found.template.target is None:
             return UNTARGETED_RIDGE, "trace"
         aim = Aim(ridge="auto", solver=self.route(self.method.solver))
-        problem = Problem(template, self.X, aim=aim, width=self.X.shape[1])
+        problem = Problem(template, self.X, aim=aim, width=self.method.prepared_.width)
         grid = RIDGE_GRID * problem.ridge_unit
-        if self.source is None:
+        if self.reading is None:
             errors = self._gcv(grid)
         else:
             errors = self._sampled(grid) if problem.plan.sampled else self._left_out(grid)
@@ -301,37 +374,76 @@ class SummedRows(BlockRows):
 
     def _left_out(self, grid: np.ndarray) -> np.ndarray:
         """Each of some rows left out of the fit of all."""
-        found, level = self.found, self.found.target_level()
+        found, moments = self.found, self.found.target_moments()
+        centre = found.mean if found.centred else None
         mass = float(found.moments.masses[found.demand.offset]) if found.centred else None
-        blocks = (found.weighted(*block, level) for block in self._weighing_rows(LOO_ROWS))
-        return left_out_errors(blocks, found.s, found.target_moments(), grid, mass)
+        form, errors_of = (found.V, centre, found.target_level()), (found.s, moments, grid, mass)
+        work = partial(_left_out_piece, self._weighing(LOO_ROWS), form, errors_of)
+        errors, seen = self.reading.source.reduce(work, _added)
+        return errors / (seen * moments.shape[1])
 
     def _sampled(self, grid: np.ndarray) -> np.ndarray:
         """Each row of a sample left out of the fit of the others."""
-        X, T, w = zip(*self._weighing_rows(SAMPLE), strict=True)
-        rows = CentredMatrix(_stacked(X), self.found.mean if self.found.centred else None)
+        work = partial(_sampled_piece, self._weighing(SAMPLE))
+        X, T, w = zip(*self.reading.source.reduce(work, _listed), strict=True)
+        rows = CentredMatrix(stacked(X), self.found.mean if self.found.centred else None)
         weights = np.concatenate(w) if self.found.demand.offset else None
-        return sampled_loo_errors(rows, weights, _stacked(T), grid)
+        return sampled_loo_errors(rows, weights, stacked(T), grid)
 
-    def _weighing_rows(self, most: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
-        """At most ``most`` evenly spaced rows of non-zero weight, as blocks of (X, targets, weights)."""
-        method, seen = self.method, 0
-        chosen = evenly_spaced(int(self.found.moments.counts[self.found.demand.offset]), most)
-        for X, labels, _ in known_blocks(method, self.source, reset=False):
+    def _weighing(self, most: int) -> WeighingRows:
+        """At most ``most`` evenly spaced rows of non-zero weight."""
+        offset = self.found.demand.offset
+        chosen = evenly_spaced(int(self.found.moments.counts[offset]), most)
+        checking, starts = self.reading.checking, self.reading.starts(offset)
+        return WeighingRows(checking, self.totals, self.n, self.scatter, starts, chosen)
+
+
+@dataclass(frozen=True)
+class WeighingRows:
+    """Rows of non-zero weight by their numbers ``chosen``; those of a piece begin at its number in ``starts``."""
+
+    checking: Any
+    totals: LabelTotals | None
+    n: int
+    scatter: tuple[float, float]
+    starts: np.ndarray
+    chosen: np.ndarray
+
+    def of(self, rows: RowBlocks, number: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
+        """Those among the rows of a piece, as blocks of (X, targets, weights)."""
+        seen = int(self.starts[number])
+        for X, labels, _ in known_blocks(self.checking, rows, reset=False):
             if X.shape[0] == 0:
                 continue
-            rows = BlockRows(X, self.totals.block(labels), count=self.n, scatter=self.scatter)
-            template = method.template(rows)
-            w = rows.ones if template.offset is None else template.offset
+            block = BlockRows(X, self.totals.block(labels), count=self.n, scatter=self.scatter)
+            template = self.checking.template(block)
+            w = block.ones if template.offset is None else template.offset
             weighing = np.flatnonzero(w > 0)
-            own = weighing[chosen[(chosen >= seen) & (chosen < seen + len(weighing))] - seen]
+            own = weighing[self.chosen[(self.chosen >= seen) & (self.chosen < seen + len(weighing))] - seen]
             seen += len(weighing)
             if len(own):
-                yield X[own], template.target[own], w[own]
+                yield self.checking.lift(X[own]), template.target[own], w[own]
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
-    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
+def _left_out_piece(weighing: WeighingRows, form: tuple, errors_of: tuple, rows: RowBlocks, number: int) -> tuple:
+    """The leave-one-out errors of the chosen rows of a piece, summed."""
+    return left_out_sums((left_rows(*form, *block) for block in weighing.of(rows, number)), *errors_of)
+
+
+def _sampled_piece(weighing: WeighingRows, rows: RowBlocks, number: int) -> list:
+    return list(weighing.of(rows, number))
+
+
+def _listed(parts: Sequence[list]) -> list:
+    return [block for part in parts for block in part]
+
+
+def _with_labels(unlifted: Moments, before: LabelTotals | None, after: LabelTotals | None) -> Moments:
+    """Moments of X and Y with a column for each label that is new."""
+    if after is None or before is None or len(after.columns) == len(unlifted.squares):
+        return unlifted
+    width = len(after.columns)
+    return unlifted.widened(_columns([len(unlifted.squares)], [width], before, after), width)
 
 
 def _columns(old: list[int], new: list[int], before: LabelTotals, after: LabelTotals) -> np.ndarray:
@@ -346,6 +458,8 @@ def _columns(old: list[int], new: list[int], before: LabelTotals, after: LabelTo
 
 def _refuse_size(X: Any) -> None:
     """A ValueError for entries of which sums of products leave the range of float64."""
+    if ordinary(X):
+        return
     largest = largest_entry(X)
     if largest > 0 and abs(int(np.frexp(largest)[1])) > EXTREME:
         raise ValueError(

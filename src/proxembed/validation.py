@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, validate_data
 
 from .algebra.arrays.centred import CentredMatrix
-from .algebra.arrays.matrix import float_matrix, largest_entry
-from .sources import RowBlocks
+from .algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
+from .sources import RowBlocks, is_dask
 from .targets.values import MOMENTS, refuse_equal_names
 
 FILL = (
@@ -62,8 +62,13 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
     """
     if isinstance(X, RowBlocks):
         raise ValueError(
-            f"{type(estimator).__name__} does not take blocks of rows here. Pass X as an array: one block, or "
-            "RowBlocks.stacked() where all rows fit in memory."
+            f"{type(estimator).__name__} does not take blocks of rows here. Pass X as an array: a sample of "
+            "them, as RowBlocks.sample gives, or RowBlocks.stacked() where all rows fit in memory."
+        )
+    if is_dask(X):
+        raise ValueError(
+            f"{type(estimator).__name__} does not take dask collections here. Pass X.compute() where all rows fit in "
+            "memory, else a sample of them."
         )
     refuse_malformed(X)
     refuse_masked(X)
@@ -79,12 +84,13 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
                 accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_min_samples=2 if reset and not block else 1,
+                ensure_all_finite=not (reset or block),  # the sum of squares tells so below
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
         raise ValueError(NO_FLOATS.format(error)) from error
     X = float_matrix(X)
     if reset or block:
-        refuse_extreme(X)
+        refuse_extreme(X, owner=type(estimator).__name__)
     if reset and not block:
         refuse_far(X)
     return X
@@ -225,16 +231,23 @@ def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) 
     return out
 
 
-def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None) -> None:
+def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: str | None = None) -> None:
     """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type;
-    with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's.
+    with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's. With an ``owner``, the
+    name of an estimator, entries that are not finite are refused first, in scikit-learn's words.
 
     >>> refuse_extreme(np.full((2, 3), 1e-200))
     Traceback (most recent call last):
     ValueError: The largest value of X is 1e-200 in size, and its square underflows float64. Pass X * 1e+200.
     """
-    largest, limits = largest_entry(X), np.finfo(X.dtype)
-    n, d = X.shape
+    limits, (n, d) = np.finfo(X.dtype), X.shape
+    low, high = entry_bounds(X)
+    if 2 * np.sqrt(float(limits.tiny)) < low and 2 * high < np.sqrt(float(limits.max) / (n * d)):
+        return
+    if owner is not None:
+        with np.errstate(all="ignore"):  # scikit-learn adds the entries up
+            assert_all_finite(X, estimator_name=owner, input_name="X")
+    largest = largest_entry(X)
     if largest > np.sqrt(float(limits.max) / (n * d)):
         fault = f"the sum of {n:,} x {d:,} such squares overflows"
     elif 0.0 < largest < np.sqrt(float(limits.tiny)):

@@ -43,6 +43,14 @@ class Wrapper(SpectralEmbedder, abstract=True):
         """As the wrapped method has it."""
         return self.member("method").takes_shares
 
+    @property
+    def sample_rows(self) -> int:  # type: ignore[override]
+        """As the wrapped method has it."""
+        return self.member("method").sample_rows
+
+    def sums_of_lifted(self, moments):
+        return self.method_.sums_of_lifted(moments)
+
     def prepare(self, rows):
         inner = self.method_.make_ready(rows)
         return Prepared(

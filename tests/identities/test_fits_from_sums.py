@@ -16,13 +16,16 @@ from proxembed import (
     DMLDA,
     FDA,
     HSL,
+    LFDA,
     LPP,
     LSI,
     MDDM,
     MESD,
     MLDA,
     MLLS,
+    MLSI,
     MMC,
+    MOPE,
     MVMD,
     OPLS,
     PCA,
@@ -166,6 +169,129 @@ def test_rows_without_labels_weigh_what_they_do_in_memory(method):
     assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
 
 
+LABEL_SETS = [
+    MOPE(),
+    MOPE("labels"),
+    MOPE("labels", similarity="and"),
+    MOPE("labels", similarity="cosine"),
+    MOPE("labels", similarity="hamming_linear"),
+]
+LABEL_SETS += [
+    MOPE("labels", similarity="jaccard"),
+    MOPE("latent"),
+    MOPE("classes", similarity="hamming"),
+    MOPE("labels", a=2.0),
+]
+
+
+@pytest.mark.parametrize("method", LABEL_SETS, ids=str)
+@pytest.mark.parametrize("objective", ["proximity", "laplacian", "normalized"])
+def test_proximities_that_labels_alone_tell(method, objective):
+    """By factors of the labels, or by label sets; some rows without a label, some blocks of one row."""
+    X, Y = told()
+    Y[3] = 0
+    method = clone(method).set_params(objective=objective)
+    found, whole = method.fit(RowBlocks(cut(X, Y, [1, 4, 90, 91]))), clone(method).fit(X, Y)
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+    np.testing.assert_allclose(found.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    assert found.recall_ is None
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_proximities_under_a_constraint_on_the_embedding(center):
+    X, Y = told()
+    method = MOPE("labels", objective="laplacian", constraint="embedding", center=center)
+    found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=50)), clone(method).fit(X, Y)
+    assert found.ridge_ == pytest.approx(whole.ridge_, rel=1e-9)
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+
+
+@pytest.mark.parametrize("a", [1.0, 2.0])
+@pytest.mark.parametrize("objective", ["proximity", "laplacian"])
+def test_rows_that_are_near_none_are_refused(objective, a):
+    """Sets that are like themselves alone: under a Laplacian no two rows of different sets, but two of one set."""
+    X, Y = told(32)
+    Y = (np.arange(32)[:, None] >> np.arange(5)) % 2  # each set once
+    for y, similarity in ((Y, np.zeros((5, 5))), (Y, lambda sets: np.eye(len(sets)))):
+        scheme = "labels" if callable(similarity) else "classes"
+        method = MOPE(scheme, similarity=similarity, objective=objective, a=a)
+        blocks = RowBlocks.from_arrays(X, y, block_rows=5)
+        if objective == "proximity" and scheme == "labels":
+            assert method.fit(blocks).n_components_ > 0
+            continue
+        with pytest.raises(ValueError, match="a proximity above 0"):
+            method.fit(blocks)
+        with pytest.raises(ValueError, match="a proximity above 0"):
+            clone(method).fit(X, y)
+        assert MOPE(scheme, similarity=similarity, objective=objective, a=a).from_sums == "labels"
+
+
+@pytest.mark.parametrize("wrapped", [FDA(), FDA(ridge=0.1), MMC()], ids=str)
+def test_copies_weighed_as_printed(wrapped):
+    X, Y = told()
+    Y[::9] = 0
+    method = MESD(wrapped, weighting="printed")
+    found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=23)), clone(method).fit(X, Y)
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+    np.testing.assert_allclose(found.eigenvalues_, whole.eigenvalues_, rtol=1e-8)
+    assert not hasattr(method, "partial_fit")
+
+
+@pytest.mark.parametrize("coding", ["pm1", "01"])
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_terms_over_their_traces(coding, far):
+    X, Y = told()
+    method, moved = MVMD(balance="trace", coding=coding), X + far
+    found, whole = method.fit(RowBlocks.from_arrays(moved, Y, block_rows=23)), clone(method).fit(moved, Y)
+    np.testing.assert_allclose(found.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    assert_same_gram(found.transform(moved), whole.transform(moved), TOLERANCE if far == 0 else 1e-7)
+    parts = MVMD(balance="trace", coding=coding)
+    for part, y in cut(moved, Y, [60, 61]):
+        parts.partial_fit(part, y)
+    np.testing.assert_allclose(parts.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    with pytest.raises(ValueError, match="the labels do not depend on X"):
+        signs = np.tile([[1, 0], [0, 1]], (60, 1))
+        MVMD(balance="trace").fit(RowBlocks([(np.repeat(X[:60], 2, axis=0), signs)]))
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"center": True}, {"ridge": 0.1, "beta": 0.2}, {"n_components": 3, "scaling": "eigenvalue"},
+     {"n_components": 0.9}, {"beta": 1.0}, {"beta": 0.0, "n_components": 2, "center": True}],
+    ids=str,
+)  # fmt: skip
+def test_latent_variables_of_features_and_labels(options, stored):
+    """The map of new rows is that of a fit in memory, but for signs; no row of blocks keeps a place of its own."""
+    X, Y = told()
+    X = np.where(X < 0.3, 0.0, X)
+    new = stored(np.where(strategies.features_dense(30, 8, 5) < 0, 0.0, 1.0))
+    found = SLVM(**options).fit(RowBlocks.from_arrays(stored(X), Y, block_rows=37))
+    whole = SLVM(**options).fit(stored(X), Y)
+    Z, expected = found.transform(new), whole.transform(new)
+    signs = np.sign(np.sum(Z * expected, axis=0))
+    np.testing.assert_allclose(Z * signs, expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(found.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(found.label_loadings_ * signs[:, None], whole.label_loadings_, atol=1e-8)
+    assert found.ridge_ == pytest.approx(whole.ridge_, rel=1e-9) and found.embedding_ is None
+    np.testing.assert_allclose(found.truncate(1).transform(new), Z[:, :1], rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(found.classes_, whole.classes_)
+
+
+def test_latent_variables_of_blocks_that_are_refused():
+    X, Y = told()
+    with pytest.raises(ValueError, match="SLVM needs the sums of all rows before the rows"):
+        SLVM().fit(RowBlocks(iter([(X, Y)])))
+    with pytest.raises(ValueError, match="n_components=14 is more than the 13 components that SLVM has"):
+        SLVM(n_components=14).fit(RowBlocks.from_arrays(X, Y))
+    y = Y.astype(float)
+    y[:30, 1] = np.nan
+    with pytest.warns(UserWarning, match="SLVM has no rule for unknown labels: 30 of 240 rows"):
+        found = SLVM().fit(RowBlocks.from_arrays(X, y, block_rows=50))
+    whole = SLVM().fit(X[30:], Y[30:])
+    assert_same_gram(found.transform(X + 1.0), whole.transform(X + 1.0), 1e-9)
+
+
 def test_a_label_that_no_row_has():
     X, Y = told()
     Y[:, 1] = 0
@@ -207,6 +333,14 @@ def test_rows_too_wide_for_a_gram_matrix_are_read_for_every_product(method, stor
     assert found.solver_ == "iterative" and found.ridge_ == pytest.approx(whole.ridge_, rel=1e-9)
     assert_same_gram(found.transform(X), whole.transform(X), 1e-6)
     np.testing.assert_allclose(found.label_loadings_, whole.label_loadings_, atol=1e-5)
+
+
+def test_a_template_of_the_rows_themselves_takes_their_gram_matrix(monkeypatch):
+    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    X, Y = told(150, d=40)
+    for method in (MLSI(form="ratio"), MLLS()):
+        found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=31)), clone(method).fit(X, Y)
+        assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
 
 
 def test_rows_left_out_take_no_part_in_any_product(monkeypatch):
@@ -290,10 +424,12 @@ def test_memory_is_that_of_some_blocks():
     ("method", "words"),
     [
         (LPP(), "LPP cannot be fitted on blocks: it links pairs of rows"),
-        (Kernelized(OPLS()), "Kernelized cannot be fitted on blocks: what it makes of the features"),
-        (SLVM(), "MLSI finds the same kind of variables"),
-        (MESD(weighting="printed"), 'with "none" or "mimj" do not'),
-        (MVMD(balance="trace"), "balance=None does not"),
+        (Kernelized(OPLS()), "it compares all rows with each other; set n_prototypes, such as 1000"),
+        (Kernelized(LPP(), n_prototypes=9), "the wrapped LPP cannot: it links pairs of rows"),
+        (MESD(LFDA()), "its method needs all rows; FDA and MMC do not"),
+        (MOPE(weights="gaussian"), "weights=None with n_links=None needs their labels alone"),
+        (MOPE("latent", latent=PCA()), "latent='pca' and 'lsi' need sums"),
+        (MOPE(similarity="features"), "similarity='dice' needs their numbers alone"),
     ],
 )
 def test_methods_that_need_all_rows_say_so(method, words):

@@ -19,6 +19,7 @@ from proxembed.targets.labels import LabelMatrix
 
 METHODS = [
     LFDA(), LFDA(scope="global"), LFDA(n_neighbors=2), LFDA(affinity="constant"),
+    LFDA(n_links=2), LFDA(n_neighbors=3, n_links=5), LFDA(scope="global", n_links=3),
     MFA(), MFA(pairs="point"), MFA(n_friends=2, n_enemies=7), MFA(n_friends=2, n_enemies=3, pairs="point"),
     DLA(), DLA(n_friends=2, n_enemies=3, lam=1.0), DLA(lam=0.0),
     DNE(), DNE(scope="class"), DNE(n_neighbors=2),
@@ -338,3 +339,26 @@ def test_default_constructions_warn_of_nothing(problem):
         warnings.simplefilter("error")
         for cls in (LFDA, MFA, DLA, DNE, OLPPR, SONPP, DONPP, ONPPR):
             cls().fit(problem.X, problem.classes)
+
+
+def test_lfda_with_links_to_all_rows_of_a_class_is_lfda(problem):
+    every = LFDA(n_links=len(problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X) - 1)
+    for one, other in zip(matrices(every, rows_of(problem)), matrices(LFDA(), rows_of(problem)), strict=True):
+        assert_close(one, other)
+    few = matrices(LFDA(n_links=1), rows_of(problem))[1]
+    assert np.abs(few - other).max() > 0.01 * np.abs(other).max()
+
+
+@pytest.mark.parametrize(
+    "method", [LFDA(n_links=5), MFA(), MFA(pairs="point"), DLA(), DNE(), DNE(scope="class")], ids=repr
+)
+def test_approximate_searches_are_told_with_their_recall(method):
+    """Inverted lists of faiss: nearly the exact fit, and the attributes of the search."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 6300)
+    X = rng.standard_normal((6300, 6)) + 2.0 * np.eye(6)[y]
+    exact = method.fit(X, y)
+    assert exact.algorithm_ == "exact" and exact.recall_ is None
+    found = clone(method).set_params(algorithm="faiss-ivf").fit(X, y)
+    assert found.algorithm_ == "faiss-ivf" and 0.9 < found.recall_ <= 1.0
+    assert span_distance(found.components_[:1].T, exact.components_[:1].T) < 0.1

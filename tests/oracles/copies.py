@@ -39,7 +39,8 @@ def mmc(method, data, L, weighting):
 
 def lfda(method, data, L, weighting):
     constant = method.affinity == "constant"
-    affinity = (lambda i, j, k: 1.0) if constant else local.local_affinity(data, method.n_neighbors, method.scope)
+    near = method.n_neighbors, method.scope, method.n_links
+    affinity = (lambda i, j, k: 1.0) if constant else local.local_affinity(data, *near)
     total, inside, within = local.lfda(data, affinity)
     return L(total, False) + L(inside, True), L(within, True)
 

@@ -49,7 +49,7 @@ class Copies:
         return E.T @ W @ E
 
 
-def local_affinity(data, K, scope="class"):
+def local_affinity(data, K, scope="class", links=None):
     """a_k(i, j) = exp(-d^2 / (s_i s_j)), s the distance to the K-th nearest row of the class, or of all with labels."""
     scale = {}
     everyone = [i for i in range(data.n) if data.m[i] > 0]
@@ -59,7 +59,11 @@ def local_affinity(data, K, scope="class"):
             near = data.nearest(i, pool, K)
             scale[i, k] = data.D[i, near[-1]] if near else 1.0
 
+    near = None if links is None else friend_lists(data, links)
+
     def affinity(i, j, k):
+        if near is not None and j not in near[i, k] and i not in near[j, k]:
+            return 0.0
         product = scale[i, k] * scale[j, k]
         if product == 0:
             return 1.0 if data.D[i, j] == 0 else 0.0
@@ -190,7 +194,9 @@ def pencil(method, data, weighting="none"):
     name = type(method).__name__
     if name == "LFDA":
         affinity = (lambda i, j, k: 1.0) if method.affinity == "constant" else None
-        total, inside, within = lfda(data, affinity or local_affinity(data, method.n_neighbors, method.scope))
+        total, inside, within = lfda(
+            data, affinity or local_affinity(data, method.n_neighbors, method.scope, method.n_links)
+        )
         return S(total, False) + S(inside, True), S(within, True)
     if name == "MFA":
         number = method.n_enemies or {"class": 20, "point": 5}[method.pairs]

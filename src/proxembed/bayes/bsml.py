@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.algebra.arrays.parallel import one_pool, one_thread
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.targets.labels import LabelMatrix
 
@@ -140,6 +142,15 @@ class BSML(ProbitClassifier, Embedder):
             found, model = self._best(rows)
             self._store(found, model, rows)
         return self
+
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        """The time of a fit: threads share out columns and blocks, each with one thread of BLAS.
+
+        With ``ard`` there is one large decomposition in place of many columns, which keeps its threads.
+        """
+        with super()._learning(), one_pool if self.ard else one_thread:
+            yield
 
     def _rows(self, X, y) -> Rows:
         return self._usable(super()._rows(X, y))

@@ -7,7 +7,7 @@ where p is the same for every feature. Kept inverses serve new right-hand sides 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from proxembed.algebra.arrays.blas import matmul, symmetric_from_lower
 from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.parallel import in_order
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.linear import CHOLESKY_LIMIT, DENSE_LIMIT
 
@@ -83,7 +84,18 @@ def left_singular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return U, s
 
 
-class FeaturePosterior:
+class _ByColumns:
+    """A factorisation for each column of prior precisions; threads share out the columns."""
+
+    def _take(self, columns: Iterable[tuple[np.ndarray, np.ndarray, float, Any]], keep: bool) -> np.ndarray:
+        """Set what the columns, one after another, tell beside their means, which are returned."""
+        means, diagonals, logdets, kept = zip(*columns, strict=True)
+        self.diagonal, self.logdet = np.column_stack(diagonals), np.array(logdets)
+        self.kept: list[np.ndarray] = list(kept) if keep else []
+        return np.column_stack(means)
+
+
+class FeaturePosterior(_ByColumns):
     """K^-1 through d x d Cholesky factors, one per column of prior precisions."""
 
     def __init__(self, X: CentredMatrix, v: float):
@@ -95,16 +107,14 @@ class FeaturePosterior:
     def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
         """Means (d, R) for prior precisions P (d, R) and right-hand sides X'Z / v; the inverses are kept or not."""
         right = self.X.tdot(Z) / self.v
-        means, self.diagonal, self.logdet, self.kept = np.empty_like(P), np.empty_like(P), np.empty(P.shape[1]), []
-        for s in range(P.shape[1]):
+
+        def column(s: int) -> tuple[np.ndarray, np.ndarray, float, Any]:
             K = self.scatter.copy(order="F")
             K[np.diag_indices(self.size)] += P[:, s]
-            C, self.logdet[s] = spd_inverse(K)
-            means[:, s] = dsymv(1.0, C, right[:, s], lower=1)
-            self.diagonal[:, s] = np.diag(C)
-            if keep:
-                self.kept.append(C)
-        return means
+            C, logdet = spd_inverse(K)
+            return dsymv(1.0, C, right[:, s], lower=1), np.diag(C).copy(), logdet, C if keep else None
+
+        return self._take(in_order(column, range(P.shape[1]), KEPT_BYTES // (8 * self.size**2)), keep)
 
     def means(self, Z: np.ndarray) -> np.ndarray:
         """Means (d, R) for other Z under the precisions of the last ``refresh``, which kept its inverses."""
@@ -112,7 +122,7 @@ class FeaturePosterior:
         return np.column_stack([dsymv(1.0, C, right[:, s], lower=1) for s, C in enumerate(self.kept)])
 
 
-class RowPosterior:
+class RowPosterior(_ByColumns):
     """K^-1 through n x n Cholesky factors: K^-1 = D - D X'(vI + X D X')^-1 X D with D = diag(1/p)."""
 
     def __init__(self, X: CentredMatrix, v: float):
@@ -123,15 +133,15 @@ class RowPosterior:
 
     def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
         """Means (d, R) for prior precisions P (d, R) and right-hand sides X'Z / v; the inverses are kept or not."""
-        means, self.diagonal, self.logdet, self.kept = np.empty_like(P), np.empty_like(P), np.empty(P.shape[1]), []
         self.D = 1.0 / P
-        for s in range(P.shape[1]):
-            C, logdet = spd_inverse(_outer(self.X, self.D[:, s], self.v))
-            self.logdet[s] = np.log(self.D[:, s]).sum() + logdet + self.size * np.log(self.v)
-            means[:, s] = self.D[:, s] * self._back(C, Z[:, s])
-            self.diagonal[:, s] = self.D[:, s] - self.D[:, s] ** 2 * _leverage(self.X, C)
-            if keep:
-                self.kept.append(C)
+
+        def column(s: int) -> tuple[np.ndarray, np.ndarray, float, Any]:
+            D = self.D[:, s]
+            C, logdet = spd_inverse(_outer(self.X, D, self.v))
+            logdet += np.log(D).sum() + self.size * np.log(self.v)
+            return D * self._back(C, Z[:, s]), D - D**2 * _leverage(self.X, C), logdet, C if keep else None
+
+        means = self._take(in_order(column, range(P.shape[1]), KEPT_BYTES // (8 * self.size**2)), keep)
         np.maximum(self.diagonal, 1.0 / (P + self.squares[:, None]), out=self.diagonal)  # (K^-1)_ff >= 1 / K_ff
         return means
 

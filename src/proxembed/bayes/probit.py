@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.algebra.arrays.parallel import one_pool, one_thread
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import Param, check_params, param, shown
@@ -167,7 +167,7 @@ class VariationalProbit(ProbitClassifier):
             X = checked_features(self, X, reset=True)
             X, labels = self._known(X, y)
             wide = with_ones(X)
-            with one_pool:
+            with one_thread:
                 model = Probit(wide, Targets.of(labels, 0.0), a, b, int(self.refresh))
                 found: Ascent = ascend(
                     model,

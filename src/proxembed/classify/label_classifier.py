@@ -1,6 +1,8 @@
 """LabelClassifier: from one real score per label to predictions in the form of y; what every classifier here shares."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -8,6 +10,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from proxembed.base import Estimator
+from proxembed.sources import RowBlocks, blocks_of, lazily
+from proxembed.sources.row_blocks import length
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, refuse_masked
 
@@ -15,19 +19,29 @@ from proxembed.validation import checked_features, in_range, refuse_masked
 class ExactMatch(ClassifierMixin):
     """The score of a classifier whose labels come in the form of y."""
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X, y=None, sample_weight=None) -> float:
         """The share of rows whose labels are all predicted.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (m, d)
+        X : array or sparse matrix of shape (m, d), or RowBlocks with y in the blocks
         y : known labels, in the form in which those of fit came
         sample_weight : array of shape (m,), optional
+            Of rows in memory.
 
         Returns
         -------
         float
         """
+        if (blocks := blocks_of(X, y)) is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "sample_weight is not allowed with blocks of rows, which weigh one each; leave it out."
+                )
+            hits, rows = blocks.reduce(partial(_hits_of_piece, self), _added)
+            return hits / rows
+        if y is None:
+            raise ValueError(f"{type(self).__name__}.score requires y to be passed, but the target y is None.")
         refuse_masked(y, "y", ", and only known labels can be counted; leave their rows out of X and y.")
         predicted = self.predict(X)
         if not isinstance(predicted, list):
@@ -35,6 +49,20 @@ class ExactMatch(ClassifierMixin):
         check_consistent_length(predicted, y)
         hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
         return float(np.average(hits, weights=sample_weight))
+
+
+def _hits_of_piece(estimator: ExactMatch, rows: RowBlocks, number: int) -> tuple[float, int]:
+    """How many rows of a piece have all their labels predicted, and how many there are."""
+    hits, n = 0.0, 0
+    for X, y in rows:
+        if y is None:
+            raise ValueError("Blocks to score must be pairs (X, y), and y is None in a block.")
+        hits, n = hits + estimator.score(X, y) * length(X), n + length(X)
+    return hits, n
+
+
+def _added(parts: Sequence[tuple[float, int]]) -> tuple[float, int]:
+    return sum(hits for hits, _ in parts), sum(n for _, n in parts)
 
 
 class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
@@ -71,12 +99,14 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (m, d)
+        X : array or sparse matrix of shape (m, d), or RowBlocks
 
         Returns
         -------
-        array of shape (m, c), or (m,) for 1-D y with two classes
+        array of shape (m, c), or (m,) for 1-D y with two classes; blocks of them for RowBlocks
         """
+        if (blocks := lazily(X, self.decision_function)) is not None:
+            return blocks
         scores = self._finite_scores(self._checked(X))
         binary = self._labels.form == "classes" and len(self.classes_) == 2
         return scores[:, 1] if binary else scores
@@ -86,12 +116,14 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (m, d)
+        X : array or sparse matrix of shape (m, d), or RowBlocks
 
         Returns
         -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
+        classes of shape (m,), an indicator of shape (m, c), or a list of m sets; blocks of them for RowBlocks
         """
+        if (blocks := lazily(X, self.predict)) is not None:
+            return blocks
         return self._predicted(self._checked(X))
 
     def _predicted(self, X):

@@ -2,7 +2,12 @@
 
 import numpy as np
 
+from proxembed.algebra.operators.structured import Centering, LowRank
+from proxembed.algebra.template import Template
+from proxembed.base import PencilEmbedder
 from proxembed.params import check_params, param
+from proxembed.sources import RowBlocks, blocks_of
+from proxembed.sums import summed_rows
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
@@ -52,12 +57,12 @@ class MultiOutputRidge(LabelClassifier):
         default=False, kind=bool, doc="Give a row without any positive score the label of its largest one."
     )
 
-    def fit(self, X, y):
+    def fit(self, X, y=None):
         """Fit one linear score per label.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d)
+        X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
         y : labels in any form (classes, indicator, sets)
 
         Returns
@@ -66,6 +71,8 @@ class MultiOutputRidge(LabelClassifier):
         """
         with learning(self):
             check_params(self)
+            if (blocks := blocks_of(X, y)) is not None:
+                return self._fit_blocks(blocks)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y, cells=True)
             T = 2.0 * labels.with_means().Y.toarray() - 1.0
@@ -73,6 +80,28 @@ class MultiOutputRidge(LabelClassifier):
             self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
             self.penalty_ = penalty
             self._remember(labels)
+        return self
+
+    def _fit_blocks(self, blocks: RowBlocks):
+        """The same from sums of the rows; those with an unknown label are left out."""
+        if self.penalize_intercept:
+            raise ValueError(
+                "penalize_intercept=True is not allowed with blocks of rows, whose sums are those about their mean. "
+                "Set penalize_intercept=False."
+            )
+        regression = _Regression()
+        regression.resolve()
+        rows = summed_rows(regression, blocks)
+        regression.make_ready(rows)
+        self.penalty_ = float(rows.settled(self.penalty, "absolute", rows.state(regression))[0])
+        coef, level = rows.found.regression(self.penalty_, rows.X)
+        labels = rows.totals.first_rows()
+        self.coef_, self.intercept_ = labels.expand(2.0 * coef), np.full(len(labels.classes_), -1.0)
+        self.intercept_[labels.kept] = 2.0 * level - 1.0
+        self.n_features_in_ = regression.n_features_in_
+        if hasattr(regression, "feature_names_in_"):
+            self.feature_names_in_ = regression.feature_names_in_
+        self._remember(labels)
         return self
 
     def _scores(self, X) -> np.ndarray:
@@ -84,3 +113,20 @@ class MultiOutputRidge(LabelClassifier):
             empty = np.flatnonzero(~positive.any(axis=1))
             positive[empty, scores[empty].argmax(axis=1)] = True
         return positive
+
+
+class _Regression(PencilEmbedder):
+    """What the regression of the labels on the rows has to know of them."""
+
+    labels = "multi"
+    from_sums = "rows"
+
+    def template(self, rows):
+        A = LowRank(rows.labels.Y, center=rows.ones)
+        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+
+    def check_labels(self, labels):
+        """Labels that all rows have are fitted, too."""
+
+
+_Regression.__name__ = MultiOutputRidge.__name__  # by which errors call it

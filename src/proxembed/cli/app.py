@@ -61,9 +61,13 @@ def printed(run: Callable[[], Any]) -> Any:
     try:
         with refusals():  # the help is printed before a verb's own refusals
             code = run()
-            if sys.stdout is not None:
-                sys.stdout.flush()
-            return code
+            try:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+                return code
+            except OSError:
+                if not code:  # else the verb has said so, and left
+                    raise
     except typer.Exit as left:
         code = left.exit_code
     except BrokenPipeError:

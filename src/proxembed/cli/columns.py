@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from .interruption import say
+from .options import memory_bytes
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
@@ -87,12 +89,41 @@ def dataset_from(
     """
     from proxembed.workflow.labelled_data import read_labelled
 
-    codes = None if missing is None else [code for code in one_by_one(missing) if code != "none"]
-    lists = {"labels": one_by_one(labels), "text": one_by_one(text), "drop": one_by_one(drop), "keep": one_by_one(keep)}
+    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "missing": missing}
     more = {"id": id, "groups": groups, "time": time, "separator": separator, "test": test}
-    dataset = read_labelled(file, **lists, **more, missing=codes, unknown=unknown)
+    dataset = read_labelled(file, **read_options(lists), **more, unknown=unknown)
     say_notes(dataset.notes)
     return dataset
+
+
+def large_table(file: str | Path, columns: dict[str, Any], memory: str | None, sample: int | None, seed: int):
+    """DATA by parts, where it is a table that needs more than --memory, with what is to be known of it; else None."""
+    from proxembed.workflow.labelled_data import table_columns
+    from proxembed.workflow.large_fit import large_fit
+
+    lists = {name: columns[name] for name in ("labels", "text", "drop", "keep", "missing")}
+    others = {name: value for name, value in columns.items() if name not in lists}
+    found = large_fit(Path(file), table_columns(**read_options(lists), **others), memory_bytes(memory), sample, seed)
+    if found is not None:
+        drawn, rows = found.sample.X.shape[0], found.table.n
+        note = f"{rows:,} rows are read by parts; a sample of {drawn:,} stands for them"
+        found.sample = replace(found.sample, notes=(note, *found.sample.notes))
+        say_notes(found.sample.notes)
+    return found
+
+
+def read_options(lists: dict[str, list[str] | None]) -> dict[str, list[str] | None]:
+    """Options that hold several names, each name by itself; "none" among the texts of an empty cell is no text.
+
+    Examples
+    --------
+    >>> from proxembed.cli.columns import read_options
+    >>> read_options({"labels": ["a,b"], "missing": ["none"]}), read_options({"missing": None})
+    ({'labels': ['a', 'b'], 'missing': []}, {'missing': None})
+    """
+    found: dict[str, list[str] | None] = {name: one_by_one(names) for name, names in lists.items() if name != "missing"}
+    codes = lists["missing"]
+    return found | {"missing": None if codes is None else [code for code in one_by_one(codes) if code != "none"]}
 
 
 def say_notes(notes: Sequence[str]) -> None:
@@ -115,10 +146,14 @@ def training_data(file: str | Path, **columns: Any) -> Dataset:
     >>> training_data(file, labels=["red", "blue"])
     Dataset(name='toy', n=4, d=1, labels=2)
     """
+    return checked_data(dataset_from(file, **columns), file)
+
+
+def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
+    """The data set, with labels that an embedding can serve, and notes of columns that tell them; else a ValueError."""
     from proxembed.workflow.labelled_data import check_labels
     from proxembed.workflow.leaks import with_leaks
 
-    dataset = dataset_from(file, **columns)
     check_labels(dataset, file)
     whole = with_leaks(dataset)
     say_notes(whole.notes[len(dataset.notes) :])

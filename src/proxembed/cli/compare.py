@@ -22,7 +22,7 @@ from .columns import (
     training_data,
 )
 from .interruption import leave_interrupted
-from .options import MEASURE, TOLERANCE, parse_contrasts, parse_sizes
+from .options import DASK, MEASURE, TOLERANCE, parse_contrasts, parse_sizes
 from .refusal import refusals
 from .terminal import head, print_json, print_summary, progress_bar
 
@@ -54,6 +54,7 @@ def compare(
     tolerance: float = TOLERANCE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
+    dask: str = DASK,
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-compare."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
@@ -72,6 +73,7 @@ def compare(
             n_jobs=jobs,
             measure=measure,
             tolerance=tolerance,
+            dask=dask,
         )
         dataset = training_data(file, **table_options(locals()), test=test)
         compare_and_show(dataset, options, "compare", Path(file), out or Path(f"{dataset.name}-compare"), json_output)

@@ -1,5 +1,7 @@
 """`proxembed fit`: one method on one labelled file, saved as a model."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -16,10 +18,12 @@ from .columns import (
     TIME,
     UNKNOWN,
     dataset_from,
+    large_table,
     table_options,
 )
+from .options import MEMORY, SAMPLE
 from .refusal import refusals
-from .terminal import command, notes, print_json
+from .terminal import command, notes, print_json, progress_bar
 
 
 def setting(text: str) -> tuple[str, object]:
@@ -60,14 +64,14 @@ def fit(
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     standard: bool = typer.Option(False, "--standard-split", help="Fit the file's standard training rows only."),
-    seed: int = typer.Option(0, "--seed", help="Seed of a method that draws.", min=0),
+    memory: str = MEMORY,
+    sample: int = SAMPLE,
+    seed: int = typer.Option(0, "--seed", help="Seed of a method that draws, and of a sample.", min=0),
     out: Path = typer.Option(None, "--out", "-o", help="The model, a .skops file; without it NAME.skops."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
     with refusals():
-        from rich.console import Console
-
         from proxembed.evaluate.arms import title_of
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
@@ -75,15 +79,29 @@ def fit(
 
         if out is not None:
             check_model_path(check_suffix(out))
-        dataset = dataset_from(file, **table_options(locals()))
+        large = None if standard else large_table(file, table_options(locals()), memory, sample, seed)
+        dataset = dataset_from(file, **table_options(locals())) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file, least=2)
         given = dict(map(setting, settings or []))
         estimator = method_with(method, size, given, seed, several_labels=not dataset.single_label)
-        with notes(), Console(stderr=True, quiet=json_output).status(f"fitting {title_of(estimator)}"):
-            done = fit_and_save(dataset, estimator, path, command())
+        with notes(), fitting(title_of(estimator), large is not None, json_output) as progress:
+            done = fit_and_save(dataset, estimator, path, command(), large, progress)
         show(done, json_output)
+
+
+@contextmanager
+def fitting(title: str, parts: bool, quiet: bool) -> Iterator[Callable]:
+    """Progress over the rows where these are read by parts, else a line while the fit goes on."""
+    from rich.console import Console
+
+    if parts:
+        with progress_bar(quiet) as progress:
+            yield progress
+    else:
+        with Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
+            yield lambda *told: None
 
 
 def check_suffix(path: Path) -> Path:
@@ -98,6 +116,7 @@ def show(done: dict, json_output: bool) -> None:
     if json_output:
         print_json(done)
         return
-    size = f"{done['rows']:,} rows, {done['features']:,} features, {done['labels']} label{'s' * (done['labels'] != 1)}"
+    rows = f"{done['rows']:,} rows" + (f" (scaling and read-out of {done['sample']:,})" if "sample" in done else "")
+    size = f"{rows}, {done['features']:,} features, {done['labels']} label{'s' * (done['labels'] != 1)}"
     typer.echo(f"{done['method']}: {done['components']} components of {size} in {done['seconds']:.1f} s")
     typer.echo(f"written: {', '.join(done['written'])}")

@@ -1,5 +1,6 @@
 """Options as text: read into the values that the workflow takes, and named as the program names them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ MEASURE = typer.Option(
 STRATEGY = typer.Option(
     None,
     "--strategy",
-    help="halving (the default), random, tpe or auto; of --engine defc: reduced8 (eight models; the default), random, "
+    help="auto (the default), halving, random or tpe; of --engine defc: reduced8 (eight models; the default), random, "
     "or ga, which takes 4,000 trials where --max-trials gives no number; give it minutes by --max-seconds.",
 )
 
@@ -34,7 +35,32 @@ TOLERANCE = typer.Option(
     0.03, "--tolerance", help="Share of the value of all features whose loss does not matter, from 0 to below 1."
 )
 
+MEMORY = typer.Option(
+    None,
+    "--memory",
+    metavar="BYTES",
+    help="Memory for the rows, such as 2GB: a table or .npy file that needs more is read part by part; without it half "
+    "of what is free.",
+)
+SAMPLE = typer.Option(
+    None,
+    "--sample",
+    help="Of a table that needs more than --memory: rows, drawn by labels, on which scaling and read-out are fitted; "
+    "without it what fits, at most 50,000.",
+    min=2,
+)
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
+
+DASK = typer.Option(
+    None,
+    "--dask",
+    metavar="local|ADDRESS",
+    help="Run the fits on a dask cluster: on workers of this machine (--jobs of them if above 1, else one per "
+    "core), or on those of the scheduler at an address.",
+)
+
 FLAGS = {
+    "dask": "--dask",
     "n_jobs": "--jobs",
     "max_seconds": "--max-seconds",
     "max_work": "--max-work",
@@ -54,6 +80,27 @@ FLAGS = {
     "classifier": "--classifier",
     "contrasts": "--contrast",
 }
+
+
+def memory_bytes(text: str | None) -> int | None:
+    """Read --memory.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import memory_bytes
+    >>> memory_bytes("2GB"), memory_bytes("1.5 MiB"), memory_bytes("4096")
+    (2000000000, 1572864, 4096)
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*([\d.]+)\s*([KMG]I?)?B?\s*", text.upper())
+    try:
+        size = int(float(found[1]) * UNITS[found[2] or ""]) if found else 0
+    except ValueError:
+        size = 0
+    if size < 1:
+        raise ValueError(f"--memory {text!r} must be a number of bytes, such as 500MB or 2GB.")
+    return size
 
 
 def parse_sizes(text: str | None) -> tuple[int, ...] | None:

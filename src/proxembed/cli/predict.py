@@ -4,9 +4,10 @@ from pathlib import Path
 
 import typer
 
+from .options import MEMORY, memory_bytes
 from .refusal import refusals
-from .terminal import notes
-from .transform import model_and_rows, plain_stem, report, table_path, write_table
+from .terminal import notes, progress_bar
+from .transform import plain_stem, report, table_path
 
 
 def predict(
@@ -14,19 +15,20 @@ def predict(
     file: Path = typer.Argument(metavar="NEW", help="Rows with the features of the training file; labels not needed."),
     out: Path = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-labels.csv."),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label, not the decision."),
+    memory: str = MEMORY,
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """Predict the labels of the rows of a file: 0 or 1 a label, or the class where each row has one."""
     with refusals():
-        target = table_path(out or Path(f"{plain_stem(file)}-labels.csv"), [model, file])
-        with notes():
-            fitted, X, ids, source = model_and_rows(model, file)
-            columns, arrays = decisions(fitted, X, model, source, scores)
-        write_table(target, columns, ids, arrays)
-        report({"rows": X.shape[0], "columns": len(columns), "written": str(target)}, json_output)
+        from proxembed.workflow.new_rows import through_model
+
+        target, most = table_path(out or Path(f"{plain_stem(file)}-labels.csv"), [model, file]), memory_bytes(memory)
+        with notes(), progress_bar(json_output) as progress:
+            done = through_model(model, file, target, lambda *given: decisions(*given, model, scores), most, progress)
+        report({**done, "written": str(target)}, json_output)
 
 
-def decisions(fitted, X, path: Path, source: dict, scores: bool) -> tuple[dict, dict]:
+def decisions(fitted, X, source: dict, path: Path, scores: bool) -> tuple[dict, dict]:
     """Predictions (or scores) as named columns for a table, and as arrays for .npz."""
     import numpy as np
 

@@ -1,6 +1,6 @@
 """`proxembed search`: the main job: a labelled file in, the embedding that serves its labels best out."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from time import time as now
 from typing import Any
@@ -20,11 +20,13 @@ from .columns import (
     TEXT,
     TIME,
     UNKNOWN,
+    checked_data,
+    large_table,
     table_options,
     training_data,
 )
 from .interruption import leave_interrupted
-from .options import ENGINE, GOAL, MEASURE, STRATEGY, TOLERANCE, parse_sizes
+from .options import DASK, ENGINE, GOAL, MEASURE, MEMORY, SAMPLE, STRATEGY, TOLERANCE, parse_sizes
 from .refusal import refusals
 from .terminal import head, notes, print_json, print_summary, progress_bar
 
@@ -56,8 +58,11 @@ def search(
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
     refit_all: bool = typer.Option(False, "--refit-all", help="Fit the saved model on the rows of --test, too."),
+    memory: str = MEMORY,
+    sample: int = SAMPLE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
+    dask: str = DASK,
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
     resume: bool = typer.Option(False, "--resume", help="Go on with the ended run of this command in its folder."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
@@ -66,9 +71,13 @@ def search(
     started = now()
     with refusals():
         options = search_options(locals())
-        dataset = training_data(file, **table_options(locals()), test=test)
+        large = large_table(file, table_options(locals()), memory, sample, seed) if test is None else None
+        if large is None:
+            dataset = training_data(file, **table_options(locals()), test=test)
+        else:
+            dataset, options = checked_data(large.sample, file), of_large(options)
         folder = out or Path(f"{dataset.name}-search")
-        search_and_show(dataset, options, Path(file), folder, json_output, started, resume)
+        search_and_show(dataset, options, Path(file), folder, json_output, started, resume, large)
 
 
 def search_options(given: dict[str, Any]) -> SearchOptions:
@@ -84,6 +93,14 @@ def search_options(given: dict[str, Any]) -> SearchOptions:
     return SearchOptions(n_components=parse_sizes(given["sizes"]), n_jobs=given["jobs"], **others)
 
 
+def of_large(options: SearchOptions) -> SearchOptions:
+    """The options of a search whose choice is fitted by parts: where no methods are named, those that can be."""
+    from proxembed.workflow.large_fit import methods_by_parts
+
+    free = options.engine == "methods" and options.methods is None
+    return replace(options, methods=methods_by_parts()) if free else options
+
+
 def search_and_show(
     dataset: Any,
     options: SearchOptions,
@@ -92,13 +109,15 @@ def search_and_show(
     json_output: bool,
     started: float,
     resume: bool,
+    large: Any = None,
 ) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
-        found = run_search(dataset, options, head("search", options.seed, file), folder, progress, started, resume)
+        run = head("search", options.seed, file)
+        found = run_search(dataset, options, run, folder, progress, started, resume, large)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")

@@ -5,7 +5,7 @@ from proxembed.data.builtin import digits
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError
 from proxembed.data.openml import fetch_openml_dataset
-from proxembed.data.readers import read, read_rows
+from proxembed.data.readers import read, read_rows, row_parts, size_of
 from proxembed.data.readers.columns import Columns
 from proxembed.data.row_batches import parquet_blocks
 from proxembed.data.synthetic import banana, swiss_roll, zipf_counts
@@ -22,6 +22,8 @@ __all__ = [
     "parquet_blocks",
     "read",
     "read_rows",
+    "row_parts",
+    "size_of",
     "swiss_roll",
     "text_counts",
     "zipf_counts",

@@ -1,42 +1,9 @@
-"""Parquet out: named columns or a DataFrame as the bytes of a file; the reader stands in `readers`."""
+"""Parquet out: a DataFrame as the bytes of a file; tables are written by `table_writer`, and read in `readers`."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
 from typing import Any
-
-from numpy.typing import NDArray
-
-
-def parquet_bytes(columns: Mapping[str, NDArray | Sequence[Any]]) -> bytes:
-    """Named columns as the content of a Parquet file.
-
-    Parameters
-    ----------
-    columns : mapping of str to a 1-D array or a list, all of one length
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import read
-    >>> from proxembed.data.parquet import parquet_bytes
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.parquet")
-    >>> size = file.write_bytes(parquet_bytes({"hue": [0.5, 0.25], "red": [1, 0]}))
-    >>> read(file, labels=["red"]).X.tolist()
-    [[0.5], [0.25]]
-    """
-    pyarrow, parquet = _pyarrow("a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv.")
-    return _bytes(parquet, pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()}))
 
 
 def frame_bytes(frame: Any) -> bytes:

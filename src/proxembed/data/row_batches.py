@@ -58,12 +58,13 @@ def parquet_blocks(
     >>> import pathlib, tempfile
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits, parquet_blocks
-    >>> from proxembed.data.parquet import parquet_bytes
+    >>> from proxembed.data.table_writer import TableWriter
     >>> data = digits()
     >>> even, prime = data.Y[:, [0, 1]].toarray().T
     >>> columns = {f"pixel{j}": data.X[:, j] for j in range(64)} | {"even": even, "prime": prime}
     >>> file = pathlib.Path(tempfile.mkdtemp(), "digits.parquet")
-    >>> size = file.write_bytes(parquet_bytes(columns))
+    >>> with TableWriter(file) as table:
+    ...     table.add(columns)
     >>> rows = parquet_blocks(file, labels=["even", "prime"], block_rows=1000)
     >>> [X.shape for X, y in rows]
     [(1000, 64), (797, 64)]

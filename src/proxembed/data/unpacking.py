@@ -27,13 +27,13 @@ SMALLER = "give fewer rows, sparse ones, or float32"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
-def most_unpacked() -> int:
-    """Bytes that a file may unpack to: half of the memory of the machine, or of what its container may use.
+def memory_limit() -> int:
+    """Bytes of the memory of the machine, or of what its container may use.
 
     Examples
     --------
-    >>> from proxembed.data.unpacking import most_unpacked
-    >>> most_unpacked() > 1 << 20
+    >>> from proxembed.data.unpacking import memory_limit, most_unpacked
+    >>> memory_limit() // 2 == most_unpacked()
     True
     """
     sizes = [math.inf]
@@ -41,7 +41,19 @@ def most_unpacked() -> int:
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     if CONTAINER.is_file() and (limit := CONTAINER.read_text().strip()).isdigit():
         sizes.append(int(limit))
-    return int(min(min(sizes), 1 << 62)) // SHARE
+    return int(min(min(sizes), 1 << 62))
+
+
+def most_unpacked() -> int:
+    """Bytes that a file may unpack to: half of the memory.
+
+    Examples
+    --------
+    >>> from proxembed.data.unpacking import most_unpacked
+    >>> most_unpacked() > 1 << 20
+    True
+    """
+    return memory_limit() // SHARE
 
 
 def size_text(size: int) -> str:

@@ -13,6 +13,8 @@ from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.model import embedding_part
+from proxembed.sources import RowBlocks, blocks_of
+from proxembed.sources.row_blocks import length
 from proxembed.splits.crossfit import take_labels
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
@@ -21,6 +23,7 @@ from proxembed.targets.labels import LabelMatrix
 from .crossfit import checked_rows, crossfit_embedding
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
+from .neighbors import neighbor_weights, new_neighbor_weights
 from .preprocessing import choose_scaling
 
 LEVEL = 0.05  # of the test against shuffled labels
@@ -52,6 +55,9 @@ class Diagnosis:
     failed_resamples : int
         Halves that the estimator could not be fitted on; they count as stability 0.
     n : int
+        Rows that were looked at.
+    n_all : int or None
+        All rows of the blocks of which these are a sample; None for rows in memory.
     embedding : array of shape (n, k) or None
         Out-of-fold embedding of the rows, where it was asked for.
 
@@ -75,6 +81,7 @@ class Diagnosis:
     angles: tuple[float, ...]
     failed_resamples: int
     n: int
+    n_all: int | None = None
     embedding: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -100,13 +107,14 @@ class Diagnosis:
             "failed_resamples": self.failed_resamples,
             "n_shuffles": len(self.null),
             "n": self.n,
+            "n_all": self.n_all,
         }
 
 
 def diagnose(
     estimator,
     X,
-    y,
+    y=None,
     n_shuffles: int = 20,
     *,
     measure: str | Measure | Callable | None = None,
@@ -115,6 +123,7 @@ def diagnose(
     seed: int = 0,
     cv=None,
     crossfit: bool = False,
+    sample_rows: int = 20_000,
     n_jobs: int | None = 1,
     store: Any = None,
 ) -> Diagnosis:
@@ -130,13 +139,14 @@ def diagnose(
     ----------
     estimator : transformer, or pipeline with one
         Unfitted or fitted; only clones are fitted. The final classifier of a pipeline is left out.
-    X : array or sparse matrix of shape (n, d)
+    X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
+        Of RowBlocks a uniform sample is looked at (``Diagnosis.n`` rows of ``Diagnosis.n_all``).
     y : labels in any form
         Rows with unknown labels are trained on, never shuffled and never scored.
     n_shuffles : int, default=20
         With fewer than 19 p cannot come down to 0.05, and nothing passes.
     measure : str, Measure or callable(Y, S) -> float, optional
-        One that reads scores, larger being better; None for the macro average precision.
+        One that reads scores or the labels of neighbours, larger being better; None for the macro average precision.
     n_folds : int, default=3
     n_resamples : int, default=10
     seed : int, default=0
@@ -144,6 +154,8 @@ def diagnose(
         In place of stratified folds: groups and the order of time are respected by ``make_splits`` of the data set.
     crossfit : bool, default=False
         Also return the out-of-fold embedding of all rows, in ``Diagnosis.embedding``.
+    sample_rows : int, default=20,000
+        Most rows of the sample of RowBlocks.
     n_jobs : int, default=1
         Processes for the shuffles and the halves.
     store : object, optional
@@ -170,7 +182,8 @@ def diagnose(
     (True, True, True)
     """
     _check(n_shuffles, n_resamples, seed)
-    measure = _scores_measure(measure)
+    measure = _checked_measure(measure)
+    X, y, n_all = _looked_at(X, y, sample_rows, seed)
     X, known = checked_rows(X, y)
     method, labels = embedding_part(estimator), LabelMatrix.of(y)
     splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
@@ -198,8 +211,21 @@ def diagnose(
         angles=_angles(cosines, whole.shape[1]),
         failed_resamples=sum(found is None for found in cosines),
         n=X.shape[0],
+        n_all=n_all,
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
     )
+
+
+def _looked_at(X: Any, y: Any, sample_rows: int, seed: int) -> tuple[Any, Any, int | None]:
+    """The rows in memory, or a sample of blocks with the number of all their rows."""
+    blocks = blocks_of(X, y)
+    if blocks is None:
+        return X, y, None
+    return *blocks.sample(sample_rows, seed=seed), blocks.reduce(_rows_of_piece, sum)
+
+
+def _rows_of_piece(rows: RowBlocks, number: int) -> int:
+    return sum(length(X) for X, _ in rows)
 
 
 def _carried_out(executor: Executor, task: Callable, items: list, store: Any, part: str) -> list:
@@ -222,12 +248,26 @@ def _check(n_shuffles, n_resamples, seed) -> None:
             raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
-def _scores_measure(measure: str | Measure | Callable | None) -> Measure:
-    """The measure, which must read scores and grow with them."""
+def diagnosed_by(measure: Measure) -> bool:
+    """Whether a diagnosis can go by a measure: it reads scores or neighbours, and grows with them.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.diagnose import diagnosed_by
+    >>> from proxembed.evaluate.measures import measure_of
+    >>> diagnosed_by(measure_of("Jaccard@10")), diagnosed_by(measure_of("Hamming loss"))
+    (True, False)
+    """
+    return measure.reads in ("scores", "neighbors") and not measure.loss
+
+
+def _checked_measure(measure: str | Measure | Callable | None) -> Measure:
+    """The measure, by which a diagnosis can go."""
     chosen = measure_of(AVERAGE_PRECISION if measure is None else measure)
-    if chosen.reads != "scores" or chosen.loss:
+    if not diagnosed_by(chosen):
         raise ValueError(
-            f"measure={measure!r} does not read scores; use {AVERAGE_PRECISION!r}, or a function of (Y, S)."
+            f"measure={measure!r} reads neither scores nor neighbours, or is a loss; use {AVERAGE_PRECISION!r}, "
+            "'Jaccard@10', or a function of (Y, S)."
         )
     return chosen
 
@@ -256,12 +296,16 @@ def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Meas
     own = np.flatnonzero(known[split.train])
     mine, theirs = (labels.take(rows) for rows in (split.train[own], split.held_out))
     readout = fit_readout(Z[own], mine.with_means().Y.toarray())
-    held_out = theirs.Y.toarray() > 0, readout.scores(Z_held_out)
-    own_rows = mine.Y.toarray() > 0, readout.scores(Z[own])
+    scores, held_out = readout.scores(Z_held_out), theirs.Y.toarray() > 0
+    reading, own_reading = scores, readout.scores(Z[own])
+    if measure.reads == "neighbors":
+        cells = () if mine.known_cells is None else (mine.known_cells,)
+        reading = mine.Y, neighbor_weights(Z_held_out, Z[own], measure.n_neighbors), *cells
+        own_reading = mine.Y, new_neighbor_weights(Z[own], Z[own], measure.n_neighbors), *cells
     return _Fold(
-        measure.value(*held_out, known=theirs.known_cells)[0],
-        measure.value(*own_rows, known=mine.known_cells)[0],
-        average_precision(*held_out, theirs.known_cells),
+        measure.value(held_out, reading, known=theirs.known_cells)[0],
+        measure.value(mine.Y.toarray() > 0, own_reading, known=mine.known_cells)[0],
+        average_precision(held_out, scores, theirs.known_cells),
     )
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
-from proxembed.execute.executor import Progress, silent
+from proxembed.execute.executor import Progress, in_this_process, silent
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 
 from .arms import Arm
@@ -286,7 +285,7 @@ def _collect(
 ) -> None:
     """Add what arms return to the results; a split counts as complete when all its arms have."""
     total, done = len(splits) * len(protocol.arms), Counter()
-    work = one_by_one if effective_n_jobs(protocol.n_jobs) == 1 else in_parallel
+    work = one_by_one if in_this_process(protocol.n_jobs) else in_parallel
     notes = {}
     report = lambda text: progress(done.total(), total, text)  # noqa: E731
     try:

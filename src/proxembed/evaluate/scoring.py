@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from proxembed.classify.ridge import Readout, fit_readout, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.execute.budget import Budget, OutOfBudget
-from proxembed.model import embedded, rows_without
+from proxembed.model import bounded_by_labels, embedded, rows_without
 
 from .arms import Arm
 from .calibration import platt_apply, platt_fit
@@ -66,7 +66,7 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
     limit = min(max(sizes), widest, part.X.shape[0] - 1)
     if isinstance(arm.estimator, LabelScores):
         limit = min(limit, part.read.drop_empty().c)
-    if natural:
+    if natural or (limit > part.read.drop_empty().c and bounded_by_labels(arm.estimator)):
         return *_fit_at(arm, None, part), True
     try:
         return *_fit_at(arm, limit, part), False

@@ -1,7 +1,8 @@
-"""The executor: one task on many items, in this process or on the workers of joblib's active backend.
+"""The executor: one task on many items, in this process, on the workers of joblib's active backend, or on a cluster.
 
-Worker processes (loky) are the default; ``joblib.parallel_config(backend=...)`` around the call chooses threads, dask
-or any other backend. Data that all items share reach a worker once: arrays above 10 kB by copy-on-write memory map.
+Worker processes (loky) are the default; ``joblib.parallel_config(backend=...)`` around the call chooses threads or any
+other backend, and its "dask" or ``sources.cluster.on_cluster`` a cluster of dask. Data that all items share reach a
+worker once: arrays above 10 kB by copy-on-write memory map, on a cluster from the scheduler.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import get_active_backend
+
+from proxembed.sources.cluster import ClusterTasks, active_client, cores
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]
@@ -37,6 +41,31 @@ def silent(done: int, total: int, text: str) -> None:
     """
 
 
+def workers(n_jobs: int | None) -> int:
+    """How many tasks run at a time: as joblib counts ``n_jobs``, or on a cluster the cores of all its workers.
+
+    >>> workers(3)
+    3
+    """
+    client = _cluster()
+    return effective_n_jobs(n_jobs) if client is None else cores(client)
+
+
+def in_this_process(n_jobs: int | None) -> bool:
+    """Whether tasks run in this process, one after another.
+
+    >>> in_this_process(1), in_this_process(2)
+    (True, False)
+    """
+    return _cluster() is None and effective_n_jobs(n_jobs) == 1
+
+
+def _cluster() -> Any:
+    """The client of the cluster that is active, by ``on_cluster`` or as joblib's backend; None for none."""
+    backend, _ = get_active_backend()
+    return active_client() or (backend.client if type(backend).__name__ == "DaskDistributedBackend" else None)
+
+
 class Executor:
     """Runs tasks on items, with data that all of them share.
 
@@ -44,7 +73,7 @@ class Executor:
     ----------
     n_jobs : int or None, default=1
         Workers as joblib counts them: -1 is one per core, None what ``joblib.parallel_config`` says. With one worker
-        the tasks run in this process.
+        the tasks run in this process. On a cluster all its workers take part.
     shared : object, optional
         First argument of every task; a worker keeps what it received first, so that a task may cache in it.
     ordered : bool, default=True
@@ -60,15 +89,22 @@ class Executor:
     """
 
     def __init__(self, n_jobs: int | None = 1, shared: Any = None, *, ordered: bool = True):
-        self.n_jobs, self.shared, self.ordered = effective_n_jobs(n_jobs), shared, ordered
+        self.n_jobs, self.shared, self.ordered = workers(n_jobs), shared, ordered
         self._token, self._stack, self._pool = uuid.uuid4().hex, ExitStack(), None
+        self._client = _cluster()
+        self._tasks: ClusterTasks | None = None
+
+    @property
+    def remote(self) -> bool:
+        """Whether the workers are those of a cluster, which may not see the files of this machine."""
+        return self._client is not None
 
     def __enter__(self) -> Executor:
         return self
 
     def __exit__(self, *failure: object) -> None:
         self._stack.__exit__(*failure)
-        self._pool = None
+        self._pool = self._tasks = None
 
     def map(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None = None) -> Iterator[Any]:
         """The results of ``task(shared, item)``.
@@ -80,16 +116,27 @@ class Executor:
         items : iterable
         died : callable, optional
             Called as ``died(item, reason)`` for an item whose worker was ended from outside (for want of memory, say),
-            also when it ran alone; its value is the result. None raises BrokenProcessPool.
+            also when it ran alone, or on a cluster again; its value is the result. None raises BrokenProcessPool, or
+            on a cluster KilledWorker.
 
         Returns
         -------
         iterator of results
             Closing it gives up what is under way.
         """
+        if self.remote:
+            return self._on_cluster(task, items, died)
         if self.n_jobs == 1:
             return (task(self.shared, item) for item in items)
         return self._on_workers(task, items, died)
+
+    def _on_cluster(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None) -> Iterator[Any]:
+        if self._tasks is None:
+            self._tasks = ClusterTasks(self._client, self.shared)
+        run = self._tasks.run(partial(_alone_in_worker, task), dict(enumerate(items)), self.ordered, died)
+        with closing(run) as results:
+            for _, result in results:
+                yield result
 
     def _on_workers(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None) -> Iterator[Any]:
         left = dict(enumerate(items))
@@ -174,5 +221,9 @@ def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[
             _received.clear()
             _received[token] = shared
         shared = _received[token]
+    return number, _alone_in_worker(task, shared, item)
+
+
+def _alone_in_worker(task: Task, shared: Any, item: Any) -> Any:
     with parallel_config(backend="sequential"):
-        return number, task(shared, item)
+        return task(shared, item)

@@ -131,7 +131,7 @@ class Around(Embedder, abstract=True):
         return self
 
     def transform(self, X):
-        """The embedding of rows X, (m, d) to (m, n_components_), in X's float type."""
+        """The embedding of rows X, (m, d) to (m, k), in X's float type."""
         check_is_fitted(self, "n_components_")
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -139,12 +139,12 @@ class Around(Embedder, abstract=True):
         return in_range(Z, X)
 
     def embed(self, X) -> np.ndarray:
-        """The embedding (m, n_components_) of checked rows, in double precision."""
+        """The embedding (m, k) of checked rows, in double precision."""
         raise TypeError(f"{type(self).__name__} must define embed(X).")
 
     @property
     def components_(self) -> np.ndarray:
-        """The components (n_components_, r) in what the method projects."""
+        """The components (k, r) in what the method projects."""
         return self.method_.components_
 
     @available_if(_has_components)
@@ -256,7 +256,7 @@ class ReadoutAxes(Around):
     Attributes
     ----------
     method_ : the fitted method, of ``n_components``.
-    axes_ : (k, n_components_) array, V, the longest axis first.
+    axes_ : array of shape (k, number of axes), V, the longest axis first.
     n_components_ : int
 
     Raises
@@ -309,7 +309,7 @@ class ReadoutAxes(Around):
 
     @property
     def components_(self) -> np.ndarray:
-        """The components (n_components_, r) in what the method projects."""
+        """The components (k, r) in what the method projects."""
         return self.axes_.T @ self.method_.components_
 
     def feature_effects(self, weights):

@@ -67,7 +67,7 @@ class ForestLeaves(LabelledFeatures):
     n_leaves_ : int, leaves of all trees.
     scale_ : float, the factor of new rows.
     ridge_ : float, the ridge used, absolute.
-    components_ : (k, n_leaves_) array of the embedding of the leaves.
+    components_ : array of shape (k, number of leaves), of the embedding of the leaves.
     eigenvalues_ : (k,) array.
 
     Raises
@@ -210,7 +210,7 @@ class ForestLeaves(LabelledFeatures):
         return float(RIDGES[best_ridge(RIDGES, errors)])
 
     def lift(self, X):
-        """The leaves of rows X, (m, n_leaves_)."""
+        """The leaves of rows X, (m, number of leaves)."""
         return self.prepared_.leaves.features(X)
 
     def feature_effects(self, weights):

@@ -47,6 +47,7 @@ class Isomap(DirectEmbedder, Neighborly):
     graph_ : (n, n) CSR of the distances along which paths run.
     landmarks_ : indices of the rows that were scaled.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -89,7 +90,7 @@ class Isomap(DirectEmbedder, Neighborly):
         reference = self._reference(rows, kept)
         squares = geodesics(graph, reference)
         np.square(squares, out=squares)
-        learned = {"graph_": graph, "kept_": kept, "landmarks_": kept[reference], "recall_": self.recall(rows)}
+        learned = {"graph_": graph, "kept_": kept, "landmarks_": kept[reference], **self.searched(rows)}
         return Paths(**vars(super().prepare(rows)) | {"attributes": learned}, squares=squares, reference=reference)
 
     def template(self, rows):

@@ -11,7 +11,7 @@ from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import dense_side
 from proxembed.algebra.operators.inverse import Inverse
-from proxembed.algebra.operators.structured import Centering, Identity, LowRank, Operator, Sum
+from proxembed.algebra.operators.structured import Centering, Dense, Identity, LowRank, Operator, Sum
 from proxembed.algebra.pencil.eigen import choose_ridge
 from proxembed.algebra.pencil.linear import ridge_solve
 from proxembed.algebra.pencil.plan import Aim
@@ -23,8 +23,11 @@ from ..base import SpectralEmbedder
 from ..direct import DirectEmbedder
 from ..explain import label_loadings
 from ..params import log, param
+from ..reading import refuse_once
 from ..rows import Rows
-from ..sources import RowBlocks
+from ..sources import RowBlocks, blocks_of, lazily
+from ..sums import SummedRows, summed_rows
+from ..targets.totals import LabelTotals
 from ..validation import in_range
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
@@ -156,7 +159,7 @@ class SLVM(DirectEmbedder):
 
     Attributes
     ----------
-    embedding_ : (n, k) array, Z.
+    embedding_ : (n, k) array, Z; None after a fit on RowBlocks, whose rows ``transform`` embeds as new ones.
     components_ : (k, d) array, and
     intercept_ : (k,) array, the regression that embeds new rows.
     eigenvalues_ : (k,) array, squared singular values of the stack.
@@ -180,7 +183,6 @@ class SLVM(DirectEmbedder):
     """
 
     labels = "multi"
-    needs_all_rows = "it places the rows themselves; MLSI finds the same kind of variables as a projection"
     columns = ("intercept_",)
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
@@ -199,6 +201,55 @@ class SLVM(DirectEmbedder):
         offset = rows.ones if self.center else None
         return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset), offset=offset)
 
+    def fit(self, X, y=None):
+        """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y.
+
+        Blocks are read twice (three times with ``ridge="auto"``). No row keeps a place of its own then.
+        """
+        if (blocks := blocks_of(X, y)) is None:
+            return super().fit(X, y)
+        with self._learning():
+            self.resolve()
+            refuse_once(self, blocks, "the sums of all rows")
+            self._fit_blocks(blocks)
+        return self
+
+    def _fit_blocks(self, blocks: RowBlocks) -> None:
+        stacked = _Stacked(center=self.center)
+        rows = summed_rows(stacked, blocks)
+        self.classes_, self.n_features_in_ = stacked.classes_, stacked.n_features_in_
+        if hasattr(stacked, "feature_names_in_"):
+            self.feature_names_in_ = stacked.feature_names_in_
+        self.make_ready(rows)
+        k, scale = (
+            self._requested(rows),
+            np.repeat(np.sqrt([self.beta, 1.0 - self.beta]), [rows.totals.columns.size, rows.d]),
+        )
+        found = self.solve(Template(Dense(scale[:, None] * _stacked_gram(rows) * scale)), rows, None)
+        found = self._chosen(found) if self._asked() is not None else found.first(min(k, found.bound))
+        axes = scale[:, None] * self.scaled(found) / np.sqrt(found.eigenvalues)  # Z = [Y, X] axes, but for a level
+        self.eigenvalues_, self.solver_, self.embedding_ = found.eigenvalues, found.solver, None
+        self._regress(blocks, rows.totals, axes)
+        self.release()
+        self.n_components_ = len(found.eigenvalues)
+
+    def _regress(self, blocks: RowBlocks, totals: LabelTotals, axes: np.ndarray) -> None:
+        """The regression of Z on X."""
+        placed = _Placed()
+        placed.axes = np.split(axes, [totals.columns.size])
+        rows = summed_rows(placed, blocks, totals)
+        placed.make_ready(rows)
+        template = rows.state(placed)
+        aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
+        problem = Problem(template, rows.X, aim=aim, width=rows.d)
+        ridge = choose_ridge(problem, *rows.settled(self.ridge, self.ridge_scale, template))
+        self.ridge_ = problem.of_rows(ridge)
+        W, self.intercept_ = rows.found.regression(self.ridge_, rows.X)
+        self.components_ = np.ascontiguousarray(W.T)
+        if self.center:
+            self.intercept_ = self.intercept_ - rows.found.target_level()
+        self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
+
     def projects(self):
         return True
 
@@ -215,6 +266,44 @@ class SLVM(DirectEmbedder):
 
     def extend(self, X):
         return CentredMatrix(X).dot(self.components_.T) + self.intercept_
+
+    def embed(self, X):
+        return self.extend(X) if self.embedding_ is None else super().embed(X)
+
+
+class _Stacked(SpectralEmbedder):
+    """What SLVM has to know of rows in blocks: X'X and X'Y."""
+
+    labels = "multi"
+    from_sums = "rows"
+    center: bool = param(default=False, kind=bool, doc="About the mean.")
+
+    def template(self, rows):
+        offset = rows.ones if self.center else None
+        return Template(shared_kernel(rows.X, rows.labels.Y, 0.5, offset), offset=offset)
+
+
+class _Placed(SpectralEmbedder):
+    """The regression on X of Z = [Y, X] axes, which follows from a row and its labels."""
+
+    labels = "multi"
+    from_sums = "rows"
+
+    def template(self, rows):
+        of_labels, of_features = self.axes
+        Z = rows.labels.Y @ of_labels + rows.X @ of_features
+        return Template(LowRank(Z, center=rows.ones), Centering(), b=0, offset=rows.ones, target=Z)
+
+
+_Stacked.__name__ = _Placed.__name__ = SLVM.__name__  # by which errors call them
+
+
+def _stacked_gram(rows: SummedRows) -> np.ndarray:
+    """[Y, X]'[Y, X], about the mean where the rows are centred."""
+    found, labels = rows.found, rows.totals.first_rows()
+    E = next(found.product(leaf.F) for _, leaf in found.template.A.terms() if leaf.F is not found.demand.X)
+    own = labels.centred_gram if found.centred else labels.gram
+    return np.block([[own, E.T], [E, matmul(found.V * found.s**2, found.V.T)]])
 
 
 class MLLS(SpectralEmbedder):
@@ -294,20 +383,23 @@ class MLLS(SpectralEmbedder):
         return short
 
     def decision_function(self, X) -> np.ndarray:
-        """Scores of rows X, (m, c), blocks of them for RowBlocks; 0.5 is the threshold between a label and none."""
+        """Scores of rows X, (m, c); 0.5 is the threshold between a label and none.
+
+        Blocks of them for RowBlocks, a lazy array for dask.
+        """
         check_is_fitted(self, "coef_")
-        if isinstance(X, RowBlocks):
-            return X.map(self.decision_function)
+        if (blocks := lazily(X, self.decision_function)) is not None:
+            return blocks
         X = self._input(X, reset=False)
         return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X) -> Any:
         """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row.
 
-        Blocks of them for RowBlocks.
+        Blocks of them for RowBlocks, a lazy array for dask (blocks, too, where y came in another form than an array).
         """
-        if isinstance(X, RowBlocks):
-            return X.map(self.predict)
+        if (blocks := lazily(X, self.predict)) is not None:
+            return blocks
         scores = self.decision_function(X)
         if self._labels.form == "classes":
             return self._labels.decode(np.eye(scores.shape[1])[scores.argmax(axis=1)])

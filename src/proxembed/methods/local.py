@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.class_blocks import ClassWeights, Open, Tile
-from proxembed.algebra.operators.structured import Laplacian, LowRank, Sparse
+from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
 
 from ..base import PencilEmbedder, SpectralEmbedder
+from ..neighborly import LabelledLinks
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
-from ..proximity.weights import COMPUTED, local_scale, weighted_links
+from ..proximity.graph import edge_rows, neighbor_graph
+from ..proximity.neighbors import Neighbors
+from ..proximity.weights import COMPUTED, LOCAL_NEIGHBORS, weighted_links
 from ..rows import Rows, reciprocal
 
 # no "geodesic": a link is the shortest path between its own ends
@@ -28,7 +29,7 @@ OWN_TAU_DOC = (
 )
 
 
-class LFDA(PencilEmbedder):
+class LFDA(LabelledLinks, PencilEmbedder):
     """Local Fisher discriminant analysis: A = L(Wlb), B = L(Wlw), Wlw = A o Y N^-1 Y' with local affinities A.
     [sugiyama2007lfda]
 
@@ -43,6 +44,8 @@ class LFDA(PencilEmbedder):
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, local between-class over local within-class scatter.
     ridge_ : float, the ridge used, absolute.
+    recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -76,6 +79,14 @@ class LFDA(PencilEmbedder):
     affinity: str = param(
         default="local", choices=("local", "constant"), doc="Affinities inside a class: locally scaled, or all 1 (FDA)."
     )
+    n_links: int | None = param(
+        default=None,
+        low=1,
+        integer=True,
+        choices=(None,),
+        doc="Rows of its class to which a row keeps its local affinity, the nearest, either way; the others are 0. "
+        "None: all, n_k^2 of them in a class of n_k rows.",
+    )
     ridge: float = param(default=0.0, low=0, search=log(1e-6, 1.0), doc="Ridge on the local within-class scatter.")
 
     def template(self, rows):
@@ -85,11 +96,54 @@ class LFDA(PencilEmbedder):
             within = Laplacian(rows.weigh(rows.class_mean()))
             return Template(total - within, within, b=0, offset=rows.mass)
         labels = rows.labels
-        weights = ClassWeights(rows.n, self._classes(rows))
-        within = weights.laplacian(reciprocal(labels.nk))
-        near = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
+        if self.n_links is None:
+            weights = ClassWeights(rows.n, self._classes(rows))
+            within = weights.laplacian(reciprocal(labels.nk))
+            near = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
+        else:
+            within, near = self._of_links(rows)
         pairs = Laplacian(rows.weigh(LowRank(labels.Y, np.full(labels.c, 1.0 / labels.nt))))
         return Template(total - pairs + near - within, within, b=0, offset=rows.mass)
+
+    def search(self, rows):
+        if self.affinity == "constant":
+            return
+        if self.scope == "global":
+            self._global_scale(rows)
+        if self.n_links is not None:
+            self._near(rows)
+
+    def _near(self, rows: Rows) -> list[tuple[np.ndarray, Neighbors]]:
+        """For each class its rows and the nearest of them: for the links, and for the scales."""
+        K = max(self.n_links, self.n_neighbors if self.scope == "class" else 1)
+        return rows.class_neighbors(at_most(K, rows), algorithm=self.algorithm)
+
+    def _of_links(self, rows: Rows) -> tuple[Operator, Operator]:
+        """sum_k L(A_k) / n_k and sum_k L(A_k) / nt, A_k the affinities of near rows of a class."""
+        scale = self._global_scale(rows) if self.scope == "global" else None
+        parts = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))]
+        for index, found in self._near(rows):
+            if found.K == 0:
+                continue
+            own = found.distance[:, min(self.n_neighbors, found.K) - 1] if scale is None else scale[index]
+            links = Neighbors(found.index[:, : self.n_links], found.distance[:, : self.n_links])
+            graph = neighbor_graph(links, len(index))
+            i, j = edge_rows(graph), graph.indices
+            values = affinities(graph.data, own[i], own[j])
+            parts.append((index[i], index[j], values, np.full(len(values), 1.0 / len(index))))
+        i, j, values, share = (np.concatenate(column) for column in zip(*parts, strict=True))
+        within, near = (
+            Laplacian(Sparse(rows.weigh(sparse.csr_array((values * factor, (i, j)), shape=(rows.n, rows.n)))))
+            for factor in (share, 1.0 / rows.labels.nt)
+        )
+        return within, near
+
+    def _global_scale(self, rows: Rows) -> np.ndarray:
+        """The distance of each row to its n_neighbors-th nearest of all; rows without a label have 1."""
+        part, known = rows.with_label
+        scale = np.ones(rows.n)
+        scale[known] = part.neighbors(at_most(self.n_neighbors, part), algorithm=self.algorithm).distance[:, -1]
+        return scale
 
     def _classes(self, rows: Rows) -> list[tuple[np.ndarray, Open]]:
         """The rows of each class and their affinities by tiles, made of the rows when the class is opened."""
@@ -97,9 +151,7 @@ class LFDA(PencilEmbedder):
         if self.scope == "class":
             scales = class_scales(rows.X, classes, self.n_neighbors)
         else:
-            part, known = labelled_rows(rows)
-            scale = np.ones(rows.n)
-            scale[known] = part.neighbors(at_most(self.n_neighbors, part)).distance[:, -1]
+            scale = self._global_scale(rows)
             scales = [scale[index] for index in classes]
 
         def opened(index: np.ndarray, s: np.ndarray) -> Open:
@@ -108,7 +160,7 @@ class LFDA(PencilEmbedder):
         return [(index, opened(index, s)) for index, s in zip(classes, scales, strict=True)]
 
 
-class MFA(PencilEmbedder):
+class MFA(LabelledLinks, PencilEmbedder):
     """Marginal Fisher analysis: A = L(enemies), B = L(friends), links of near rows.  [yan2007mfa]
 
     The directions that draw apart near rows of different classes and keep together the nearest rows of each class; no
@@ -121,6 +173,8 @@ class MFA(PencilEmbedder):
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, spread of the enemies over spread of the friends.
     ridge_ : float, the ridge used, absolute.
+    recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -162,19 +216,31 @@ class MFA(PencilEmbedder):
     tau: float | None = param(default=None, above=0, choices=(None,), doc=OWN_TAU_DOC)
     ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
 
+    def search(self, rows):
+        self._friends(rows)
+        self._enemies(rows)
+        link_scale(rows, self.weights, self.algorithm)
+
+    def _friends(self, rows: Rows) -> sparse.csr_array:
+        return near_friends(rows, self.n_friends, algorithm=self.algorithm)
+
+    def _enemies(self, rows: Rows) -> sparse.csr_array:
+        number = self.n_enemies or {"class": 20, "point": 5}[self.pairs]
+        if self.pairs == "point":
+            return point_enemies(rows, number, algorithm=self.algorithm)
+        return nearest_pairs(rows, number, self.algorithm)
+
     def template(self, rows):
         check_classes(self, rows)
-        number = self.n_enemies or {"class": 20, "point": 5}[self.pairs]
-        found = point_enemies(rows, number) if self.pairs == "point" else nearest_pairs(rows, number)
-        scale = link_scale(rows, self.weights)
-        enemies = weighted_links(rows.X, found, self.weights, self.tau, scale)
-        friends = weighted_links(rows.X, near_friends(rows, self.n_friends), self.weights, self.tau, scale)
+        scale = link_scale(rows, self.weights, self.algorithm)
+        enemies = weighted_links(rows.X, self._enemies(rows), self.weights, self.tau, scale)
+        friends = weighted_links(rows.X, self._friends(rows), self.weights, self.tau, scale)
         A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
         B = Laplacian(Sparse(rows.weigh(friends)))
         return Template(A, B, b=0, offset=rows.mass)
 
 
-class DLA(SpectralEmbedder):
+class DLA(LabelledLinks, SpectralEmbedder):
     """Discriminative locality alignment: minimise L(Wd + Wd'), Wd = friends - lam enemies, P'P = I.  [zhang2009dla]
 
     Each row with its nearest friends and nearest enemies makes a patch, in which friends should be near and enemies
@@ -185,6 +251,8 @@ class DLA(SpectralEmbedder):
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
+    recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -208,14 +276,24 @@ class DLA(SpectralEmbedder):
     )
     lam: float = param(default=0.3, low=0, high=1, search=(0.0, 1.0), doc="Weight of the enemies.")
 
+    def search(self, rows):
+        self._links(rows)
+
+    def _links(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Friends and enemies of every row."""
+        return (
+            near_friends(rows, self.n_friends, "directed", self.algorithm),
+            point_enemies(rows, self.n_enemies, "directed", self.algorithm),
+        )
+
     def template(self, rows):
-        friends = rows.weigh(near_friends(rows, self.n_friends, "directed"))
-        enemies = rows.weigh(point_enemies(rows, self.n_enemies, "directed"), same_class=False)
+        friends, enemies = self._links(rows)
+        friends, enemies = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         W = friends - self.lam * enemies
         return Template(-Laplacian(Sparse(W + W.T)), offset=rows.mass, sense=-1)
 
 
-class DNE(SpectralEmbedder):
+class DNE(LabelledLinks, SpectralEmbedder):
     """Discriminant neighbourhood embedding: minimise L(F), F = +1 on near friends and -1 on near enemies, P'P = I.
     [zhang2007dne]
 
@@ -228,6 +306,8 @@ class DNE(SpectralEmbedder):
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
+    recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -256,15 +336,26 @@ class DNE(SpectralEmbedder):
     weights: str = param(default="constant", choices=LINK_WEIGHTS, doc=LINK_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
-    def template(self, rows):
+    def search(self, rows):
+        self._links(rows)
+        link_scale(rows, self.weights, self.algorithm)
+
+    def _links(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Friends and enemies of every row."""
         if self.scope == "class":
-            friends, enemies = near_friends(rows, self.n_neighbors), point_enemies(rows, self.n_neighbors)
-        else:
-            graph = labelled_graph(rows, self.n_neighbors)
-            friends, enemies = rows.copy_pairs(graph, same=True), rows.copy_pairs(graph, same=False)
+            return (
+                near_friends(rows, self.n_neighbors, algorithm=self.algorithm),
+                point_enemies(rows, self.n_neighbors, algorithm=self.algorithm),
+            )
+        graph = labelled_graph(rows, self.n_neighbors, self.algorithm)
+        return rows.copy_pairs(graph, same=True), rows.copy_pairs(graph, same=False)
+
+    def template(self, rows):
+        friends, enemies = self._links(rows)
         if self.weights != "constant":
             links = ((friends + enemies) > 0).astype(np.float64).tocsr()
-            links = weighted_links(rows.X, links, self.weights, self.tau, link_scale(rows, self.weights))
+            scale = link_scale(rows, self.weights, self.algorithm)
+            links = weighted_links(rows.X, links, self.weights, self.tau, scale)
             friends, enemies = links.multiply(friends).tocsr(), links.multiply(enemies).tocsr()
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
@@ -278,45 +369,49 @@ def at_most(K: int, rows: Rows) -> int:
     return min(K, max(1, rows.n - 1))
 
 
-def near_friends(rows: Rows, K: int, link: str = "undirected") -> sparse.csr_array:
+def near_friends(rows: Rows, K: int, link: str = "undirected", algorithm="exact") -> sparse.csr_array:
     """The K nearest rows of the class of every row; all of them where there are fewer."""
-    return rows.friends(at_most(K, rows), link)
+    return rows.friends(at_most(K, rows), link, algorithm=algorithm)
 
 
-def point_enemies(rows: Rows, K: int, link: str = "undirected") -> sparse.csr_array:
+def point_enemies(rows: Rows, K: int, link: str = "undirected", algorithm="exact") -> sparse.csr_array:
     """The K nearest rows of other classes of every row; all of them where there are fewer."""
-    return rows.enemies(at_most(K, rows), "point", link)
+    return rows.enemies(at_most(K, rows), "point", link, algorithm=algorithm)
 
 
-def nearest_pairs(rows: Rows, K: int) -> sparse.csr_array:
+def nearest_pairs(rows: Rows, K: int, algorithm="exact") -> sparse.csr_array:
     """The K nearest pairs of every class and the others; all of them where there are fewer."""
-    return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class")
+    return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class", algorithm=algorithm)
 
 
-def link_scale(rows: Rows, kind: str) -> np.ndarray | None:
+def affinities(distance: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """exp(-d^2 / (s_i s_j)) of pairs with scales ``left`` and ``right``; 1 at distance 0, whatever the scales.
+
+    >>> affinities(np.array([0.0, 2.0, 2.0]), np.array([0.0, 1.0, 0.0]), np.array([0.0, 4.0, 1.0])).round(3).tolist()
+    [1.0, 0.368, 0.0]
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        exponent = (distance / left) * (distance / right)
+    return np.exp(-np.where(distance == 0.0, 0.0, exponent))
+
+
+def link_scale(rows: Rows, kind: str, algorithm="exact") -> np.ndarray | None:
     """The local scales of the labelled rows, which know of no other; None for weights that need none."""
     if kind != "local_scaling":
         return None
-    part, known = labelled_rows(rows)
+    part, known = rows.with_label
     scale = np.zeros(rows.n)
-    scale[known] = local_scale(part.X)
+    if part.n > 1:
+        scale[known] = part.neighbors(at_most(LOCAL_NEIGHBORS, part), algorithm=algorithm).distance[:, -1]
     return scale
 
 
-def labelled_rows(rows: Rows) -> tuple[Rows, np.ndarray]:
-    """The rows that have a label, and their index: under MESD the others have no copies and are nobody's neighbours."""
-    known = np.flatnonzero(rows.labels.m > 0)
-    if len(known) == rows.n:
-        return rows, known
-    return replace(rows, X=rows.X[known], labels=rows.labels.take(known)), known
-
-
-def labelled_graph(rows: Rows, K: int) -> sparse.csr_array:
+def labelled_graph(rows: Rows, K: int, algorithm="exact") -> sparse.csr_array:
     """The undirected graph of the K nearest labelled rows, n x n with distances; zeros are edges."""
-    part, known = labelled_rows(rows)
+    part, known = rows.with_label
     if part.n < 2:
         return sparse.csr_array((rows.n, rows.n))
-    graph = part.graph("undirected", at_most(K, part)).tocoo()
+    graph = part.graph("undirected", at_most(K, part), algorithm=algorithm).tocoo()
     return sparse.csr_array((graph.data, (known[graph.row], known[graph.col])), shape=(rows.n, rows.n))
 
 

@@ -25,6 +25,7 @@ from proxembed.algebra.template import Template
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..proximity.all_pairs import AllPairs
+from ..proximity.class_similarity import OF_FEATURES
 from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
 from ..proximity.similarity import symmetrise
@@ -59,6 +60,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
     eigenvalues_ : (k,) array, descending; the ascending costs of ``objective="laplacian"``.
     ridge_ : float, the ridge used, absolute.
     recall_ : float or None, the sampled recall of an approximate search of neighbours; None for an exact one or none.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -180,6 +182,26 @@ class MOPE(PencilEmbedder, NeighborProjection):
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
 
     @property
+    def from_sums(self):
+        """Where the labels alone tell the proximity: from all label sets, then the rows."""
+        of_sets = {
+            "labels": True,
+            "latent": isinstance(self.latent, str),
+            "classes": not callable(self.similarity) and not _is_of_features(self.similarity),
+        }
+        alone = self.weights is None and self.n_links is None
+        return "labels" if alone and of_sets.get(self.scheme, False) else None
+
+    @property
+    def needs_all_rows(self):
+        """What keeps it from being fitted on blocks of rows, and the remedy."""
+        if self.weights is not None or self.n_links is not None:
+            return "it links pairs of rows; weights=None with n_links=None needs their labels alone"
+        if self.scheme == "latent":
+            return "its latent variables are fitted on the labels of all rows; latent='pca' and 'lsi' need sums of them"
+        return "its classes are compared by all rows that hold them; similarity='dice' needs their numbers alone"
+
+    @property
     def positive_only(self):
         """Components of positive eigenvalue, but for the costs of a Laplacian."""
         return self.objective != "laplacian"
@@ -193,8 +215,8 @@ class MOPE(PencilEmbedder, NeighborProjection):
         A = self._stated_objective(self.proximity(rows))
         sense = -1 if self.objective == "laplacian" else 1
         offset = rows.ones if self.center else None
-        if self.center:
-            A = centred(A, rows.n)
+        if self.center and self.objective != "laplacian":
+            A = centred(A, rows.ones)
         if self.constraint == "projection":
             return Template(A, offset=offset, sense=sense)
         B = Centering() if self.center else Identity(rows.n)
@@ -210,8 +232,11 @@ class MOPE(PencilEmbedder, NeighborProjection):
             K = min(self.n_links, rows.n - 1)
             psi = Sparse(sparsify(G, K, W, self.combine, **options, **self._exponents))
         else:
-            psi = self._of_all_pairs(G, W) if callable(W) else self._structured(G, W)
-        self._check_proximity(psi, rows)
+            psi = self._of_all_pairs(G, W) if callable(W) else self._structured(G, W, rows)
+        if rows.labels.of_block:
+            self._check_sets(psi, G, rows)
+        else:
+            self._check_proximity(psi, rows)
         return psi
 
     def _check_combination(self) -> None:
@@ -238,12 +263,24 @@ class MOPE(PencilEmbedder, NeighborProjection):
 
     def _check_proximity(self, psi: Operator, rows: Rows) -> None:
         """Refuse a Psi of zeros; for a Laplacian, which knows no diagonal, a diagonal one."""
-        sums, who = psi @ rows.ones, "no row has"
+        sums = psi @ rows.ones
         if self.objective == "laplacian":
             places, least = np.arange(rows.n) / rows.n, 1e-12 * np.abs(sums).max()
-            sums, who = sums * places - psi @ places, "no two rows have"  # 0 where only rows themselves have any
+            sums = sums * places - psi @ places  # 0 where only rows themselves have any
             sums[np.abs(sums) <= least] = 0.0
-        if not sums.any():
+        self._refuse_none(sums.any())
+
+    def _check_sets(self, psi: LowRank, G: LabelSimilarity, rows: Rows) -> None:
+        """The same of the proximities of all rows of blocks, by their label sets."""
+        total, own = float(psi.sums @ psi.weigh(psi.sums)), 0.0
+        if self.objective == "laplacian":
+            own = float(rows.labels.set_counts() @ (G.own() if self._of_similarity else np.diag(psi.S)))
+        self._refuse_none(abs(total - own) > 1e-12 * abs(total))
+
+    def _refuse_none(self, any_above: bool) -> None:
+        """A ValueError where no proximity is above 0."""
+        if not any_above:
+            who = "no two rows have" if self.objective == "laplacian" else "no row has"
             raise ValueError(
                 f"{type(self).__name__}: {who} a proximity above 0 under scheme={self.scheme!r}, "
                 f"objective={self.objective!r}. {self._remedies()}"
@@ -314,16 +351,21 @@ class MOPE(PencilEmbedder, NeighborProjection):
     def _exponents(self) -> dict[str, float]:
         return {"a": self.a, "b": self.b, "beta": self.beta, "gamma": self.gamma}
 
-    def _structured(self, G: LabelSimilarity, W: sparse.csr_array | None) -> Operator:
+    @property
+    def _of_similarity(self) -> bool:
+        """Whether Psi is G where there is no W."""
+        return self.combine in ("hadamard", "sum") or (self.combine == "priority" and self.a == 1.0)
+
+    def _structured(self, G: LabelSimilarity, W: sparse.csr_array | None, rows: Rows) -> Operator:
         """The label factor where Psi is G and that is the smaller form, else label sets and the edges of W."""
-        plain = self.combine in ("hadamard", "sum") or (self.combine == "priority" and self.a == 1.0)
-        factor = G.factor() if W is None and plain else None
+        factor = G.factor() if W is None and self._of_similarity else None
         if factor is not None and factor[0].shape[1] <= G.u:
-            return LowRank(*factor)
+            F, S, sums = factor
+            return LowRank(F, S, sums=sums)
         index, base, change = combine_grouped(G, W, self.combine, **self._exponents)
         sets = sparse.csc_array((np.ones(G.n), (np.arange(G.n), index)), shape=(G.n, G.u))
         if change is None:
-            return LowRank(sets, base)
+            return LowRank(sets, base, sums=rows.labels.set_counts() if rows.labels.of_block else None)
         return LowRank(sets, base) + Sparse(change) if base.any() else Sparse(change)
 
     def _of_all_pairs(self, G: LabelSimilarity, W: Callable) -> Dense:
@@ -339,8 +381,8 @@ class MOPE(PencilEmbedder, NeighborProjection):
             return A
         if self.objective == "laplacian":
             return -Laplacian(A)
-        degree = A @ np.ones(A.n)
-        if degree.min() < -1e-12 * np.abs(degree).max():
+        degree = A.row_sums()
+        if degree.min(initial=0.0) < -1e-12 * np.abs(degree).max(initial=0.0):
             raise ValueError(
                 f"objective='normalized' needs proximities of rows that sum to 0 or more; the least sum is "
                 f"{degree.min():.3g}. Use objective='proximity', or similarities that are not negative."
@@ -348,16 +390,20 @@ class MOPE(PencilEmbedder, NeighborProjection):
         return A.weighted(np.sqrt(reciprocal(np.maximum(degree, 0.0))))
 
 
-def centred(A: Operator, n: int) -> Operator:
-    """H A H, H = I - 11'/n, by terms of low rank."""
-    factor = A.low_rank()
+def centred(A: Operator, ones: np.ndarray) -> Operator:
+    """H A H, H = I - 11'/n, by terms of low rank; ``ones``: uniform weights."""
+    factor, n = A.low_rank(), len(ones)
     if factor is not None:
-        return LowRank(factor.F, factor.S, center=np.ones(n))
-    sums = A @ np.ones(n)
+        return LowRank(factor.F, factor.S, center=ones)
+    sums = A @ ones
     if np.abs(sums).max() <= 1e-12 * n * max(np.abs(A.diagonal(n)).max(), 1e-300):
         return A
     corner = np.array([[0.0, -1.0 / n], [-1.0 / n, sums.sum() / n**2]])
     return A + LowRank(np.column_stack([sums, np.ones(n)]), corner)
+
+
+def _is_of_features(similarity: Any) -> bool:
+    return isinstance(similarity, str) and similarity in OF_FEATURES
 
 
 def _of_kept_classes(sigma: np.ndarray, labels) -> np.ndarray:

@@ -68,16 +68,13 @@ class MESD(Wrapper):
         doc="Rows of other classes: those with any label that the copy does not have, or with no label of the row.",
     )
 
-    needs_all_rows = (
-        'its method needs all rows, or weighting="printed" weighs pairs of copies; FDA and MMC with "none" or "mimj" '
-        "do not"
-    )
+    needs_all_rows = "its method needs all rows; FDA and MMC do not"
 
     @property
     def from_sums(self):
-        """As the wrapped method has it, where copies weigh one; under "mimj" all labels come first."""
+        """As the wrapped method has it, where copies weigh one; else all labels come first."""
         inner = self.member("method").from_sums
-        return {"none": inner, "mimj": inner and "labels"}.get(self.weighting)
+        return inner if self.weighting == "none" else inner and "labels"
 
     @property
     def positive_only(self):

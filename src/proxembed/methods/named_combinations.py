@@ -124,6 +124,7 @@ class SSFDA(_Graphed):
     eigenvalues_ : (k,) array, descending.
     ridge_ : float, the ridge used, absolute.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -173,6 +174,7 @@ class SSMMC(_Graphed):
     mean_ : (d,) array, the mean of all rows (of the labelled ones with graph_weight=0).
     eigenvalues_ : (k,) array, descending.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.operators.residual import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
 from ..neighborly import WEIGHTS_DOC, Linked, Neighborly
 from ..params import call, log, param
-from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
+from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 from ..proximity.weights import COMPUTED, edge_weights
 from ..rows import Rows
 
@@ -31,7 +32,7 @@ class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     )
 
     def prepare(self, rows):
-        return replace(super().prepare(rows), attributes={"recall_": self.recall(rows)})
+        return replace(super().prepare(rows), attributes=self.searched(rows))
 
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
         """W, symmetric, zero diagonal."""
@@ -59,13 +60,13 @@ class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
     )  # fmt: skip
 
     def prepare(self, rows):
-        return replace(super().prepare(rows), attributes={"recall_": self.recall(rows)})
+        return replace(super().prepare(rows), attributes=self.searched(rows))
 
     def _residuals(self, rows: Rows) -> Operator:
         """M = (I - W)'(I - W)."""
         index = self._neighbors(rows).index
         weights = reconstruction_weights(rows.X, index, reg=self.reg)
-        return Sparse(residual_matrix(reconstruction_matrix(index, weights, rows.n)))
+        return SquaredResidual(reconstruction_matrix(index, weights, rows.n))
 
 
 class _Constrained(SpectralEmbedder, abstract=True):
@@ -96,6 +97,7 @@ class LPP(_Constrained, NeighborProjection):
     Attributes
     ----------
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
     components_ : (k, d) array, P'.
     mean_ : (d,) array, the D-weighted mean (``constraint="gram"``: the mean) of the rows; zeros with center=False.
     eigenvalues_ : (k,) array, ascending: the cost of each component.
@@ -139,6 +141,7 @@ class OLPP(NeighborProjection):
     Attributes
     ----------
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, ascending: the cost of each component.
@@ -168,6 +171,7 @@ class NPP(_Constrained, _Reconstructing):
     Attributes
     ----------
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection; zeros with center=False.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.
@@ -203,6 +207,7 @@ class ONPP(_Reconstructing):
     Attributes
     ----------
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.

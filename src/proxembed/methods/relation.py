@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.template import Template
 from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
 from proxembed.targets.labels import LabelMatrix
@@ -21,7 +22,8 @@ from ..features.effects import column_deviations, relation_effects
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
-from ..params import call, log, methods, param
+from ..params import call, check_params, log, methods, param
+from ..sources import RowBlocks, blocks_of, is_dask, results_of
 from ..validation import in_range
 from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
@@ -29,6 +31,7 @@ from .dependence import OPLS
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
 WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
 KERNEL_MATRIX = "The kernel matrix (set n_prototypes to bound it)"
+SAMPLE_ROWS = 10_000  # of blocks, among which prototypes and width are chosen
 SEED_DOC = "Seed of the choice of prototypes."
 
 
@@ -135,8 +138,15 @@ class RelationFeatures(Embedder):
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
     def fit(self, X, y=None):
-        """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self."""
+        """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self.
+
+        Of RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by
+        which the width is, too.
+        """
         with self._learning():
+            blocks = blocks_of(X, y)
+            if blocks is not None:
+                X, y = self._sampled(blocks)
             X = self._rows(X, None).X
             groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
             number = None if self.n_prototypes is None else min(int(self.n_prototypes), X.shape[0])
@@ -146,12 +156,34 @@ class RelationFeatures(Embedder):
                 self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
             self.scale_ = 1.0
             if self.kind == "polynomial":
-                self.scale_ = float(np.abs(self._relate(X)).max()) or 1.0
+                self.scale_ = (
+                    self._largest(X) if blocks is None else blocks.reduce(self._largest_of_piece, max)
+                ) or 1.0
         return self
 
+    def _largest_of_piece(self, rows: RowBlocks, number: int) -> float:
+        return max((self._largest(self._input(X, reset=False)) for X, _ in rows), default=0.0)
+
+    def _largest(self, X) -> float:
+        return float(np.abs(self._relate(X)).max())
+
+    def _sampled(self, blocks: RowBlocks) -> tuple[Any, Any]:
+        """The rows of blocks among which prototypes are chosen, with their labels."""
+        check_params(self)
+        if self.n_prototypes is None or self.prototypes == "all":
+            raise ValueError(
+                f"n_prototypes={self.n_prototypes!r} with prototypes={self.prototypes!r} is not allowed for blocks of "
+                'rows: all rows would be prototypes. Set n_prototypes, such as 1000, and prototypes="kmedoids".'
+            )
+        return blocks.sample(sample_size(self.n_prototypes))
+
     def transform(self, X):
-        """The relation features of rows X, (m, p)."""
+        """The relation features of rows X, (m, p); blocks of them for RowBlocks."""
         check_is_fitted(self, "prototypes_")
+        if isinstance(X, RowBlocks):
+            return X.map(self.transform)
+        if is_dask(X):
+            return results_of(X, self.transform, self.get_feature_names_out)
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             R = self._relate(X) / self.scale_
@@ -241,8 +273,9 @@ class Kernelized(Wrapper):
     Makes a projection non-linear by a kernel. The method runs on the kernel's empirical map, so that P'P = I means
     orthonormal in feature space (``constraint="feature"``), or on the kernel matrix itself (``"coef"``).
     ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out error of kernel
-    ridge regression of the labels. Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA
-    [scholkopf1998kpca].
+    ridge regression of the labels. With n_prototypes it fits on RowBlocks, too: prototypes and width are chosen from a
+    uniform sample of 10,000 rows, the ridge from all rows. Kernelized(FDA()) is kernel FDA [mika1999kfda],
+    Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
 
     Attributes
     ----------
@@ -313,6 +346,27 @@ class Kernelized(Wrapper):
     def label_kind(self):
         return self.member("method").label_kind
 
+    @property
+    def from_sums(self):
+        """As the wrapped method has it, on the kernel's values with prototypes."""
+        among = self.n_prototypes is not None and self.prototypes != "all" and self.kernel != "precomputed"
+        return self.member("method").from_sums if among else None
+
+    @property
+    def needs_all_rows(self):
+        """What keeps it from being fitted on blocks of rows, and the remedy."""
+        if self.kernel == "precomputed":
+            return 'kernel="precomputed" compares all rows with each other; use a named kernel and n_prototypes'
+        if self.n_prototypes is None or self.prototypes == "all":
+            return 'it compares all rows with each other; set n_prototypes, such as 1000, and prototypes="kmedoids"'
+        method = self.member("method")
+        return f"the wrapped {type(method).__name__} cannot: {method.needs_all_rows}"
+
+    @property
+    def sample_rows(self):
+        """Rows of blocks among which the prototypes and the width are chosen."""
+        return 0 if self.n_prototypes is None else sample_size(self.n_prototypes)
+
     def default_method(self):
         return OPLS()
 
@@ -344,6 +398,9 @@ class Kernelized(Wrapper):
     def prepare(self, rows):
         """With prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
         settings = super().prepare(rows)
+        if rows.summed:  # the kernel was chosen on a sample
+            kernel = self.prepared_.kernel
+            return OnKernel(**vars(settings) | {"width": kernel.prototypes.shape[0]}, kernel=kernel)
         inner = self.method_.template(rows)
         kernel = KernelMap(self.kernel, self.degree, self.constraint, self._chosen_prototypes(rows))
         if self.kernel == "gaussian":
@@ -356,12 +413,26 @@ class Kernelized(Wrapper):
         return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
 
     def template(self, rows):
-        """That of the wrapped method, which ``prepare`` has looked at."""
-        return self.prepared_.inner
+        """That of the wrapped method; of rows in memory ``prepare`` has stated it."""
+        inner = self.prepared_.inner
+        return self.method_.template(rows) if inner is None else inner
+
+    def sums_of_lifted(self, moments):
+        """The sums of the coordinates, centred by the level of all rows where they are centred kernel rows."""
+        kernel = self.prepared_.kernel
+        if kernel.level is None:
+            return moments
+        shift = moments.mean
+        self.prepared_ = replace(self.prepared_, kernel=replace(kernel, level=kernel.level + shift))
+        return moments.shifted(-shift)
 
     def lift(self, X):
         """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
         return self.prepared_.kernel.coordinates(X)
+
+    def embed(self, X):
+        parts = row_blocks(X.shape[0], self.prepared_.kernel.prototypes.shape[0])
+        return np.concatenate([super(Kernelized, self).embed(X[part]) for part in parts])
 
     def feature_effects(self, weights):
         return self.prepared_.kernel.effects(weights)
@@ -428,6 +499,15 @@ class Kernelized(Wrapper):
         dimensions = min(int(np.count_nonzero(weights)), chosen.shape[0])
         tau, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
         return tau, ridge if setting == "auto" and inner.B is not None else None
+
+
+def sample_size(n_prototypes: int) -> int:
+    """The number of rows of blocks among which ``n_prototypes`` prototypes are chosen.
+
+    >>> sample_size(1000), sample_size(20_000)
+    (10000, 40000)
+    """
+    return max(SAMPLE_ROWS, 2 * int(n_prototypes))
 
 
 def measure_params(kind: str | Callable, tau: float | None, degree: float) -> dict[str, float]:

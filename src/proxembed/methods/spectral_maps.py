@@ -50,7 +50,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         return found.P
 
     def prepare(self, rows):
-        return replace(super().prepare(rows), attributes={"recall_": self.recall(rows)})
+        return replace(super().prepare(rows), attributes=self.searched(rows))
 
     def place(self, template, rows, k):
         M = sparse_form(template.A)
@@ -154,6 +154,7 @@ class LLE(GraphMap):
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component; (k, p) for components="separate".
     graph_component_ : (n,) array, the graph component of each row, the largest first.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -214,6 +215,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     graph_component_ : (n,) array, the graph component of each row, the largest first, -1 without a link.
     tau_ : float or None, the width of the weights.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.matrix import over, unit_of
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank
-from proxembed.algebra.pencil.problem import CONSTANT, ROUNDING
+from proxembed.algebra.pencil.problem import ROUNDING
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
@@ -108,32 +106,24 @@ class MVMD(SpectralEmbedder):
     """
 
     labels = "multi"
-    needs_all_rows = 'balance="trace" needs both traces before the template; balance=None does not'
+    from_sums = "rows"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the label-dependence term.")
     coding: str = param(default="pm1", choices=("pm1", "01"), doc="Label values: +1/-1 as published, or 1/0.")
     balance: str | None = param(
         default=None, choices=(None, "trace"), doc='"trace" divides each term by its trace first (not in the paper).'
     )
 
-    @property
-    def from_sums(self):
-        """From the labels of a row, but for the traces of ``balance``."""
-        return "rows" if self.balance is None else None
-
     def template(self, rows):
         labels = LowRank(rows.coded(self.coding), center=rows.ones)
-        variance, dependence = self._over_traces(rows, labels) if self.balance else (1.0 - self.beta, self.beta)
+        variance, dependence = self._over_traces(rows) if self.balance else (1.0 - self.beta, self.beta)
         if variance == 0.0:
             return Template(dependence * labels, offset=rows.ones)
         return Template(variance * Centering() + dependence * labels, offset=rows.ones)
 
-    def _over_traces(self, rows, labels: LowRank) -> tuple[float, float]:
+    def _over_traces(self, rows) -> tuple[float, float]:
         """The weights of both terms over their traces; a ValueError where one of these is zero up to rounding."""
-        unit = unit_of(rows.X)
-        centred = CentredMatrix.centred(over(rows.X, unit), rows.ones)
-        if centred.constant:
-            raise ValueError(CONSTANT)
-        scatter, dependence = centred.squared_norm(), float(np.sum(labels.project(centred) ** 2))
+        scatter, dependence, unit = rows.traces()
+        dependence *= 1.0 if self.coding == "01" else 4.0
         if dependence <= ROUNDING**2 * scatter * rows.n * rows.labels.c:
             raise ValueError(
                 'balance="trace" is not allowed here: the labels do not depend on X, so that the trace of their term, '

@@ -355,7 +355,7 @@ class Views(LabelledFeatures):
             rows = replace(rows, labels=rows.labels.with_means())
             view.check_labels(rows.labels)
         own = view.make_ready(rows).training
-        view._release()
+        view.release()
         return view, own
 
     def _votes(self, rows: Rows, seed: int) -> tuple[ForestVotes, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from .card import model_card
 from .model_file import check_model_path, load, load_source, model_files, save, trusted_names
-from .whole import check_writable, write_whole
+from .whole import check_writable, staged, write_whole
 
 __all__ = [
     "check_model_path",
@@ -12,6 +12,7 @@ __all__ = [
     "model_card",
     "model_files",
     "save",
+    "staged",
     "trusted_names",
     "write_whole",
 ]

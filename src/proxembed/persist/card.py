@@ -18,6 +18,7 @@ USE = """## Use
 `proxembed transform NAME.skops NEW -o z.csv` embeds new rows{predict}. In Python:
 ```python
 import proxembed
+
 model = proxembed.load("NAME.skops")  # runs no code of the file
 {call}
 ```
@@ -28,7 +29,13 @@ LIMITS = """## Limits
 - The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
 
 
-def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, command: str | None = None) -> str:
+def model_card(
+    model: Any,
+    dataset: Any = None,
+    summary: Mapping | None = None,
+    command: str | None = None,
+    sampled: int | None = None,
+) -> str:
     """The model card in Markdown: what the model is, what it learned from, how well it did, how to use and cite it.
 
     Names from data files are escaped, so that they stay text.
@@ -43,6 +50,8 @@ def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, 
         A comparison as plain data (``report.worded``); without it the card says that nothing was evaluated.
     command : str, optional
         The command that made the model.
+    sampled : int, optional
+        Rows of the file of which ``dataset`` is a sample; the embedding is fitted on all of them.
 
     Returns
     -------
@@ -69,7 +78,7 @@ def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, 
         f"Saved by proxembed {version('proxembed')} (Python {platform.python_version()}, {versions}) on "
         f"{datetime.now(UTC).date().isoformat()}.",
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
-        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset)),
+        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, sampled)),
         "## Evidence\n" + _evidence(summary),
         _use(chosen, dataset),
         LIMITS,
@@ -83,7 +92,7 @@ def model_card(model: Any, dataset: Any = None, summary: Mapping | None = None, 
     return "\n\n".join(sections) + "\n"
 
 
-def _data_lines(dataset: Any) -> str:
+def _data_lines(dataset: Any, sampled: int | None = None) -> str:
     facts = dataset.describe()
     lines = [
         f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
@@ -92,6 +101,11 @@ def _data_lines(dataset: Any) -> str:
         + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
+    if sampled is not None:
+        lines.append(
+            f"- these rows are a sample of {sampled:,}: the embedding is fitted on all of them, the scaling and the "
+            "read-out on the sample"
+        )
     if facts["test"] is not None:
         among = f"the {facts['test']:,} test rows are among these" if facts["test"] else "no test row is among these"
         lines.append(f"- the model is fitted on these rows; {among}")

@@ -64,6 +64,40 @@ def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> Non
 
 
 @contextmanager
+def staged(path: Path) -> Iterator[Path]:
+    """The place of a file that is written step by step in the block, and takes its name at the end of it.
+
+    It has the name of the file, in a folder of its own. Where the block raises, the file stays as it was.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.persist import staged
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with staged(folder / "rows.csv") as place:
+    ...     size = place.write_text("x\\n1\\n")
+    ...     (folder / "rows.csv").exists()
+    False
+    >>> (folder / "rows.csv").read_text()
+    'x\\n1\\n'
+    """
+    check_place(path)
+    with claimed(path.parent, file=path) as place:
+        (place / NEW).mkdir()
+        new = place / NEW / path.name
+        yield new
+        with _named(path), open(new, "rb+") as file:
+            os.fsync(file.fileno())
+        _exchange(place, [path], [])
+
+
+@contextmanager
 def claimed(folder: Path, prefix: str = WRITING, file: Path | None = None) -> Iterator[Path]:
     """A new folder inside ``folder`` that is this process's for the block, and is removed after it.
 

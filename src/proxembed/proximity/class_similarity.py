@@ -79,7 +79,7 @@ def class_similarity(
 
 def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray:
     """A similarity of the sets of rows that carry the labels."""
-    shared, size = (labels.Y.T @ labels.Y).toarray(), labels.nk
+    shared, size = labels.gram, labels.nk
     if kind == "hamming" and tau is None:
         used = np.ix_(size > 0, size > 0)
         tau = max(_mean_of_pairs((size[:, None] + size - 2.0 * shared)[used]), 1.0)

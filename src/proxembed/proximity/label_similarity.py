@@ -29,7 +29,7 @@ SCHEMES = ("labels", "latent", "classes")
 DEFAULTS = {"labels": "dice", "latent": "cosine", "classes": "dice"}
 TABLE = 8  # label sets per pair up to which the similarities of all of them are looked up in a table
 SETS = 64
-Factor = tuple[Any, np.ndarray | None]
+Factor = tuple[Any, np.ndarray | None, np.ndarray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,14 @@ class LabelSimilarity:
             out[here] = self.of_sets(sets, others)[np.searchsorted(sets, left[here]), place]
         return out
 
+    def own(self) -> np.ndarray:
+        """g of each label set with itself, (u,)."""
+        parts = (np.arange(start, min(start + SETS, self.u)) for start in range(0, self.u, SETS))
+        return np.concatenate([np.diag(self.of_sets(part, part)) for part in parts])
+
     def factor(self) -> Factor | None:
-        """(F, S) with G = F S F' exactly, as ``LowRank`` takes them: F n x q, S a vector (a diagonal), q x q or None.
+        """(F, S, F'1) with G = F S F' exactly, as ``LowRank`` takes them: F n x q, S a vector (a diagonal), q x q or
+        None; F'1 where F holds the rows of a block, else None.
 
         None for similarities that have no low-rank form.
         """
@@ -199,21 +205,28 @@ def _of_strings(
     if kind in ("and", "scaled_dice"):  # positive semidefinite: the largest value is on the diagonal
         own = (weighted * sets).sum(axis=1)
         scale = float((own if kind == "and" else own * ratio(1.0, m)).max(initial=0.0)) or 1.0
-    return LabelSimilarity(index, u, between, scale, _string_factor(labels, kind, scale))
+    return LabelSimilarity(index, u, between, scale, _string_factor(labels, sets, kind, scale))
 
 
-def _string_factor(labels: LabelMatrix, kind: str, scale: float) -> Factor | None:
+def _string_factor(labels: LabelMatrix, sets: np.ndarray, kind: str, scale: float) -> Factor | None:
     """Y; M^-1/2 Y; [Y, 1] with a (c + 1) x (c + 1) core for 1 - h/c."""
     Y, c = labels.Y, labels.c
     if kind == "and":
-        return Y, np.full(c, 1.0 / scale)
+        return Y, np.full(c, 1.0 / scale), _sums(labels, sets)
     if kind == "cosine":
-        return sparse.csc_array(sparse.diags_array(np.sqrt(ratio(1.0, labels.m))) @ Y), None
+        F = sparse.csc_array(sparse.diags_array(np.sqrt(ratio(1.0, labels.m))) @ Y)
+        return F, None, _sums(labels, np.sqrt(ratio(1.0, sets.sum(axis=1)))[:, None] * sets)
     if kind != "hamming_linear":
         return None
     S = np.diag(np.append(np.full(c, 2.0 / c), 1.0))
     S[:c, c] = S[c, :c] = -1.0 / c
-    return sparse.csc_array(sparse.hstack([Y, np.ones((labels.n, 1))])), S
+    F = sparse.csc_array(sparse.hstack([Y, np.ones((Y.shape[0], 1))]))
+    return F, S, _sums(labels, np.column_stack([sets, np.ones(len(sets))]))
+
+
+def _sums(labels: LabelMatrix, of_sets: np.ndarray) -> np.ndarray | None:
+    """F'1 over all rows from the factor's rows of the label sets, where the labels are those of a block."""
+    return labels.set_counts() @ of_sets if labels.of_block else None
 
 
 def _of_classes(labels: LabelMatrix, sets: np.ndarray, index: np.ndarray, Sigma: np.ndarray) -> LabelSimilarity:
@@ -233,4 +246,4 @@ def _of_classes(labels: LabelMatrix, sets: np.ndarray, index: np.ndarray, Sigma:
         scale = max(float(between(everyone[part], everyone).max()) for part in row_blocks(u, u))
     scale = scale or 1.0
     wide = sparse.csc_array(sparse.diags_array(ratio(1.0, labels.m)) @ labels.Y)
-    return LabelSimilarity(index, u, between, scale, (wide, Sigma / scale))
+    return LabelSimilarity(index, u, between, scale, (wide, Sigma / scale, _sums(labels, F)))

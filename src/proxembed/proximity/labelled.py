@@ -17,8 +17,10 @@ from scipy import sparse
 
 from proxembed.targets.labels import LabelMatrix
 
+from .backends import SAMPLE, check_library, measured, settled
 from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
+from .libraries import EnemyLists
 from .neighbors import Neighbors, check_count, nearest
 from .search import Lists, exact_lists, given_lists, queried_lists, rank_in
 
@@ -33,9 +35,11 @@ def class_neighbors(
 ) -> Iterator[tuple[np.ndarray, Neighbors]]:
     """For each class its rows, and their K nearest inside the class in the class's own numbering.
 
-    A class of fewer than K + 1 rows has lists of all its other rows; a class of one row has lists of no column.
+    A class of fewer than K + 1 rows has lists of all its other rows; a class of one row has lists of no column. Each
+    class has an index of its own; "auto" goes by the rows of all classes.
     """
     check_count(K, max(1, labels.n - 1))
+    algorithm = settled(X, labels.n, int(K), metric, algorithm)
     for k in range(labels.c):
         rows = class_rows(labels, k)
         most = min(int(K), len(rows) - 1)
@@ -66,20 +70,37 @@ def take_rows(X, rows: np.ndarray, metric: str):
     return X[np.ix_(rows, rows)] if metric == "precomputed" else X[rows]
 
 
+@dataclass(frozen=True)
+class Searched:
+    """A search that ran: the algorithm, the recall in a sample (None for an exact one) and the lists."""
+
+    algorithm: str
+    recall: float | None
+    lists: int
+
+
 def friends(
-    X, labels: LabelMatrix, K: int, *, link: str = "undirected", metric: str = "euclidean", algorithm="exact"
+    X,
+    labels: LabelMatrix,
+    K: int,
+    *,
+    link: str = "undirected",
+    metric: str = "euclidean",
+    algorithm="exact",
+    record: list[Searched] | None = None,
 ) -> sparse.csr_array:
     """In how many classes two rows are linked, one being among the K nearest of the other in the class.
 
     sum_k max(F_k, F_k') for link="undirected", sum_k F_k for "directed", sum_k min(F_k, F_k') for "mutual"; n x n.
+    ``record`` takes up the search of each class.
     """
     check_kind(link, LINKS, "link")
     n = X.shape[0]
-    searches = enumerate(class_neighbors(X, labels, K, metric=metric, algorithm=algorithm))
-    parts = [
-        (np.repeat(rows, found.K), rows[found.index.ravel()], np.full(found.index.size, k, dtype=np.int64))
-        for k, (rows, found) in searches
-    ]
+    parts = []
+    for k, (rows, found) in enumerate(class_neighbors(X, labels, K, metric=metric, algorithm=algorithm)):
+        parts.append((np.repeat(rows, found.K), rows[found.index.ravel()], np.full(found.index.size, k)))
+        if record is not None:
+            record.append(Searched(found.algorithm, found.recall, len(rows)))
     i, j, k = (np.concatenate(column) for column in zip(*parts, strict=True))
     if link == "directed":
         return _counted(i, j, np.ones(len(i)), n)
@@ -101,6 +122,7 @@ def enemies(
     enemy: str = "any",
     metric: str = "euclidean",
     algorithm="exact",
+    record: list[Searched] | None = None,
 ) -> sparse.csr_array:
     """How many pairs of copies with different labels link two rows, n x n.
 
@@ -108,6 +130,8 @@ def enemies(
     pairs of its rows and their enemies ("class"). ``link``: either copy chooses the other ("undirected"), the one the
     other ("directed"), or both ("mutual"). ``copies``: "distinct" links all copies of a chosen row that have another
     label, "count" lets each use one of the K places. ``enemy="disjoint"`` leaves only rows that share no label.
+    "faiss-ivf" and "faiss-hnsw" search one set of inverted lists, for each label without the lists that hold no enemy;
+    other algorithms make an index of the enemies of each label. ``record`` takes up the search.
 
     >>> import numpy as np
     >>> from proxembed.targets.labels import LabelMatrix
@@ -127,6 +151,8 @@ def enemies(
     check_count(K, max(1, labels.n - 1) if by == "point" else max(1, labels.n * (labels.n - 1)))
     K, search = int(K), _Search(X, labels, enemy, metric, algorithm)
     chosen = search.nearest_pairs(K) if by == "class" else search.chosen(*search.lists(K))
+    if record is not None:
+        record.append(search.searched)
     if copies == "count":
         return _counted_copies(chosen, labels, K, by, link)
     return _distinct_rows(chosen, labels, link)
@@ -157,14 +183,32 @@ class _Search:
     """The search of the nearest enemies of every copy (i, k), in the order of copies and nearness."""
 
     def __init__(self, X, labels: LabelMatrix, enemy: str, metric: str, algorithm):
-        self.labels, self.enemy, self.metric, self.algorithm = labels, enemy, metric, algorithm
+        self.labels, self.enemy, self.metric = labels, enemy, metric
         Y = labels.Y.tocsr()
         Y.sort_indices()
         self.row, self.label = np.repeat(np.arange(labels.n), np.diff(Y.indptr)), Y.indices.astype(np.int64)
         self.allowed = _disjoint(Y, self.row) if enemy == "disjoint" else _another_label(labels, self.label)
-        self.X = X if algorithm != "exact" else check_distances(X) if metric == "precomputed" else canonical(X, metric)
+        self.algorithm = settled(X, len(self.row), 1, metric, algorithm, labelled=True)
+        self.given, self.X = X, check_distances(X) if metric == "precomputed" else canonical(X, metric)
+        self.recall: float | None = None
         self.rows = np.flatnonzero(labels.m > 0)
         self.only = only_label(labels)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the lists hold the nearest enemies for certain."""
+        return isinstance(self.algorithm, str) and self.algorithm == "exact"
+
+    @property
+    def in_lists(self) -> bool:
+        """Whether the rows are searched in inverted lists, one set of them for all labels."""
+        return isinstance(self.algorithm, str) and self.algorithm.startswith("faiss") and self.metric != "precomputed"
+
+    @property
+    def searched(self) -> Searched:
+        """The search that ran."""
+        name = self.algorithm if isinstance(self.algorithm, str) else type(self.algorithm).__name__
+        return Searched("faiss-ivf" if name == "faiss-hnsw" else name, self.recall, len(self.row))
 
     @property
     def of_rows(self) -> bool:
@@ -189,8 +233,8 @@ class _Search:
     def lists(self, K: int) -> tuple[np.ndarray, np.ndarray]:
         """(index, distance) of the K nearest enemies of all copies, -1 and infinity where there are fewer."""
         K = min(K, self.labels.n - 1)
-        if self.algorithm != "exact":
-            return _by_backend(self.X, self.labels, K, self.enemy, self.metric, self.algorithm, self.row, self.label)
+        if not self.exact:
+            return self._approximate(K)
         if not self.of_rows:
             return self._exact(Lists(self.row, self.allowed), K)
         own = np.searchsorted(self.rows, self.row)
@@ -200,6 +244,52 @@ class _Search:
         one_label = np.where(self.labels.m == 1, self.only, -2)[self.rows]
         index, distance = self._exact(Lists(self.rows, _another_label(self.labels, one_label)), K)
         return self._of_copies(index[own], distance[own], K)
+
+    def _approximate(self, K: int) -> tuple[np.ndarray, np.ndarray]:
+        """The lists by another library or an object, for the copies of one label (or of one label set) at a time."""
+        index = np.full((len(self.row), K), -1, dtype=np.intp)
+        distance = np.full(index.shape, np.inf)
+        lists = self._inverted() if self.in_lists else None
+        for copies, rows in self._by_code():
+            if lists is not None:
+                near = lists.among(rows, self.row[copies], min(K + 1, len(rows)))
+                found = measured(self.X[self.row[copies]], self.X, near, K, self.metric, self.row[copies])
+            else:
+                found = self._by_index(copies, rows, K)
+            index[copies, : found[0].shape[1]], distance[copies, : found[0].shape[1]] = found
+        if self.metric != "precomputed":
+            some = np.sort(np.random.default_rng(0).permutation(len(self.row))[:SAMPLE])
+            _, exact = self._queried(some, K)
+            self.recall = float(np.mean(distance[some] <= exact[:, -1:])) if len(some) else 1.0
+        return index, distance
+
+    def _by_code(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The copies of each label, or of each label set where labels must differ, and the rows that are enemies."""
+        table, group = self.labels.groups()
+        single, Y = np.eye(self.labels.c), self.labels.Y
+        for code in range(self.labels.c if self.enemy == "any" else len(table)):
+            copies = np.flatnonzero(self.label == code if self.enemy == "any" else group[self.row] == code)
+            shared = Y @ (single[code] if self.enemy == "any" else table[code])
+            enemies = self.labels.m > shared if self.enemy == "any" else (shared == 0) & (self.labels.m > 0)
+            if len(copies) and enemies.any():
+                yield copies, np.flatnonzero(enemies)
+
+    def _inverted(self) -> EnemyLists:
+        check_library(self.algorithm, self.X)
+        return EnemyLists(self.X, whole=self.algorithm == "faiss")
+
+    def _by_index(self, copies: np.ndarray, rows: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest of some rows to the rows of the copies, themselves left out, by an index of these rows."""
+        X, own, most = self.given, self.row[copies], min(K + 1, len(rows))
+        if self.metric == "precomputed":
+            found = nearest(X[np.ix_(rows, rows)], most, queries=X[np.ix_(own, rows)], metric=self.metric)
+        else:
+            found = nearest(X[rows], most, queries=X[own], metric=self.metric, algorithm=self.algorithm)
+        near = rows[found.index]
+        itself = near == own[:, None]
+        order = np.argsort(itself, axis=1, kind="stable")[:, :K]
+        near = np.take_along_axis(np.where(itself, -1, near), order, axis=1)
+        return near, np.where(near < 0, np.inf, np.take_along_axis(found.distance, order, axis=1))
 
     def _exact(self, lists: Lists, K: int) -> tuple[np.ndarray, np.ndarray]:
         if self.metric == "precomputed":
@@ -229,7 +319,7 @@ class _Search:
         with all of these few within the bound can have more pairs.
         """
         most, c = min(K, self.labels.n - 1), self.labels.c
-        by_parts = self.algorithm == "exact" and self.metric != "precomputed" and most > FIRST
+        by_parts = (self.exact or self.in_lists) and self.metric != "precomputed" and most > FIRST
         index, distance = self.lists(FIRST if by_parts else most)
         found = self.chosen(index, distance).first_pairs(c, K)
         if not by_parts:
@@ -284,34 +374,6 @@ def _disjoint(Y: sparse.csr_array, own: np.ndarray) -> Callable:
         return found
 
     return allowed
-
-
-def _by_backend(X, labels, K: int, enemy: str, metric: str, algorithm, row, label) -> tuple[np.ndarray, np.ndarray]:
-    """The lists by any backend: one search for the copies of a class, or of a label set where labels must differ."""
-    index = np.full((len(row), K), -1, dtype=np.intp)
-    distance = np.full(index.shape, np.inf)
-    table, group = labels.groups()
-    single = np.eye(labels.c)
-    for code in range(labels.c if enemy == "any" else len(table)):
-        lists = np.flatnonzero(label == code if enemy == "any" else group[row] == code)
-        own = single[code] if enemy == "any" else table[code]
-        Y = labels.Y
-        eligible = (labels.m - Y @ own > 0) if enemy == "any" else ((Y @ own == 0) & (labels.m > 0))
-        rows = np.flatnonzero(eligible)
-        most = min(K + 1, len(rows))
-        if len(lists) == 0 or most == 0:
-            continue
-        if metric == "precomputed":
-            found = nearest(X[np.ix_(rows, rows)], most, queries=X[np.ix_(row[lists], rows)], metric=metric)
-        else:
-            found = nearest(X[rows], most, queries=X[row[lists]], metric=metric, algorithm=algorithm)
-        near = rows[found.index]
-        itself = near == row[lists][:, None]
-        order = np.argsort(itself, axis=1, kind="stable")[:, :K]
-        near = np.take_along_axis(np.where(itself, -1, near), order, axis=1)
-        index[lists, : near.shape[1]] = near
-        distance[lists, : near.shape[1]] = np.take_along_axis(found.distance, order, axis=1)
-    return index, distance
 
 
 def _places(labels: LabelMatrix, j: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:

@@ -73,7 +73,7 @@ def latent_labels(
         return phi
     if not isinstance(kind, str) or kind not in LATENT:
         raise ValueError(f"latent={kind!r} is not known; choose one of {', '.join(LATENT)}, or pass a callable.")
-    w, V = descending(labels.centred_gram if kind == "pca" else (labels.Y.T @ labels.Y).toarray())
+    w, V = descending(labels.centred_gram if kind == "pca" else labels.gram)
     rank = int(np.count_nonzero(w > RANGE_TOLERANCE * w[0])) if w[0] > 0 else 0
     if n_latent is None:
         share = np.cumsum(w[:rank]) / max(w[:rank].sum(), np.finfo(float).tiny)

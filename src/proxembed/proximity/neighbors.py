@@ -11,7 +11,7 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from .backends import approximate_nearest
+from .backends import approximate_nearest, settled
 from .distances import check_metric
 from .search import exact_nearest
 
@@ -19,11 +19,13 @@ from .search import exact_nearest
 @dataclass(frozen=True)
 class Neighbors:
     """``index`` and ``distance`` are m x K, nearest first; ``recall`` is the share of neighbours that an approximate
-    search found in a sample of rows, None for an exact one."""
+    search found in a sample of rows, None for an exact one; ``algorithm`` names the search that ran, or the class of
+    the object that did."""
 
     index: np.ndarray
     distance: np.ndarray
     recall: float | None = None
+    algorithm: str = "exact"
 
     @property
     def K(self) -> int:
@@ -41,10 +43,12 @@ def nearest(
 
     X: (n, d) array or CSR; n x n distances with metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with
     queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of zeros)
-    or "precomputed". algorithm: "exact", "faiss", "pynndescent", or an object with fit and transform as those of
-    scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes that do not
-    fit, for given distances that are not finite and at least 0 and for rows whose distances overflow; ImportError for a
-    library that is not installed.
+    or "precomputed". algorithm: "exact"; "faiss" (all distances in float32), "faiss-ivf" (inverted lists), "faiss-hnsw"
+    (a navigable graph) or "pynndescent", which search in float32 and measure exactly what they found; "auto": exact up
+    to 10^10 pairs of rows and queries, then pynndescent, or else faiss-hnsw; or an object with fit and transform as
+    those of scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes
+    that do not fit, for given distances that are not finite and at least 0 and for rows whose distances overflow;
+    ImportError for a library that is not installed.
 
     >>> import numpy as np
     >>> from proxembed.proximity.neighbors import nearest
@@ -57,9 +61,11 @@ def nearest(
     check_metric(metric)
     check_shapes(X, queries, metric)
     check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))
+    algorithm = settled(X, (X if queries is None else queries).shape[0], int(K), metric, algorithm)
     if isinstance(algorithm, str) and algorithm == "exact":
         return Neighbors(*exact_nearest(X, int(K), queries, metric, exclude))
-    return Neighbors(*approximate_nearest(X, int(K), queries, metric, algorithm, exclude))
+    name = algorithm if isinstance(algorithm, str) else type(algorithm).__name__
+    return Neighbors(*approximate_nearest(X, int(K), queries, metric, algorithm, exclude), name)
 
 
 def check_count(K, most: int, name: str = "K") -> None:

@@ -288,15 +288,15 @@ def exact_nearest(X, K: int, queries, metric: str, exclude: bool) -> tuple[np.nd
         if not len(unsure):
             return index, distance
         if len(unsure) <= m // 4:
-            index[unsure], distance[unsure] = _queried(X, Q[unsure], K, metric, unsure if itself else None)
+            index[unsure], distance[unsure] = queried(X, Q[unsure], K, metric, unsure if itself else None)
             return index, distance
-    return exact_lists(X, lists, K, metric) if itself else _queried(X, Q, K, metric, None)
+    return exact_lists(X, lists, K, metric) if itself else queried(X, Q, K, metric, None)
 
 
-def _queried(X, Q, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def queried(X, Q, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The K nearest rows of X for every row of Q, its own number ``own`` left out."""
     if own is not None:
-        index, distance = _queried(X, Q, K + 1, metric, None)
+        index, distance = queried(X, Q, K + 1, metric, None)
         other = np.argsort(index == own[:, None], axis=1, kind="stable")[:, :K]
         return np.take_along_axis(index, other, axis=1), np.take_along_axis(distance, other, axis=1)
     plan = plan_tiles(X, [Q], K, metric)

@@ -6,6 +6,7 @@ In: arrays, memory maps, .npy and .npz files, or a function that starts a new re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from os import PathLike, fspath
 from typing import Any
 
@@ -15,6 +16,7 @@ from scipy import sparse
 BLOCK_ROWS = 65_536
 PRECISIONS = ("float64", "float32")
 Block = tuple[Any, Any]
+Drawn = tuple[np.ndarray, Any, Any]
 Path = str | PathLike
 
 
@@ -55,6 +57,8 @@ class RowBlocks:
     True
     """
 
+    spread = False  # whether the rows are in pieces that other processes or threads work on
+
     def __init__(
         self,
         blocks: Callable[[], Iterable] | Sequence | Iterator,
@@ -81,7 +85,7 @@ class RowBlocks:
     def __iter__(self) -> Iterator[Block]:
         """The blocks as pairs (X, y); y is None where there are no labels."""
         for number, block in enumerate(self._reading()):
-            yield _pair(block, number)
+            yield pair(block, number)
 
     def _reading(self) -> Iterable:
         if callable(self._blocks):
@@ -112,6 +116,40 @@ class RowBlocks:
             return RowBlocks(pairs, precision=self.precision)
         return RowBlocks(lambda: ((function(X), y) for X, y in self), labels=self._labels, precision=self.precision)
 
+    def reduce(
+        self,
+        function: Callable[[Any, int], Any],
+        merge: Callable[[Sequence[Any]], Any],
+        *,
+        labels: bool = False,
+    ) -> Any:
+        """``function(rows, 0)`` of these rows; of rows in several pieces ``merge`` of a list of the results.
+
+        A piece is RowBlocks, ``number`` its place; with ``labels`` an iterable of the y of its blocks.
+
+        >>> import numpy as np
+        >>> RowBlocks([np.ones((2, 1)), np.ones((3, 1))]).reduce(lambda rows, number: sum(len(X) for X, _ in rows), sum)
+        5
+        """
+        return function(self.labels() if labels else self, 0)
+
+    def sample(self, n_rows: int, *, seed: int = 0) -> tuple[Any, Any]:
+        """A uniform sample of the rows in their order, (X, y): all rows where there are no more than ``n_rows``.
+
+        One reading; the sample does not depend on how the rows are cut into blocks. y is None where there are no
+        labels; tables become arrays. Raises ValueError for ``n_rows`` that is no whole number of at least 1.
+
+        >>> import numpy as np
+        >>> X, y = RowBlocks.from_arrays(np.arange(100.0)[:, None], list("ab") * 50, block_rows=30).sample(4)
+        >>> X.shape, len(y)
+        ((4, 1), 4)
+        """
+        if isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 1:
+            raise ValueError(f"n_rows={n_rows!r} is not allowed; it must be a whole number of at least 1.")
+        found = self.reduce(partial(drawn_rows, int(n_rows), seed), partial(fewest_keys, int(n_rows)))
+        _, X, y = zip(*found, strict=True)
+        return stacked(X), None if y[0] is None else stacked(y)
+
     def stacked(self) -> Any:
         """All rows of X as one array or CSR array in memory.
 
@@ -119,10 +157,7 @@ class RowBlocks:
         >>> RowBlocks([np.eye(2), np.eye(2)]).stacked().shape
         (4, 2)
         """
-        parts = [X for X, _ in self]
-        if any(sparse.issparse(part) for part in parts):
-            return sparse.csr_array(sparse.vstack(parts))
-        return np.concatenate([np.asarray(part) for part in parts])
+        return stacked([X for X, _ in self])
 
     @classmethod
     def from_arrays(cls, X: Any, y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"):
@@ -198,6 +233,43 @@ class RowBlocks:
         return cls._of_parts(_with_labels(parts, y), block_rows, precision)
 
     @classmethod
+    def from_dask(cls, X: Any, y: Any = None, *, precision: str = "float64"):
+        """Rows in pieces of dask, worked on where they are: by the cluster of a ``distributed.Client``, or by threads.
+
+        Only sums (d x d, d x c) travel; the pieces are computed once for each reading, one at a time by each thread.
+
+        Parameters
+        ----------
+        X : dask array or dask DataFrame, or list of dask.delayed values
+            A delayed value is X, a pair (X, y) or RowBlocks: ``dask.delayed(parquet_blocks)(path, labels)`` has a
+            worker read a file, a block at a time. The blocks of an array may be sparse.
+        y : dask array, Series or DataFrame with the partitions of X, or labels in memory, optional
+            Labels in memory need an X whose blocks have known lengths.
+        precision : "float64" or "float32", as above.
+
+        Raises
+        ------
+        TypeError
+            For other collections.
+        ValueError
+            For y with another number of rows or partitions, and a y in memory with an X of unknown lengths.
+
+        Examples
+        --------
+        >>> from dask import delayed
+        >>> from proxembed import OPLS
+        >>> from proxembed.data import digits
+        >>> data = digits()
+        >>> parts = [delayed(data.X)[:900], delayed(data.X)[900:]]
+        >>> rows = RowBlocks.from_dask([delayed((X, y)) for X, y in zip(parts, (data.Y[:900], data.Y[900:]))])
+        >>> [Z.shape for Z, _ in OPLS(n_components=3).fit(rows).transform(rows)]
+        [(900, 3), (897, 3)]
+        """
+        from .dask_blocks import DaskBlocks
+
+        return DaskBlocks.of(X, y, precision)
+
+    @classmethod
     def _of_parts(cls, parts: list, block_rows: int, precision: str) -> RowBlocks:
         """Blocks of parts, each a pair of functions that open X and y; a y of all rows stands with the first."""
         if not isinstance(block_rows, int) or block_rows < 1:
@@ -208,35 +280,88 @@ class RowBlocks:
             start = 0
             for number, (open_X, open_y) in enumerate(parts):
                 X, y = open_X(), None if open_y is None else open_y()
-                if y is not None and not shared and _length(y) != X.shape[0]:
-                    raise ValueError(f"Part {number} has {X.shape[0]:,} rows of X and {_length(y):,} of y.")
+                if y is not None and not shared and length(y) != X.shape[0]:
+                    raise ValueError(f"Part {number} has {X.shape[0]:,} rows of X and {length(y):,} of y.")
                 offset = start if shared else 0
                 for first in range(0, X.shape[0], block_rows):
                     last = min(first + block_rows, X.shape[0])
-                    yield X[first:last], None if y is None else _taken(y, offset + first, offset + last)
+                    yield X[first:last], None if y is None else rows_between(y, offset + first, offset + last)
                 start += X.shape[0]
-            if shared and parts[0][1] is not None and _length(parts[0][1]()) != start:
-                raise ValueError(f"X has {start:,} rows, y has {_length(parts[0][1]()):,}.")
+            if shared and parts[0][1] is not None and length(parts[0][1]()) != start:
+                raise ValueError(f"X has {start:,} rows, y has {length(parts[0][1]()):,}.")
 
         return cls(read, precision=precision)
 
 
-def _pair(block: Any, number: int) -> Block:
+def drawn_rows(
+    n_rows: int, seed: int, blocks: Iterable[Block], number: int, take: Callable[[Any, Any], Any] | None = None
+) -> list[Drawn]:
+    """A uniform sample of the rows of piece ``number``: (keys, X, y) of some blocks, in their order.
+
+    Each row draws a key, and the rows of the smallest keys stay. ``take(y, index)`` gives some rows of y.
+
+    >>> [(X.ravel().tolist(), y) for _, X, y in drawn_rows(1, 0, [(np.eye(1), ["a"]), (np.eye(1), ["b"])], 0)]
+    [([1.0], ['b'])]
+    """
+    take, draw = some if take is None else take, np.random.default_rng((seed, number))
+    kept: list[Drawn] = []
+    held, bound = 0, np.inf
+    for X, y in blocks:
+        keys = draw.random(length(X))
+        index = np.flatnonzero(keys < bound)
+        if len(index) == 0:
+            continue
+        kept.append((keys[index], some(X, index), None if y is None else take(y, index)))
+        held += len(index)
+        if held > 2 * n_rows:
+            kept, held = fewest_keys(n_rows, [kept], take), n_rows
+            bound = max(own.max() for own, _, _ in kept)
+    return fewest_keys(n_rows, [kept], take)
+
+
+def fewest_keys(n_rows: int, parts: Sequence[list[Drawn]], take: Callable[[Any, Any], Any] | None = None) -> list:
+    """The rows of the smallest keys among those of several samples, in their order."""
+    kept, take = [one for part in parts for one in part], some if take is None else take
+    keys = np.concatenate([own for own, _, _ in kept]) if kept else np.empty(0)
+    if len(keys) <= n_rows:
+        return kept
+    last = np.partition(keys, n_rows - 1)[n_rows - 1]
+    rows = [(own, np.flatnonzero(own <= last), X, y) for own, X, y in kept]
+    return [(own[i], some(X, i), None if y is None else take(y, i)) for own, i, X, y in rows if len(i)]
+
+
+def some(y: Any, index: np.ndarray) -> Any:
+    """Rows of y, in any of its forms, by their numbers."""
+    if hasattr(y, "iloc"):
+        return y.iloc[index]
+    return [y[i] for i in index] if isinstance(y, list | tuple) else y[index]
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Blocks of X or of y as one."""
+    if isinstance(parts[0], list):
+        return [row for part in parts for row in part]
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.csr_array(sparse.vstack(parts))
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def pair(block: Any, number: int) -> Block:
     """A block as (X, y), of which both have the same number of rows, at least one."""
     X, y = block if isinstance(block, tuple) and len(block) == 2 else (block, None)
-    rows = _length(X)
+    rows = length(X)
+    if y is not None and length(y) != rows:
+        raise ValueError(f"Block {number} has {rows:,} rows of X and {length(y):,} of y; they must be the same.")
     if rows == 0:
         raise ValueError(f"Block {number} has no rows; leave out empty blocks.")
-    if y is not None and _length(y) != rows:
-        raise ValueError(f"Block {number} has {rows:,} rows of X and {_length(y):,} of y; they must be the same.")
     return X, y
 
 
-def _length(rows: Any) -> int:
+def length(rows: Any) -> int:
     return rows.shape[0] if hasattr(rows, "shape") else len(rows)
 
 
-def _taken(y: Any, first: int, last: int) -> Any:
+def rows_between(y: Any, first: int, last: int) -> Any:
     """Rows of y in any of its forms."""
     return y.iloc[first:last] if hasattr(y, "iloc") else y[first:last]
 

@@ -1,6 +1,7 @@
 """Cross-fitting: each row placed by a model that has not seen it, all rows in one frame."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +9,13 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
+from proxembed.params import shown
+from proxembed.sources.row_blocks import RowBlocks, length, some
 from proxembed.targets.labels import LabelMatrix
 
 from .folds import Split
+
+FRAME_ROWS = 10_000  # by which the models of folds of blocks are carried onto that of all rows
 
 
 class Frame(NamedTuple):
@@ -115,6 +120,85 @@ def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], k
             "embedding; use folds that hold out every row (the order of time does not)."
         )
     return np.where(missing[:, None], whole, total / np.maximum(times, 1)[:, None])
+
+
+def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int = 0) -> RowBlocks:
+    """Out-of-fold embedding of rows in blocks, computed when it is read: as ``crossfit`` of random folds.
+
+    Each model is fitted on the blocks, and carried onto that of all rows by those rows of a uniform sample of 10,000
+    that both have seen.
+
+    Parameters
+    ----------
+    method : transformer that fits on RowBlocks
+        Unfitted; cloned for each fit.
+    rows : RowBlocks with y in the blocks
+        Read ``n_folds`` + 2 times at least; each row draws its fold.
+    n_folds : int, default=5
+        At least 2.
+    seed : int, default=0
+        Of the folds and of the sample.
+
+    Returns
+    -------
+    RowBlocks
+        Of (Z, y), Z (m, k).
+
+    Raises
+    ------
+    ValueError
+        For ``n_folds`` that is no whole number of at least 2, and blocks that can be read once.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, RowBlocks
+    >>> from proxembed.data import digits
+    >>> from proxembed.splits.crossfit import crossfit_blocks
+    >>> data = digits()
+    >>> rows = RowBlocks.from_arrays(data.X, data.Y, block_rows=1000)
+    >>> [Z.shape for Z, _ in crossfit_blocks(OPLS(n_components=3), rows, 3)]
+    [(1000, 3), (797, 3)]
+    """
+    if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        what = shown(n_folds) if np.isscalar(n_folds) else type(n_folds).__name__
+        raise ValueError(f"cv={what} is not allowed with blocks of rows; it must be a whole number of at least 2.")
+    if not rows.rereadable:
+        raise ValueError(
+            "Cross-fitting reads the rows several times, and these blocks can be read once. Pass a function that "
+            "starts a new reading: RowBlocks(lambda: ...)."
+        )
+    folded = partial(_with_folds, rows, n_folds, seed)
+    shared, fold = RowBlocks(lambda: ((X, own) for X, _, own in folded())).sample(FRAME_ROWS, seed=seed)
+    target = np.asarray(clone(method).fit(rows).transform(shared), dtype=np.float64)
+    placed = []
+    for number in range(n_folds):
+        model, own = clone(method).fit(_without_fold(folded, number, rows.precision)), np.flatnonzero(fold != number)
+        placed.append((model, procrustes_frame(model.transform(shared[own]), target[own])))
+    return RowBlocks(lambda: _out_of_fold(folded(), placed), precision=rows.precision)
+
+
+def _with_folds(rows: RowBlocks, n_folds: int, seed: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
+    """Each block with the fold of each row, the same in every reading."""
+    draw = np.random.default_rng(seed)
+    return ((X, y, draw.integers(n_folds, size=length(X))) for X, y in rows)
+
+
+def _without_fold(folded: Callable[[], Iterable], number: int, precision: str) -> RowBlocks:
+    def read() -> Iterator[tuple[Any, Any]]:
+        for X, y, fold in folded():
+            if len(index := np.flatnonzero(fold != number)):
+                yield some(X, index), None if y is None else some(y, index)
+
+    return RowBlocks(read, precision=precision)
+
+
+def _out_of_fold(folded: Iterable, placed: list[tuple[Any, Frame]]) -> Iterator[tuple[np.ndarray, Any]]:
+    for X, y, fold in folded:
+        Z = np.empty((len(fold), len(placed[0][1].target)))
+        for number in np.unique(fold):
+            (model, frame), index = placed[number], np.flatnonzero(fold == number)
+            Z[index] = frame.carry(model.transform(some(X, index)))
+        yield Z, y
 
 
 def take_labels(y: Any, rows: Any) -> Any:

@@ -23,9 +23,8 @@ MAX_SETS = 20_000
 
 @dataclass(frozen=True)
 class LabelTotals:
-    """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1 (c,), the distinct
-    label ``sets`` with their rows (None where they are not counted), and the rows with ``several`` labels and with
-    ``none``.
+    """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shared`` Y'M^-1 Y, the distinct label
+    ``sets`` with their rows (None where they are not counted), and the rows with ``several`` labels and with ``none``.
 
     Examples
     --------
@@ -38,7 +37,7 @@ class LabelTotals:
     form: str
     n: int
     gram: np.ndarray
-    shares: np.ndarray
+    shared: np.ndarray
     several: int = 0
     none: int = 0
     sets: dict[tuple[int, ...], int] | None = field(default=None, repr=False)
@@ -51,7 +50,7 @@ class LabelTotals:
             form = ONES
         several, none = np.count_nonzero(labels.m > 1), np.count_nonzero(labels.m == 0)
         counted = _counted(labels.Y) if sets else None
-        return cls(labels.classes_, form, labels.n, labels.gram, labels.shares, int(several), int(none), counted)
+        return cls(labels.classes_, form, labels.n, labels.gram, labels.shared, int(several), int(none), counted)
 
     @property
     def nk(self) -> np.ndarray:
@@ -81,7 +80,7 @@ class LabelTotals:
             form=form,
             n=self.n + other.n,
             gram=left.gram + right.gram,
-            shares=left.shares + right.shares,
+            shared=left.shared + right.shared,
             several=self.several + other.several,
             none=self.none + other.none,
             sets=sets,
@@ -92,11 +91,11 @@ class LabelTotals:
         if len(classes) == len(self.classes_):
             return self
         place, c = positions(self.classes_, classes), len(classes)
-        gram, shares = np.zeros((c, c)), np.zeros(c)
+        gram, shared = np.zeros((c, c)), np.zeros((c, c))
         gram[np.ix_(place, place)] = self.gram
-        shares[place] = self.shares
+        shared[np.ix_(place, place)] = self.shared
         sets = None if self.sets is None else {tuple(place[list(key)].tolist()): n for key, n in self.sets.items()}
-        return replace(self, classes_=classes, gram=gram, shares=shares, sets=sets)
+        return replace(self, classes_=classes, gram=gram, shared=shared, sets=sets)
 
     def block(self, labels: LabelMatrix) -> LabelBlock:
         """The labels of some rows, on the columns of these totals that some row has."""
@@ -125,6 +124,10 @@ class LabelBlock(LabelMatrix):
     totals: LabelTotals | None = None
 
     @property
+    def of_block(self) -> bool:
+        return True
+
+    @property
     def n(self) -> int:
         """Rows of all blocks."""
         return self.totals.n
@@ -140,9 +143,14 @@ class LabelBlock(LabelMatrix):
         return self.totals.gram[np.ix_(self.kept, self.kept)]
 
     @property
+    def shared(self) -> np.ndarray:
+        """Y'M^-1 Y of all blocks."""
+        return self.totals.shared[np.ix_(self.kept, self.kept)]
+
+    @property
     def shares(self) -> np.ndarray:
         """Y'M^-1 1 of all blocks."""
-        return self.totals.shares[self.kept]
+        return np.diag(self.totals.shared)[self.kept]
 
     @property
     def several(self) -> int:

@@ -75,6 +75,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         graph_component_ : (n,) array, the component of the graph of each row.
         tau_ : float or None, the width of the weights.
         recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+        algorithm_ : str or None, the search that ran; None for none.
         solver_ : "factor", "cg", or "none" where no row was to be solved for.
         n_iter_ : int, the steps of conjugate gradients; 1 otherwise.
     """

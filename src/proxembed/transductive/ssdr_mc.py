@@ -63,6 +63,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     solver_, eigen_solver_ : the routes of the last soft labels and of the embedding.
     classes_ : (c,) array.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
+    algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
@@ -224,7 +225,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         """The neighbours of every row; the last one of a row without a path to a labelled row becomes the nearest of
         these."""
         found = rows.neighbors(min(int(self.n_neighbors), rows.n - 1), **self._search)
-        self.recall_ = found.recall
+        self.recall_, self.algorithm_ = found.recall, found.algorithm
         labelled = known.all(axis=1)
         labelled = labelled if labelled.any() else known.any(axis=1)
         lost = np.flatnonzero(~reaches(neighbour_pattern(found.index), labelled))

@@ -32,7 +32,7 @@ from proxembed.splits.splits import Split, Splitting, make_splits, standard_spli
 
 from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data
 from .leaks import with_leaks
-from .options import CompareOptions, OptionError, call_text
+from .options import CompareOptions, OptionError, call_text, where_asked
 from .record import RunRecord, evidence_sections, model_section, retry_once, run_head
 from .results import Comparison
 from .run_folder import EVIDENCE, run_folder
@@ -91,6 +91,7 @@ def compare(
     n_jobs: int = 1,
     measure: str | Callable = "macro average precision",
     tolerance: float = 0.03,
+    dask: str | None = None,
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
@@ -126,6 +127,9 @@ def compare(
         (Y, S) -> float of held-out labels and their scores, larger being better.
     tolerance : float, default=0.03
         Share of the value of all features whose loss does not matter: up to it an embedding is level.
+    dask : str, optional
+        Where the fits run: "local" for ``n_jobs`` workers of this machine (1 stands for one per core), or the address
+        of a dask scheduler, all of whose workers take part. The fits of a worker that dies are done again by another.
     groups : array of shape (n,), or column name, optional
         Rows of one group are never parted.
     test : row numbers or boolean array of shape (n,), or file name, optional
@@ -171,11 +175,13 @@ def compare(
         n_jobs,
         measure,
         tolerance,
+        dask,
     )
     dataset, head = data_and_head("compare", X, y, options, groups=groups, test=test, **columns)
     return run_comparison(dataset, options, head, folder, progress or silent)
 
 
+@where_asked
 def run_comparison(
     dataset: Any, options: CompareOptions, head: dict, folder: str | Path | None, progress: Progress = silent
 ) -> Comparison:

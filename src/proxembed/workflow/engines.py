@@ -189,7 +189,7 @@ def registered_methods(
         n_jobs=options.n_jobs,
         max_trials=options.max_trials,
         measure=options.measure,
-        strategy=options.strategy or "halving",
+        strategy=options.strategy or "auto",
         max_work=_work(options, plan),
         layouts=for_map,
         refit=False,

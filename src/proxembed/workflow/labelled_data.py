@@ -16,7 +16,7 @@ from proxembed.data.parquet import frame_bytes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
-from proxembed.sources import RowBlocks
+from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, holdout_split, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
@@ -60,6 +60,12 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     given = {name: value for name, value in columns.items() if value is not None}
     if unknown := set(given) - set(OF_FILES):
         raise TypeError(_unknown_option(sorted(unknown)[0]))
+    if isinstance(X, RowBlocks) or is_dask(X) or is_dask(y):
+        what = "X is RowBlocks" if isinstance(X, RowBlocks) else f"{'X' if is_dask(X) else 'y'} is a dask collection"
+        raise ValueError(
+            f"{what}; searches and comparisons take rows in memory. Pass a sample of the rows and its labels, then fit "
+            "the method that is found on all rows."
+        )
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
@@ -90,11 +96,6 @@ def _unknown_option(name: str) -> str:
 
 
 def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
-    if isinstance(X, RowBlocks):
-        raise ValueError(
-            "X is RowBlocks; searches and comparisons take rows in memory. Pass a sample of the rows and its labels, "
-            "then fit the method that is found on the blocks."
-        )
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
@@ -205,9 +206,7 @@ def read_labelled(
     >>> read_labelled(file, "t_*", id="row").label_names
     ('t_red', 't_blue')
     """
-    names, texts, left_out, kept = (
-        [each] if isinstance(each, str) else list(each or ()) for each in (labels, text, drop, keep)
-    )
+    names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
     given = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing, "unknown": unknown}
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None}
@@ -217,8 +216,31 @@ def read_labelled(
         return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out)
     path = Path(file)
     source, names = label_file(path, names)
-    lists = {"labels": tuple(names), "text": tuple(texts), "drop": tuple(left_out), "keep": tuple(kept)}
-    return read(path, labels=source, test=test, columns=Columns(**lists, **given))
+    lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept}
+    return read(path, labels=source, test=test, columns=table_columns(**lists, **given))
+
+
+def table_columns(
+    labels: str | Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
+    keep: str | Sequence[str] | None = None,
+    **given: Any,
+) -> Columns:
+    """The purposes of the columns of a table, from options as ``read_labelled`` takes them.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.labelled_data import table_columns
+    >>> table_columns("t_*", id="row").labels
+    ('t_*',)
+    """
+    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep}
+    return Columns(**{name: tuple(_listed(names)) for name, names in lists.items()}, **given)
+
+
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
 
 
 def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, list[str]]:

@@ -25,8 +25,9 @@ from proxembed.evaluate.arms import (
     settings,
 )
 from proxembed.evaluate.choice import choose
-from proxembed.evaluate.diagnose import diagnose
+from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
@@ -42,7 +43,8 @@ from proxembed.study.storage import STUDY, StudyFile
 from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
-from .options import SearchOptions
+from .large_fit import LargeFit
+from .options import SearchOptions, where_asked
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
@@ -73,6 +75,7 @@ def search(
     tolerance: float = 0.03,
     refit_all: bool = False,
     max_work: float | None = None,
+    dask: str | None = None,
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
@@ -97,7 +100,7 @@ def search(
         Sizes to search; None: 2, 5, 10, ... up to the number of labels (at least 10).
     engine : {"methods", "defc"}, default="methods"
         What is searched: the registered methods, or the switches of the adaptive model.
-    strategy : {"halving", "random", "tpe", "auto"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
+    strategy : {"auto", "halving", "random", "tpe"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
         How it is searched; None: the first of them.
     classifier : {"1nn", "flda"}, optional
         Of the engine "defc"; None: "1nn".
@@ -126,6 +129,9 @@ def search(
     max_work : float, optional
         In place of the seconds a budget in units of work, which are forecast from the sizes of the data: two runs do
         the same whatever else the machine does.
+    dask : str, optional
+        Where the fits run: "local" for ``n_jobs`` workers of this machine (1 stands for one per core), or the address
+        of a dask scheduler, all of whose workers take part. The fits of a worker that dies are done again by another.
     groups : array of shape (n,), or column name, optional
         Rows of one group are never parted.
     test : row numbers or boolean array of shape (n,), or file name, optional
@@ -178,12 +184,14 @@ def search(
         tolerance,
         refit_all,
         max_work,
+        dask,
     )
     started, folder = time.time(), folder_of(folder, resume)
     dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
     return run_search(dataset, options, head, folder, progress or silent, started, resume is not None)
 
 
+@where_asked
 def run_search(
     dataset: Any,
     options: SearchOptions,
@@ -192,6 +200,7 @@ def run_search(
     progress: Progress = silent,
     started: float | None = None,
     resume: bool = False,
+    large: LargeFit | None = None,
 ) -> SearchResult:
     """Do the whole job, phase by phase: what ``search`` and the program both do.
 
@@ -207,6 +216,8 @@ def run_search(
         ``time.time()`` when the command began; None: now.
     resume : bool, default=False
         Whether the run goes on with the study that the folder holds.
+    large : LargeFit, optional
+        The table of which ``dataset`` is a sample: the last fit is on all of its rows, beyond the budget.
 
     Returns
     -------
@@ -234,7 +245,7 @@ def run_search(
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         study = storage if storage is not None and storage.begun else None
-        job = Job(options, dataset, split, plan, found, head, place, progress, arms, study)
+        job = Job(options, dataset, split, plan, found, head, place, progress, arms, study, large)
         if place is not None:
             place.write(unfinished(head, search=search_section(job)))
         results = compared(job)
@@ -258,6 +269,7 @@ class Job:
     progress: Progress
     arms: StoredArms | None = None
     study: StudyFile | None = None
+    large: LargeFit | None = None
 
 
 def rivals_of(job: Job) -> tuple[Arm, ...]:
@@ -358,21 +370,38 @@ def concluded(job: Job, results: Results) -> SearchResult:
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
     section = lambda: search_section(job, choice_facts(name, method)) | {"fitted_on": rows}  # noqa: E731
     record.add(search=section(), adaptive=found.adaptive)
-    diagnosis = model = None
+    diagnosis = model = sampled = None
     try:
         if not results.interrupted:
             diagnosis = look_at_test_rows(job, name, method, k, record)
             record.add(search=section())
         job.progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
-        fitted = fit_on(method, fitted_on, scaling=results.preprocessing)
+        fitted, rows = last_fit(job, method, fitted_on, results.preprocessing)
+        sampled = None if job.large is None or not rows["all"] else job.large.table.n
         if place is not None:
-            place.write(saved_model(fitted, dataset, fitted_on, place.folder, record.summary, head["command"]))
+            more = (place.folder, record.summary, head["command"], sampled)
+            place.write(saved_model(fitted, dataset, fitted_on, *more))
         model = fitted
-        record.add(**model_section(model, None if diagnosis is None else diagnosis.stability))
+        record.add(search=section(), **model_section(model, None if diagnosis is None else diagnosis.stability))
     except KeyboardInterrupt:
         results.interrupted = True
     more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
-    return SearchResult(record.finish(), results, place, **more)
+    return SearchResult(record.finish(), results, place, **more, sampled=sampled)
+
+
+def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:
+    """The model of the choice, and on how many rows it is fitted, whether on all.
+
+    Of a table by parts these are all of its rows, where the method can be fitted so; else the sample.
+    """
+    rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is job.dataset}
+    if job.large is None:
+        return fit_on(method, fitted_on, scaling=scaling), rows
+    try:
+        return job.large.fit(method, scaling, job.progress), {"rows": job.large.table.n, "all": True}
+    except ValueError as error:
+        job.plan.too_dear.append(f"the last fit on all {job.large.table.n:,} rows, it is on the sample: {error}")
+        return fit_on(method, fitted_on, scaling=scaling), rows | {"all": False}
 
 
 def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: RunRecord) -> Any:
@@ -479,11 +508,13 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
     part = dataset.take(np.concatenate([train, test]))
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
+    measure = measure_of(options.measure)
     more = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
+    more |= {"measure": measure} if diagnosed_by(measure) else {}
     natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
         model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
-        facts = train, test, type(each).__name__, repr(sorted(each.get_params().items())), scaling
+        facts = train, test, type(each).__name__, repr(sorted(each.get_params().items())), scaling, measure.name
         store = None if job.study is None else StoredParts(job.study, "diagnosis", *facts)
         try:
             return diagnose(model, part.X, training_labels(part), options.shuffles, store=store, **more)

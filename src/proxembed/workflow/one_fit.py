@@ -12,10 +12,13 @@ from sklearn.base import BaseEstimator
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import method_arms, title_of
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.execute.executor import Progress, silent
 from proxembed.model import fit_on, source_of
 from proxembed.params import declared
 from proxembed.persist import model_card, save
 from proxembed.targets.labels import LabelMatrix
+
+from .large_fit import LargeFit
 
 
 def method_with(
@@ -96,8 +99,17 @@ def training_rows(dataset: Dataset) -> Dataset:
     return dataset.take(dataset.train_idx)
 
 
-def fit_and_save(dataset: Dataset, estimator: BaseEstimator, path: Path, command: str) -> dict[str, Any]:
+def fit_and_save(
+    dataset: Dataset,
+    estimator: BaseEstimator,
+    path: Path,
+    command: str,
+    large: LargeFit | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
     """Fit the pipeline on all rows and write the model and its card; what was done, as plain data.
+
+    Where the data set is the sample of a ``large`` table, the embedding is fitted on all rows of that.
 
     Raises
     ------
@@ -106,14 +118,19 @@ def fit_and_save(dataset: Dataset, estimator: BaseEstimator, path: Path, command
     """
     started = perf_counter()
     scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
-    model = fit_on(estimator, dataset, scaling=scaling)
+    if large is None:
+        model = fit_on(estimator, dataset, scaling=scaling)
+    else:
+        model = large.fit(estimator, scaling, progress)
     seconds = perf_counter() - started
-    save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command))
+    sampled = None if large is None else large.table.n
+    save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command, sampled=sampled))
     rows, features = dataset.X.shape
     return {
         "method": title_of(estimator),
         "scaling": model["scaling"].state_.kind,
-        "rows": rows,
+        "rows": rows if sampled is None else sampled,
+        **({} if sampled is None else {"sample": rows}),
         "features": features,
         "labels": len(dataset.label_names),
         "components": int(model["embedding"].n_components_),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import wraps
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any
 
@@ -84,6 +86,25 @@ def check_tolerance(tolerance: Any) -> None:
         raise OptionError("tolerance", tolerance, "must be a share of at least 0 and below 1, such as 0.03 for 3 %.")
 
 
+def check_cluster(dask: Any) -> None:
+    """Raise OptionError for what names no cluster, and where the library is missing.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.options import check_cluster
+    >>> check_cluster(2)
+    Traceback (most recent call last):
+    proxembed.workflow.options.OptionError: dask=2 must be 'local' or the address of a scheduler, such as ...
+    """
+    if dask is None:
+        return
+    if not isinstance(dask, str) or not (dask == "local" or ":" in dask):
+        reason = "must be 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786."
+        raise OptionError("dask", dask, reason)
+    if find_spec("distributed") is None:
+        raise OptionError("dask", dask, "needs dask, which is not installed: pip install 'proxembed[dask]'.")
+
+
 def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -151,9 +172,11 @@ class SearchOptions:
     tolerance: float = TOLERANCE
     refit_all: bool = False
     max_work: float | None = None
+    dask: str | None = None
 
     def __post_init__(self):
         check_limits(self.n_jobs, self.max_seconds, self.max_trials, self.max_work)
+        check_cluster(self.dask)
         if not isinstance(self.refit_all, bool):
             raise OptionError("refit_all", self.refit_all, "must be True or False.")
         check_tolerance(self.tolerance)
@@ -249,9 +272,11 @@ class CompareOptions:
     n_jobs: int = -1
     measure: Any = AVERAGE_PRECISION
     tolerance: float = TOLERANCE
+    dask: str | None = None
 
     def __post_init__(self):
         check_limits(self.n_jobs, self.max_seconds)
+        check_cluster(self.dask)
         check_tolerance(self.tolerance)
         _check_folds(self)
         check_count("repeats", self.repeats, 1)
@@ -292,6 +317,34 @@ def known_strategies(engine: str) -> tuple[str, ...]:
     from proxembed.study.strategies import STRATEGIES
 
     return tuple(STRATEGIES[(ModelStrategy if engine == "defc" else MethodStrategy).space])
+
+
+def where_asked(run: Callable) -> Callable:
+    """A function (dataset, options, ...) whose tasks run on the cluster that the options name.
+
+    Raises
+    ------
+    ValueError
+        From that function: no scheduler answers at the address, or it has no workers.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.options import SearchOptions, where_asked
+    >>> where_asked(lambda dataset, options: dataset)("rows", SearchOptions())
+    'rows'
+    """
+
+    @wraps(run)
+    def there(dataset: Any, options: SearchOptions | CompareOptions, *rest: Any, **named: Any) -> Any:
+        from joblib import effective_n_jobs
+
+        from proxembed.sources.cluster import on_cluster
+
+        n_workers = effective_n_jobs(-1 if options.n_jobs == 1 else options.n_jobs)
+        with on_cluster(options.dask, n_workers):
+            return run(dataset, options, *rest, **named)
+
+    return there
 
 
 def call_text(function: str, data: str, options: SearchOptions | CompareOptions) -> str:

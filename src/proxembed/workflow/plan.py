@@ -12,7 +12,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants, forest_seconds
@@ -29,6 +28,7 @@ from proxembed.evaluate.costs import (
 from proxembed.evaluate.maps import LAID_OUT
 from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
+from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.layout import Layout
 from proxembed.splits.splits import Split
@@ -359,7 +359,7 @@ def make_plan(
     elif options.max_seconds is None:
         work = inf
     else:
-        starting = STARTING / machine_speed() * (effective_n_jobs(options.n_jobs) > 1)  # all at a time
+        starting = STARTING / machine_speed() * (not in_this_process(options.n_jobs))  # all at a time
         left = max(options.max_seconds - (time.time() - started) - starting, 0.5 * options.max_seconds)
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
     whole = has_whole_rows(dataset)
@@ -377,7 +377,7 @@ def rival_seconds(work: float) -> float:
 
 
 def _processes(options: SearchOptions) -> float:
-    return 1 + EACH_MORE * (effective_n_jobs(options.n_jobs) - 1)
+    return 1 + EACH_MORE * (workers(options.n_jobs) - 1)
 
 
 def _likely(options: SearchOptions) -> list[Any]:

@@ -174,13 +174,19 @@ def _json(record: dict) -> bytes:
 
 
 def saved_model(
-    model: Any, dataset: Any, fitted_on: Any, folder: Path, summary: dict | None, command: str
+    model: Any,
+    dataset: Any,
+    fitted_on: Any,
+    folder: Path,
+    summary: dict | None,
+    command: str,
+    sampled: int | None = None,
 ) -> dict[str, bytes]:
     """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them.
 
     Rows that the model was fitted on look better than new ones; the map of the page shows test rows instead.
     """
-    card = model_card(model, fitted_on, summary, command)
+    card = model_card(model, fitted_on, summary, command, sampled)
     files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
     arrays = {"Z": embedding_part(model).transform(dataset.X)}
     if dataset.ids is not None:

@@ -192,8 +192,10 @@ class SearchResult(Comparison):
         name: str,
         model: Any = None,
         diagnosis: Any = None,
+        sampled: int | None = None,
     ):
         super().__init__(record, results, folder)
+        self.sampled = sampled
         self.dataset, self.fitted_on, self.name, self.model, self.diagnosis = dataset, fitted_on, name, model, diagnosis
 
     @property
@@ -205,7 +207,8 @@ class SearchResult(Comparison):
         files = super()._files(folder) if self.compared else unfinished_file(self.record)
         if self.model is None:
             return files
-        saved = saved_model(self.model, self.dataset, self.fitted_on, folder, summary, self.record["command"])
+        command = self.record["command"]
+        saved = saved_model(self.model, self.dataset, self.fitted_on, folder, summary, command, self.sampled)
         return {**saved, **files}
 
 

@@ -15,7 +15,7 @@ from proxembed.study.storage import STUDY, StudyFile, as_json, digest, read_head
 from .options import OptionError, SearchOptions
 from .run_folder import RunFolder
 
-BUDGET = ("max_seconds", "max_work", "n_jobs")
+BUDGET = ("max_seconds", "max_work", "n_jobs", "dask")
 FREE = {*BUDGET, "max_trials"}
 
 

@@ -8,6 +8,7 @@ from scipy import sparse
 
 import strategies
 from proxembed.algebra.arrays import centred as room
+from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix, symmetric_from_lower, weighted_mean
 
 N, D = 37, 6
@@ -86,6 +87,46 @@ def test_transposed_product_with_a_sparse_matrix(form, make):
     rows, X = FORMS[form]
     U = strategies.labels_multi(N, 4, 6)
     assert_close(rows.tdot(make(U)), X.T @ U)
+
+
+@pytest.mark.parametrize("many", [0.0, 1.0], ids=["dense blocks", "sparse blocks"])
+@every
+def test_transposed_product_with_a_sparse_matrix_block_by_block(form, many, monkeypatch):
+    rows, X = FORMS[form]
+    monkeypatch.setattr(room, "MANY", many)
+    monkeypatch.setattr(room, "block_rows", lambda *_: 10)
+    U = strategies.labels_multi(N, 4, 6)
+    assert_close(rows.tdot(sparse.csc_array(U)), X.T @ U)
+
+
+@pytest.mark.parametrize("columns", [(), (3,)], ids=["vector", "matrix"])
+def test_tall_products_by_blocks_are_the_same_for_any_number_of_threads(columns, monkeypatch):
+    monkeypatch.setattr(room, "THREADED", 0)
+    monkeypatch.setattr(room, "block_rows", lambda *_: 5)
+    X, rng = strategies.features_dense(N, D, 3), np.random.default_rng(0)
+    V, U, found = rng.normal(size=(D, *columns)), rng.normal(size=(N, *columns)), []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        found.append((room.tall_dot(X, V), room.tall_tdot(X, U)))
+    assert_close(found[0][0], X @ V)
+    assert_close(found[0][1], X.T @ U)
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0][0], other[0])
+        np.testing.assert_array_equal(found[0][1], other[1])
+
+
+@every
+def test_gram_matrices_by_tiles_are_the_same_for_any_number_of_threads(form, monkeypatch):
+    monkeypatch.setattr(room, "block_rows", lambda *_: 5)
+    expected = FORMS[form][1].T @ FORMS[form][1]
+    monkeypatch.setattr(room, "THREADED", 0)
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        found.append(forms()[form][0].gram())
+    assert_close(found[0], expected)
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
 
 
 @every

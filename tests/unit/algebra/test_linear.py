@@ -13,7 +13,17 @@ from proxembed.algebra.pencil import linear as room
 from proxembed.algebra.pencil import plan
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.eigen import choose_ridge, solve
-from proxembed.algebra.pencil.linear import LOO_ROWS, RIDGE_GRID, gcv_errors, loo_errors, ridge_loo, ridge_solve
+from proxembed.algebra.pencil.linear import (
+    LOO_ROWS,
+    RIDGE_GRID,
+    best_ridge,
+    bracketed,
+    gcv_errors,
+    loo_choice,
+    loo_errors,
+    ridge_loo,
+    ridge_solve,
+)
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
 
@@ -163,6 +173,42 @@ def test_leave_one_out_of_sparse_targets_and_in_small_blocks(name, monkeypatch):
     np.testing.assert_allclose(ridge_loo(X, sparse.csc_array(T), RIDGES), expected, rtol=1e-7)
     monkeypatch.setattr(room, "block_rows", lambda *_: 7)
     np.testing.assert_allclose(ridge_loo(X, T, RIDGES), expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("lowest", [0, 1, 5, 15, 16])
+@pytest.mark.parametrize("start", [0, 4, 16])
+def test_the_least_error_is_bracketed_from_any_start(start, lowest):
+    """Of errors with one minimum, wherever it lies; no ridge is asked for twice."""
+    asked: list[float] = []
+
+    def errors_of(ridges):
+        asked.extend(ridges.tolist())
+        return np.abs(ridges - lowest)
+
+    assert bracketed(np.arange(17.0), errors_of, start) == lowest
+    assert len(set(asked)) == len(asked) <= 4 + abs(start - lowest)
+
+
+def test_of_equal_errors_the_largest_ridge_is_bracketed():
+    assert bracketed(np.arange(9.0), lambda ridges: np.ones(len(ridges)), 3) == 8
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
+@centred
+@pytest.mark.parametrize("name", ["tall", "wide", "tall sparse", "float32"])
+def test_few_ridges_find_the_choice_of_the_grid(name, center, weighted, as_sparse, monkeypatch):
+    X = MATRICES[name]
+    n = X.shape[0]
+    w = 0.3 + np.random.default_rng(9).random(n) if weighted else None
+    found = coordinates(X, np.ones(n) if w is None else w, center)
+    U = array_of(X)[:, :2] * [1.0, 0.0] + 0.3 * np.random.default_rng(2).standard_normal((n, 2))
+    T = sparse.csc_array(U) if as_sparse else U
+    grid = RIDGE_GRID * np.sum(found.s**2) / min(X.shape)
+    whole = best_ridge(grid, loo_errors(found, T, grid))
+    assert loo_choice(found, T, grid) == whole
+    monkeypatch.setattr(room, "FEW_PRODUCTS", 0)
+    assert loo_choice(found, T, grid) == whole
 
 
 def template(T, w, target: bool = True) -> Template:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -9,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import strategies
 from proxembed.algebra.arrays import parallel
-from proxembed.algebra.arrays.parallel import by_columns, in_threads, one_thread
+from proxembed.algebra.arrays.parallel import by_columns, in_order, in_threads, one_thread
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -32,6 +34,25 @@ def test_an_error_in_a_thread_reaches_the_caller(threads, monkeypatch):
 
     with pytest.raises(FloatingPointError):
         in_threads(work, 10)
+
+
+@pytest.mark.parametrize("most", [None, 0, 1, 3])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("number", [0, 1, 3, 20])
+def test_results_come_in_order_and_few_are_ahead(number, threads, most, monkeypatch):
+    monkeypatch.setattr(parallel, "threads", lambda: threads)
+    begun: list[int] = []
+    for taken, found in enumerate(in_order(lambda item: begun.append(item) or -item, range(number), most)):
+        assert found == -taken
+        assert len(begun) <= taken + 2 + min(threads, number if most is None else max(most, 1))
+    assert sorted(begun) == list(range(number))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_ahead_reaches_the_one_who_takes(threads, monkeypatch):
+    monkeypatch.setattr(parallel, "threads", lambda: threads)
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda item: 1 / item, [2, 1, 0]))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -57,7 +78,8 @@ def test_threads_follow_joblib():
 
 def test_blas_has_one_thread_until_the_last_one_leaves():
     def threads() -> set[int]:
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+        known = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]  # other libraries bring theirs
+        return {pool["num_threads"] for pool in known if "numpy" in pool["filepath"] or "scipy" in pool["filepath"]}
 
     with threadpool_limits(2, user_api="blas"):
         before = threads()
@@ -67,3 +89,12 @@ def test_blas_has_one_thread_until_the_last_one_leaves():
         assert threads() == {1}
         one_thread.__exit__()
         assert threads() == before
+
+
+@pytest.mark.parametrize(("daemon", "threads"), [(True, 1), (False, 5)])
+def test_threads_are_those_of_this_machine_and_one_in_a_daemon_process(daemon, threads, monkeypatch):
+    """joblib counts the cores of a cluster, and warns in the workers of dask, beside which others have the cores."""
+    monkeypatch.setattr(parallel, "effective_n_jobs", lambda n_jobs: 7)
+    monkeypatch.setattr(parallel, "cpu_count", lambda: 5)
+    monkeypatch.setattr(parallel, "current_process", lambda: SimpleNamespace(daemon=daemon))
+    assert parallel.threads() == threads

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from proxembed.algebra.arrays.stream import RowStream
+from proxembed.algebra.arrays.stream import RowStream, gram_product
 
 X = np.random.default_rng(0).normal(size=(30, 6)) + 3.0
 
@@ -17,11 +17,11 @@ def test_products_with_the_gram_matrix(stored, centred, dtype):
     Xc = X - mean if centred else X
     readings = []
 
-    def read():
+    def product(V, level):
         readings.append(1)
-        return (stored(part) for part in (X[:1], X[1:20], X[20:]))
+        return gram_product((stored(part) for part in (X[:1], X[1:20], X[20:])), V, level)
 
-    rows = RowStream(read, 30, mean, np.sum(Xc**2, axis=0), Xc.sum(axis=0), [])
+    rows = RowStream(product, 30, mean, np.sum(Xc**2, axis=0), Xc.sum(axis=0), [])
     V = np.random.default_rng(1).normal(size=(6, 3)).astype(dtype)
     found = rows.normal_dot(V)
     assert found.dtype == dtype and rows.shape == (6, 6) and rows.count == 30 and len(readings) == 1

@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import strategies
 from oracles.coupled import Plain
 from proxembed import BSML, BSSML, load, save
 from proxembed.bayes import targets
+from proxembed.bayes.coupled import Coupled
 
 HYPER = (1.3, 0.7, 0.9, 1.4, 1.1, 0.8)
 VARIANTS = {
@@ -355,3 +357,21 @@ def test_explain_names_what_a_component_is_made_of_and_serves():
     assert loading == pytest.approx(np.abs(fit.weights_[1]).max() / np.linalg.norm(fit.weights_[1]) * np.sign(loading))
     with pytest.raises(ValueError, match="component=2"):
         fit.explain(2)
+
+
+@pytest.mark.parametrize("cls", [BSML, BSSML])
+def test_threads_of_blas_do_not_wait_for_each_other_in_a_fit(cls, monkeypatch):
+    """Columns and blocks are shared out among threads, each with one thread of BLAS; afterwards all are as before."""
+
+    def pools():
+        known = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]  # other libraries bring theirs
+        return {pool["num_threads"] for pool in known if "numpy" in pool["filepath"] or "scipy" in pool["filepath"]}
+
+    seen, sweep = [], Coupled.sweep
+    monkeypatch.setattr(Coupled, "sweep", lambda *given: seen.append(pools()) or sweep(*given))
+    X, Y = problem()
+    with threadpool_limits(2, user_api="blas"):
+        before = pools()
+        cls(n_components=2, max_iter=2, tol=0).fit(X, Y)
+        assert pools() == before
+    assert seen and all(one == {1} for one in seen)

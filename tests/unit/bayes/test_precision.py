@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.bayes.precision import (
     FeaturePosterior,
@@ -145,3 +146,17 @@ def test_what_a_fit_keeps_is_its_own():
     X = rows((8, 30))
     kept = TrainingRows.of(CentredMatrix(X))
     assert not np.shares_memory(kept.X, X)
+
+
+@pytest.mark.parametrize("kind", [FeaturePosterior, RowPosterior])
+def test_any_number_of_threads_gives_the_same_bits(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, P, Z = CentredMatrix(rows((12, 9))), rng.random((9, 6)) + 0.1, rng.standard_normal((12, 6))
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        route = kind(X, 0.7)
+        found.append((route.refresh(P, Z, True), route.diagonal, route.logdet, route.means(Z + 1.0)))
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)

@@ -67,7 +67,8 @@ def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search
     record, choice = json.loads((tmp_path / "out" / "results.json").read_text()), summary["choice"]
     trial = max(record["search"]["trials"], key=lambda trial: trial["score"])
     assert (choice["method"], choice["k"], choice["mean"]) == (trial["method"], trial["k"], trial["score"])
-    assert choice["folds"] == len(trial["by_fold"]) == 5 and choice["configurations"] == 4
+    assert choice["folds"] == len(trial["by_fold"]) == 5
+    assert choice["configurations"] == sum(each["complete"] for each in record["search"]["trials"]) > 1
     assert choice["score"] <= choice["mean"] and not choice["anchored"]
     assert record["search"]["chosen"]["method"] == choice["method"] == summary["verdict"]["goals"]["predict"]["arm"]
     assert record["search"]["chosen"]["n_components"] == choice["k"] == summary["verdict"]["goals"]["predict"]["k"]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from proxembed import PCA
-from proxembed.cli.transform import csv_bytes
 from proxembed.persist import load, save
 from unit.cli.model_files import X, Y, features, fitted, new_csv, program, refused, write_csv
 
@@ -64,12 +63,6 @@ def test_rows_without_ids_get_none(made, tmp_path):
     assert done.exit_code == 0, (done.output, done.exception)
     with np.load(tmp_path / "z.npz") as arrays:
         assert list(arrays) == ["Z"] and arrays["Z"].shape == (4, 2)
-
-
-def test_numbers_in_csv_are_whole():
-    values = np.array([0.1, 1 / 3, 1e-300, -0.0])
-    read = csv_bytes({"z0": values}).decode().splitlines()[1:]
-    assert np.array(read, dtype=float).tobytes() == values.tobytes()
 
 
 def test_a_missing_feature_is_named_and_old_output_stays(made, tmp_path):

@@ -3,24 +3,14 @@
 import io
 import sys
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from proxembed.data.parquet import frame_bytes, parquet_bytes
-
-
-def test_columns_come_back_in_their_order_and_types():
-    columns = {"id": ["a", "é <b>"], "z, 0": np.array([0.1, 1e-300]), "n": np.array([1, 0], np.uint8)}
-    table = pq.read_table(io.BytesIO(parquet_bytes(columns)))
-    assert table.column_names == list(columns) and str(table.schema.field("n").type) == "uint8"
-    assert table.to_pydict() == {name: list(values) for name, values in columns.items()}
+from proxembed.data.parquet import frame_bytes
 
 
 def test_without_pyarrow_the_remedy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ValueError, match=r"needs pyarrow: pip install 'proxembed\[data\]', or write \.csv"):
-        parquet_bytes({"z": [1.0]})
     with pytest.raises(ValueError, match=r"holds its labels needs pyarrow: pip install 'proxembed\[data\]'"):
         frame_bytes(None)
 

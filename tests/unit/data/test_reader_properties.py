@@ -110,7 +110,7 @@ def attempt(files, test=None, labels=None):
         except DataError as error:
             text = str(error)
             assert any(str(path) in text for path in paths), text
-            assert text.endswith(".") and text.isprintable() and len(text) < 600, text
+            assert text.endswith((".", "?")) and text.isprintable() and len(text) < 600, text
         else:
             assert isinstance(data, Dataset)
             kept = data.X.data if sparse.issparse(data.X) else data.X

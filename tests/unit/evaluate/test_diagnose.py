@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from proxembed import FDA, OPLS, PCA, Kernelized
 from proxembed.evaluate.diagnose import _shuffled, diagnose
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
+from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.model import embedding_pipeline
 from proxembed.seen import SeenRows
 from proxembed.splits.folds import Split
@@ -211,6 +212,21 @@ def test_groups_and_pipelines_and_forms_of_y():
     assert diagnose(StandardScaler(), sp.csr_array(X).toarray(), Y, 1, n_resamples=1).held_out > 0.7
 
 
+def test_a_map_is_diagnosed_by_the_labels_of_neighbours():
+    """Held out: the similarity of the labels of the ten nearest training rows; own rows: of other training rows."""
+    X, Y = made()
+    train, held_out = np.arange(N) % 3 > 0, np.arange(N) % 3 == 0
+    split = Split("1", np.flatnonzero(train), np.flatnonzero(held_out))
+    found = diagnose(OPLS(n_components=2), X, Y, 19, measure="Jaccard@10", n_resamples=1, cv=[split])
+    model = OPLS(n_components=2).fit(X[train], Y[train])
+    Z, Z_new = model.transform(X[train]), model.transform(X[held_out])
+    assert found.measure == "Jaccard@10" and found.passed
+    assert found.held_out == pytest.approx(jaccard_at_k(Y[held_out], Y[train], neighbor_weights(Z_new, Z)), abs=1e-12)
+    own = jaccard_at_k(Y[train], Y[train], new_neighbor_weights(Z, Z))
+    assert found.own_rows == pytest.approx(own, abs=1e-12) and found.optimism < 0.2
+    assert np.mean(found.null) < found.held_out - 0.05
+
+
 def test_the_seed_decides_and_processes_do_not():
     X, Y = made(n=80)
     one, again, parallel, other = (
@@ -237,6 +253,7 @@ def test_findings_are_plain_data():
         ({"n_resamples": 0}, "n_resamples=0 must be"),
         ({"n_folds": 1}, "n_folds=1 must be"),
         ({"measure": "F7"}, "measure='F7' is unknown; use one of macro average precision"),
+        ({"measure": "Hamming loss"}, "reads neither scores nor neighbours, or is a loss; use"),
         ({"cv": []}, "gives no split"),
     ],
 )

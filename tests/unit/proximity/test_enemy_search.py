@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import strategies
 from oracles import local
 from proxembed.proximity import labelled
-from proxembed.proximity.labelled import enemies
+from proxembed.proximity.labelled import enemies, friends
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -86,3 +87,41 @@ def test_pairs_of_a_class_need_few_long_lists(searches):
     found = enemies(X, LabelMatrix.of(y), 20, "class")
     assert searches["exact_lists"] == [400] and sum(searches["queried_lists"]) < 40
     assert 0 < found.nnz <= 4 * 2 * 20
+
+
+@pytest.mark.parametrize("algorithm", ["faiss", "faiss-ivf", "faiss-hnsw"])
+@pytest.mark.parametrize("enemy", ["any", "disjoint"])
+@pytest.mark.parametrize("by", ["point", "class"])
+def test_friends_and_enemies_by_indices_of_classes(algorithm, enemy, by):
+    """The same links as by the exact search, where all lists are probed; the recall is told."""
+    X, labels = strategies.features_dense(3000, 12, 0), LabelMatrix.of(np.random.default_rng(1).random((3000, 3)) < 0.5)
+    record: list = []
+    exact = enemies(X, labels, 4, by, enemy=enemy)
+    found = enemies(X, labels, 4, by, enemy=enemy, algorithm=algorithm, record=record)
+    [search] = record
+    assert search.algorithm == ("faiss" if algorithm == "faiss" else "faiss-ivf") and 0.9 < search.recall <= 1.0
+    same = found.multiply(exact > 0).sum() / exact.sum()
+    assert same == pytest.approx(1.0, abs=0.0 if algorithm == "faiss" else 0.1)
+    links = found.tocoo()
+    shared = labels.Y.tocsr()[links.row].multiply(labels.Y.tocsr()[links.col]).sum(axis=1)
+    m = labels.m
+    if enemy == "disjoint":
+        assert np.all(np.ravel(shared) == 0)
+    else:
+        assert np.all(m[links.row] * m[links.col] > np.ravel(shared))
+    record.clear()
+    near = friends(X, labels, 4, algorithm=algorithm, record=record)
+    assert len(record) == labels.c and all(0.9 < each.recall <= 1.0 for each in record)
+    assert abs(near - friends(X, labels, 4)).sum() <= 0.05 * near.sum()
+
+
+def test_inverted_lists_of_one_class_alone_take_no_part():
+    """Classes far apart: the lists near a row hold its own class only, and its enemies are found all the same."""
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 3
+    X = 50.0 * np.eye(3)[y] @ rng.standard_normal((3, 12)) + rng.standard_normal((3000, 12))
+    labels = LabelMatrix.of(y)
+    record: list = []
+    found = enemies(X, labels, 3, algorithm="faiss-ivf", record=record)
+    exact = enemies(X, labels, 3)
+    assert record[0].recall > 0.8 and found.multiply(exact > 0).sum() > 0.8 * exact.sum()

@@ -63,7 +63,7 @@ def check(G: LabelSimilarity, expected: np.ndarray) -> None:
     found = whole(G)
     np.testing.assert_allclose(found, expected / top, rtol=1e-13, atol=1e-15)
     if G.factor() is not None:
-        F, S = G.factor()
+        F, S, _ = G.factor()
         S = np.eye(F.shape[1]) if S is None else np.diag(S) if S.ndim == 1 else S
         assert sparse.issparse(F) and F.format == "csc"
         np.testing.assert_allclose(F @ S @ F.T.toarray(), found, rtol=1e-13, atol=1e-14)

@@ -119,3 +119,34 @@ def test_labels_of_all_files_must_be_as_many_as_rows(tmp_path):
 def test_blocks_must_be_blocks():
     with pytest.raises(TypeError, match="RowBlocks.from_arrays"):
         RowBlocks(X)
+
+
+@pytest.mark.parametrize("n_rows", [1, 4, 11, 30])
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_a_sample_does_not_depend_on_the_cuts(n_rows, stored):
+    sets = [{i} for i in range(11)]
+    found = [RowBlocks.from_arrays(X, sets, block_rows=rows).sample(n_rows) for rows in (1, 2, 5, 11)]
+    for rows, y in found:
+        own = [next(iter(one)) for one in y]
+        assert own == sorted(own) and len(own) == min(n_rows, 11) == len(set(own))
+        np.testing.assert_array_equal(rows, X[own])
+        assert own == [next(iter(one)) for one in found[0][1]]
+    tables = RowBlocks([stored(X[:5]), stored(X[5:])]).sample(n_rows)
+    assert tables[1] is None
+    dense = tables[0].toarray() if sparse.issparse(tables[0]) else tables[0]
+    np.testing.assert_array_equal(dense, found[0][0])
+
+
+def test_a_sample_is_uniform():
+    """Each of 40 rows is among 10 of them in a quarter of the samples, whichever block it is in."""
+    rows = RowBlocks.from_arrays(np.arange(40.0)[:, None], block_rows=7)
+    drawn = np.concatenate([rows.sample(10, seed=seed)[0].ravel() for seed in range(400)])
+    counts = np.bincount(drawn.astype(int), minlength=40)
+    assert counts.sum() == 4000 and np.sum((counts - 100.0) ** 2 / 75.0) < 85.0  # chi squared, 39 degrees: p < 1e-4
+    assert not np.array_equal(rows.sample(10, seed=0)[0], rows.sample(10, seed=1)[0])
+
+
+@pytest.mark.parametrize("n_rows", [0, 2.5, True])
+def test_a_sample_of_no_number_of_rows(n_rows):
+    with pytest.raises(ValueError, match="n_rows=.* is not allowed"):
+        RowBlocks([X]).sample(n_rows)

@@ -358,3 +358,11 @@ def test_groups_drop_empty_and_expand_agree_with_the_table(table):
     kept = labels.drop_empty()
     np.testing.assert_array_equal(kept.expand(kept.Y.toarray()), table)
     assert np.all(kept.nk > 0)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_shared_rows_of_labels_sparse_and_dense(share):
+    Y = (np.random.default_rng(0).random((2100, 7)) < share).astype(float)
+    Y[0] = 1.0
+    np.testing.assert_array_equal(LabelMatrix.of(Y).gram, Y.T @ Y)
+    np.testing.assert_array_equal(LabelMatrix.of(Y).Y.toarray(), Y)

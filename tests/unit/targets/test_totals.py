@@ -32,6 +32,8 @@ def test_totals_of_blocks(y):
     for name in ("nk", "gram", "centred_gram"):
         np.testing.assert_array_equal(getattr(block, name), getattr(whole, name))
     np.testing.assert_allclose(block.shares, whole.shares)
+    np.testing.assert_allclose(block.shared, whole.shared)
+    np.testing.assert_allclose(np.diag(whole.shared), whole.shares)
     np.testing.assert_array_equal(block.Y.toarray(), whole.Y.toarray()[:5])
     np.testing.assert_array_equal(block.m, whole.m[:5])
 

@@ -1,6 +1,9 @@
 """The data of a run: arrays, files and data sets in; labels that no embedding can serve are refused."""
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -113,10 +116,18 @@ def test_arguments_that_do_not_fit_each_other(arguments, message):
         labelled_data(*arguments[0], **arguments[1])
 
 
-def test_blocks_of_rows_are_refused_with_the_remedy():
-    rows = RowBlocks.from_arrays(np.ones((4, 2)), np.array([0, 1, 0, 1]))
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (RowBlocks.from_arrays(np.ones((4, 2)), np.array([0, 1, 0, 1])), None),
+        (da.ones((4, 2)), [0, 1, 0, 1]),
+        (np.ones((4, 2)), da.ones(4)),
+        (dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "y": [0, 1]}), npartitions=1), None),
+    ],
+)
+def test_blocks_of_rows_are_refused_with_the_remedy(X, y):
     with pytest.raises(ValueError, match="take rows in memory. Pass a sample of the rows and its labels"):
-        labelled_data(rows)
+        labelled_data(X, y)
 
 
 def test_an_unknown_option_is_named():

@@ -13,12 +13,16 @@ from scipy import sparse
 from scipy.linalg.blas import ddot, dsyrk
 
 from .blas import gram, matmul, symmetric_from_lower
-from .parallel import by_columns, in_threads
+from .parallel import by_columns, in_order, in_threads, one_pool
 
 BLOCK_BYTES = 4 << 20
 ENTRIES = 1 << 19
-FEW_BYTES = 64 << 20
+FEW_BYTES = 8 << 20
+JOINT_BYTES = 2 << 20
+WIDE = 2000  # features from which a Gram matrix is one product, whose threads are those of BLAS
+THREADED = 1 << 26  # multiplications of a product from which threads pay
 OUTER_ROWS = 256
+MANY = 0.25  # share of non-zeros from which a sparse factor costs more than a dense one
 EPS = float(np.finfo(float).eps)
 
 
@@ -74,11 +78,11 @@ class CentredMatrix:
         return found
 
     def _prepare(self, weights: np.ndarray, factors: Sequence) -> None:
-        """X'[w, 1, U...] in one pass over a dense X of float64."""
+        """X'[w, 1, U...] in one pass over a dense X of float64, where they are small."""
         chosen: list = [weights] if np.ptp(weights) == 0 else [weights, np.ones(self.shape[0])]
         chosen += [U for i, U in enumerate(factors) if not any(U is other for other in factors[:i])]
         width = sum(1 if U.ndim == 1 else U.shape[1] for U in chosen)
-        if self.sparse or self.X.dtype != np.float64 or 8 * self.shape[0] * width > FEW_BYTES:
+        if self.sparse or self.X.dtype != np.float64 or 8 * self.shape[0] * width > JOINT_BYTES:
             return
         joint = np.empty((self.shape[0], width), order="F")
         parts, start = [], 0
@@ -132,7 +136,7 @@ class CentredMatrix:
         if self.sparse:
             Z = np.asarray(by_columns(self.X, V), dtype=np.float64)
         elif self.X.dtype == np.float64:
-            Z = matmul(self.X, V)
+            Z = tall_dot(self.X, V)
         else:
             Z = np.concatenate([matmul(rows, V) for _, rows in self._plain_blocks()])
         if self.mean is not None:
@@ -163,7 +167,7 @@ class CentredMatrix:
     def tdot_under(self, P: np.ndarray, U, chunk: int = 16) -> np.ndarray:
         """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
         time."""
-        if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES // 8 or (self._last is not None and self._last[0] is U):
+        if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
         parts = range(0, U.shape[1], chunk)
         return np.hstack([matmul(P.T, self.tdot(U[:, start : start + chunk])) for start in parts])
@@ -173,16 +177,26 @@ class CentredMatrix:
         known = self._product(U)
         if known is not None:
             return known.copy()
-        if sparse.issparse(U):
-            if self.sparse or 8 * U.shape[0] * U.shape[1] > FEW_BYTES:
-                G = U.T @ self.X
-                return (G.toarray() if sparse.issparse(G) else np.asarray(G)).T
-            U = U.toarray()
+        if sparse.issparse(U) and self.sparse:
+            return (U.T @ self.X).toarray().T
         if self.sparse:
             return by_columns(self.X.T, U)
+        if sparse.issparse(U):
+            return self._tdot_sparse(sparse.csr_array(U))
         if self.X.dtype == np.float64:
-            return matmul(self.X.T, np.asarray(U, dtype=np.float64))
+            return tall_tdot(self.X, np.asarray(U, dtype=np.float64))
         return sum(matmul(rows.T, np.asarray(U[part], dtype=np.float64)) for part, rows in self._plain_blocks())
+
+    def _tdot_sparse(self, U: sparse.csr_array) -> np.ndarray:
+        """X'U of a dense X: row by row of X in order, whose entries are each read once; many of U as a dense block."""
+        n, q = U.shape
+        step = block_rows(max(self.shape[1], q))
+        many = U.nnz > MANY * n * q
+        total = np.zeros((q, self.shape[1]))
+        for start in range(0, n, step):
+            rows, own = self.X[start : start + step].astype(np.float64, copy=False), U[start : start + step]
+            total += matmul(own.toarray().T, rows) if many else own.T @ rows
+        return total.T
 
     def _plain_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         return CentredMatrix(self.X).blocks()
@@ -236,13 +250,16 @@ class CentredMatrix:
 
     def _raw_gram(self, weights: np.ndarray | None) -> np.ndarray:
         """X' diag(weights) X of a dense X."""
-        if weights is None and self.X.dtype == np.float64:
+        if weights is None and self.X.dtype == np.float64 and not self._tall:
             return gram(self.X)
         plain = CentredMatrix(self.X)
         return plain._careful_gram(weights)
 
     def _careful_gram(self, weights: np.ndarray | None) -> np.ndarray:
         """The Gram matrix from blocks that are centred before they are multiplied."""
+        share = self._total(weights) * (16 * EPS) ** 2
+        if weights is None and self._tall:
+            return self._without_constants(self._tiled_gram(), share)
         G = np.zeros((self.shape[1], self.shape[1]), order="F")
         for part, rows in self._weighted_blocks(weights):
             if weights is None:
@@ -253,7 +270,27 @@ class CentredMatrix:
                 chosen = sign * w > 0
                 if chosen.any():
                     _accumulate(G, rows if chosen.all() else rows[chosen], sign)
-        return self._without_constants(symmetric_from_lower(G), self._total(weights) * (16 * EPS) ** 2)
+        return self._without_constants(symmetric_from_lower(G), share)
+
+    @property
+    def _tall(self) -> bool:
+        """Whether threads of one BLAS thread each are to share out the tiles of a Gram matrix."""
+        n, d = self.shape
+        return d <= WIDE and n * d * d >= THREADED
+
+    def _tiled_gram(self) -> np.ndarray:
+        """The Gram matrix of a dense X from tiles that threads share out, added in the order of the rows."""
+        step, total = max(block_rows(self.shape[1]), self.shape[1]), np.zeros((self.shape[1],) * 2)
+
+        def work(start: int) -> np.ndarray:
+            rows = self.X[start : start + step].astype(np.float64, copy=False)
+            rows = rows if self.mean is None else rows - self.mean
+            return rows.T @ rows
+
+        with one_pool:
+            for part in in_order(work, range(0, self.shape[0], step)):
+                total += part
+        return total
 
     def _weighted_blocks(self, weights: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
         """Blocks of centred rows times the root of the size of their weights."""
@@ -352,6 +389,34 @@ class CentredMatrix:
     def take(self, index) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""
         return CentredMatrix(self.X[index], self.mean)
+
+
+def tall_dot(X: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """X V of float64 arrays; of many rows by blocks that threads share out, each with one thread of BLAS.
+
+    >>> tall_dot(np.ones((3, 2)), np.ones((2, 1))).ravel()
+    array([2., 2., 2.])
+    """
+    if X.size * V[:1].size < THREADED:
+        return matmul(X, V)
+    step = block_rows(X.shape[1])
+    with one_pool:
+        return np.concatenate(list(in_order(lambda start: X[start : start + step] @ V, range(0, len(X), step))))
+
+
+def tall_tdot(X: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """X'U of float64 arrays; of many rows by blocks that threads share out, added in the order of the rows.
+
+    >>> tall_tdot(np.ones((3, 2)), np.ones((3, 1))).ravel()
+    array([3., 3.])
+    """
+    if X.size * U[:1].size < THREADED:
+        return matmul(X.T, U)
+    step, total = block_rows(X.shape[1]), np.zeros((X.shape[1], *U.shape[1:]))
+    with one_pool:
+        for part in in_order(lambda start: X[start : start + step].T @ U[start : start + step], range(0, len(X), step)):
+            total += part
+    return total
 
 
 def _sparse_outer(X) -> np.ndarray:

@@ -135,6 +135,42 @@ def largest_entry(X: Matrix) -> float:
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
+def entry_bounds(X: Matrix) -> tuple[float, float]:
+    """Bounds of the largest absolute value by one pass: the root mean square and the root of the sum of squares.
+
+    (0, inf) where these squares under- or overflow, and for entries that are no floats or not finite. Entries of
+    sparse X: the stored ones.
+
+    Examples
+    --------
+    >>> low, high = entry_bounds(np.array([[3.0, -4.0]]))
+    >>> round(low, 3), high
+    (3.536, 5.0)
+    >>> entry_bounds(np.array([[np.nan]]))
+    (0.0, inf)
+    """
+    values = X.data[: X.indptr[-1]] if sp.issparse(X) else X.T if X.flags.f_contiguous else X
+    parts = (values[rows].ravel(order="K") for rows in row_blocks(len(values), values.size // max(1, len(values))))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = sum(float(part @ part) for part in parts)
+    limits = np.finfo(X.dtype if X.dtype.kind == "f" else np.float64)
+    if not limits.tiny * values.size < squares < limits.max or X.dtype.kind != "f":
+        return 0.0, np.inf
+    return float(np.sqrt(squares / values.size)), float(np.sqrt(squares))
+
+
+def ordinary(X: Matrix) -> bool:
+    """Whether one pass shows that the largest entry lies between 2^-200 and 2^199.
+
+    Examples
+    --------
+    >>> ordinary(np.array([[3.0, -4.0]])), ordinary(np.zeros((1, 2)))
+    (True, False)
+    """
+    low, high = entry_bounds(X)
+    return 2.0**-EXTREME <= low and high <= 2.0 ** (EXTREME - 1)
+
+
 def unit_of(X: Matrix) -> float:
     """A power of two over which rows of extreme size are taken, so that products of their squares are ordinary
     numbers: the largest entry is then about 2^100 or 2^-100. 1 for entries between 2^-200 and 2^200.
@@ -145,6 +181,8 @@ def unit_of(X: Matrix) -> float:
     (1.0, True)
     """
     if X.dtype == np.float32:  # its squares are ordinary numbers of float64
+        return 1.0
+    if ordinary(X):
         return 1.0
     exponent = int(np.frexp(largest_entry(X))[1])
     return 1.0 if abs(exponent) <= EXTREME else float(2.0 ** (exponent - np.sign(exponent) * EXTREME // 2))

@@ -7,18 +7,20 @@ merge exactly: C = C1 + r1 e' + e r1' + W1 ee' + ... (Chan's rule where all rows
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import dsyr2, dsyrk, ssyrk
+from scipy.linalg.blas import dsyr2
 
-from .blas import fortran_operand, matmul, symmetric_from_lower
+from .blas import matmul, symmetric_from_lower
 from .centred import block_rows
 from .guard import guard_dense
-from .parallel import one_thread
+from .parallel import in_order, one_thread
 
-TILE_BYTES = 8 << 20
+TILE_BYTES = 4 << 20
+SUMS_BYTES = 512 << 20  # of tiles and their sums that threads may hold at a time
 Weights = Sequence[np.ndarray | None]
 ARRAYS = (
     "origin",
@@ -87,12 +89,19 @@ class Moments:
         return symmetric_from_lower(self._grams[self.shared[j]].copy(order="F"))
 
     def scatter(self) -> tuple[float, float]:
-        """The sums of squares of the rows about 0 and about their mean; NaN where their Gram matrix is not formed."""
-        if 0 not in self.shared:
+        """The sums of squares of the rows about 0 and about their mean; NaN where only Gram matrices under other
+        weights are formed."""
+        if 0 not in self.shared and not len(self.norms):
             return np.nan, np.nan
-        total, first = float(np.trace(self._grams[self.shared[0]])), self.firsts[0]
+        total = float(np.trace(self._grams[self.shared[0]]) if self.shared else self.norms.sum())
+        first = self.firsts[0]
         about_zero = total + 2 * float(self.origin @ first) + self.n * float(self.origin @ self.origin)
         return about_zero, total - float(first @ first) / max(self.n, 1)
+
+    def dependence(self, c: int) -> float:
+        """The sum of squares of the products of the rows, about their mean, with the first c columns of the factors."""
+        E = self.products[:, :c] - np.outer(self.firsts[0], self.factor_sums[:c] / max(self.n, 1))
+        return float(np.vdot(E, E))
 
     def same(self, i: int, j: int) -> bool:
         """Whether two row weights, whose Gram matrices are formed, were equal in all rows."""
@@ -101,7 +110,8 @@ class Moments:
     def update(self, X, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
         """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse.
 
-        On one thread of BLAS: tiles are so small that more of them spin, while another thread reads the next block.
+        Threads share out the tiles of dense rows, each with one thread of BLAS. Their sums are added in the order of
+        the rows, so that the result does not depend on the number of threads.
         """
         with one_thread:
             self._update(X, weights, factors, precision)
@@ -112,12 +122,51 @@ class Moments:
         if sparse.issparse(X):
             self._update_sparse(sparse.csr_array(X, dtype=np.float64), weights, factors)
             return
-        step = max(block_rows(len(self.origin), TILE_BYTES), len(self.origin) // 2)  # a move costs as much as two rows
-        for start in range(0, X.shape[0], step):
+        d, (m, _) = len(self.origin), X.shape
+        most = max(block_rows(d, TILE_BYTES), d // 2)  # a sum of tiles costs as much as two rows
+        step = -(-m // max(1, -(-m // most)))
+        blank, compared = self._blank(), np.flatnonzero(~self.varies)
+
+        def work(start: int) -> Moments:
             part = slice(start, start + step)
             own = [None if w is None else w[part] for w in weights]
-            rows = np.array(X[part], dtype=np.float64, order="K")
-            self._update_tile(rows, own, _stacked(factors, part, len(rows)), precision)
+            dense = [F[part].toarray() if sparse.issparse(F) else F[part] for F in factors]
+            return blank._of_tile(np.array(X[part], dtype=np.float64, order="K"), own, dense, precision, compared)
+
+        for tile in in_order(
+            work, range(0, m, step), SUMS_BYTES // (8 * d * d * max(1, len(self._grams)) + TILE_BYTES)
+        ):
+            self._add(tile)
+
+    def _blank(self) -> Moments:
+        """Sums of no rows, with Gram matrices of the same sharing still to be formed."""
+        blank = Moments(len(self.origin), len(self.masses), len(self.squares), inner=self.inner is not None)
+        blank.shared, blank.norms = dict(self.shared), np.zeros(len(self.norms))
+        return blank
+
+    def _of_tile(
+        self, rows: np.ndarray, weights: Weights, factors: list, precision: str, compared: np.ndarray
+    ) -> Moments:
+        """The sums of some rows about their mean, which is taken off in place; this one stays blank.
+
+        By NumPy's products, which let other threads run (SciPy's do not). ``compared``: features that may be constant.
+        """
+        tile, p = copy(self), len(self.squares)
+        tile.n, tile.first, tile.varies = len(rows), rows[0].copy(), np.zeros(len(self.origin), dtype=bool)
+        tile.varies[compared] = _varying(rows, compared)
+        tile.origin = rows.mean(axis=0)
+        rows -= tile.origin
+        beside = [np.ones(len(rows)) if w is None else w for w in weights]
+        joint = np.column_stack([*factors, *beside]).astype(np.float64, copy=False)
+        F, products = joint[:, :p], rows.T @ joint
+        tile.products, tile.firsts = products[:, :p], products[:, p:].T
+        tile.masses = np.array([float(w.sum()) for w in beside])
+        tile.counts = np.array([float(np.count_nonzero(w)) for w in beside])
+        tile._grams = {j: _gram(rows, weights[j], precision) for j in set(self.shared.values())}
+        tile.norms = np.einsum("ij,ij->j", rows, rows) if len(self.norms) else self.norms
+        tile.factor_sums, tile.squares = F.sum(axis=0), np.einsum("ij,ij->j", F, F)
+        tile.inner = None if self.inner is None else F.T @ F
+        return tile
 
     def _share(self, weights: Weights) -> None:
         """Give row weights that differ from those whose Gram matrix they share one of their own."""
@@ -128,41 +177,6 @@ class Moments:
             if self.shared[j] != own and own == j:
                 self._grams[j] = self._grams[leader].copy(order="F")
             self.shared[j] = own
-
-    def _update_tile(self, rows: np.ndarray, weights: Weights, F: np.ndarray, precision: str) -> None:
-        mean = rows.mean(axis=0)
-        self._compare(rows)
-        rows -= mean
-        n = self.n + len(rows)
-        self.move(mean if self.n == 0 else self.mean + (len(rows) / n) * (mean - self.mean))
-        shift = mean - self.origin
-        beside = [np.ones(len(rows)) if w is None else w for w in weights]
-        joint = matmul(rows.T, np.column_stack([F, *beside]))
-        for j, w in enumerate(weights):
-            mass, first = float(beside[j].sum()), joint[:, F.shape[1] + j]
-            if self.shared.get(j) == j:
-                _add_gram(self._grams[j], rows, w, precision)
-                _add_move(self._grams[j], first, mass, shift)
-            self.firsts[j] += first + mass * shift
-            self.masses[j] += mass
-            self.counts[j] += np.count_nonzero(beside[j])
-        if len(self.norms):
-            self.norms += np.einsum("ij,ij->j", rows, rows) + (2 * joint[:, F.shape[1]] + len(rows) * shift) * shift
-        sums = F.sum(axis=0)
-        self.products += joint[:, : F.shape[1]] + np.outer(shift, sums)
-        self.factor_sums += sums
-        self.squares += np.einsum("ij,ij->j", F, F)
-        if self.inner is not None:
-            self.inner += matmul(F.T, F)
-        self.n, self.raw = n, False
-
-    def _compare(self, rows: np.ndarray) -> None:
-        """Look for another value in the features that have had one so far."""
-        if self.n == 0:
-            self.first = rows[0].copy()
-        left = np.flatnonzero(~self.varies)
-        if len(left):
-            self.varies[left] = np.any(rows[:, left] != self.first[left], axis=0)
 
     def _update_sparse(self, X: sparse.csr_array, weights: Weights, factors: Sequence[Any]) -> None:
         rest = Moments(X.shape[1], len(weights), len(self.squares), inner=self.inner is not None)
@@ -234,6 +248,13 @@ class Moments:
             self.products += np.outer(shift, self.factor_sums)
         self.origin = origin.copy()
 
+    def shifted(self, shift: np.ndarray) -> Moments:
+        """The sums of the rows x + shift."""
+        twin = self.copy()
+        twin.origin += shift
+        twin.first += shift
+        return twin
+
     def copy(self) -> Moments:
         """The same sums, to be changed apart."""
         twin = object.__new__(Moments)
@@ -271,25 +292,28 @@ def _equal(w: np.ndarray | None, other: np.ndarray | None) -> bool:
     return w is other or np.array_equal(w, other)
 
 
-def _add_gram(G: np.ndarray, rows: np.ndarray, w: np.ndarray | None, precision: str) -> None:
-    """G += rows' diag(w) rows on the lower triangle, in place."""
+def _varying(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Which of these columns differ somewhere from the first row; most are settled by the first rows."""
+    varies, left, start, step = np.zeros(len(columns), dtype=bool), np.arange(len(columns)), 1, 16
+    while start < len(rows) and len(left):
+        varies[left] = np.any(rows[start : start + step, columns[left]] != rows[0, columns[left]], axis=0)
+        left, start, step = left[~varies[left]], start + step, 4 * step
+    return varies
+
+
+def _gram(rows: np.ndarray, w: np.ndarray | None, precision: str) -> np.ndarray:
+    """rows' diag(w) rows in Fortran order."""
     if w is None or np.all(w == 1.0):
-        _accumulate(G, rows, 1.0, precision)
-        return
+        return _product(rows, precision)
     weighted = rows * np.sqrt(np.abs(w))[:, None]
-    for sign in (1.0, -1.0):
-        chosen = sign * w > 0
-        if chosen.any():
-            _accumulate(G, weighted if chosen.all() else weighted[chosen], sign, precision)
+    signs = [(sign, sign * w > 0) for sign in (1.0, -1.0)]
+    parts = [sign * _product(weighted[chosen], precision) for sign, chosen in signs if chosen.any()]
+    return np.asfortranarray(sum(parts, np.zeros((rows.shape[1],) * 2)))
 
 
-def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float, precision: str) -> None:
-    if precision == "float32":
-        a, transposed = fortran_operand(rows.astype(np.float32))
-        G += ssyrk(sign, a, trans=transposed, lower=1)
-        return
-    a, transposed = fortran_operand(rows)
-    dsyrk(sign, a, trans=transposed, beta=1.0, c=G, lower=1, overwrite_c=1)
+def _product(rows: np.ndarray, precision: str) -> np.ndarray:
+    rows = rows.astype(precision, copy=False)
+    return (rows.T @ rows).T.astype(np.float64, copy=False)
 
 
 def _add_move(G: np.ndarray, first: np.ndarray, mass: float, shift: np.ndarray) -> None:

@@ -3,13 +3,17 @@ other's way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from multiprocessing import current_process
 from threading import Lock
+from types import FrameType
+from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 CHUNK = 16
@@ -18,8 +22,11 @@ HOMES = ("numpy", "scipy")
 
 
 def threads() -> int:
-    """Threads that the process may use (joblib's count: affinity and container limits included)."""
-    return effective_n_jobs(-1)
+    """Threads that the process may use: joblib's count, affinity and container limits included, no other machine's.
+
+    One in a daemon process, such as a worker of dask, beside which others work on the other cores.
+    """
+    return 1 if current_process().daemon else min(effective_n_jobs(-1), cpu_count())
 
 
 class _OneThread:
@@ -28,11 +35,16 @@ class _OneThread:
     def __init__(self, pools: Callable[[], ThreadpoolController]) -> None:
         self._pools, self._lock, self._inside, self._limit = pools, Lock(), 0, None
 
+    @property
+    def entered(self) -> bool:
+        """Whether a thread of the program is inside."""
+        return self._inside > 0
+
     def __enter__(self) -> None:
         with self._lock:
-            self._inside += 1
-            if self._inside == 1:
+            if self._inside == 0:
                 self._limit = self._pools().limit(limits=1)
+            self._inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
@@ -63,6 +75,21 @@ one_pool = _OneThread(_numpy_pools)
 one_thread = _OneThread(_blas_pools)
 
 
+def sets_pools(frame: FrameType | None) -> bool:
+    """Whether the threads of a BLAS are being set where a program was stopped; they would stay as they are there.
+
+    >>> import sys
+    >>> sets_pools(sys._getframe())
+    False
+    """
+    setting = {_OneThread.__enter__.__code__, _OneThread.__exit__.__code__}
+    while frame is not None:
+        if frame.f_code in setting or frame.f_globals.get("__name__") == "threadpoolctl":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, least: int = 1) -> None:
     """``work(slice)`` for consecutive chunks of at most ``chunk`` columns, shared evenly among threads.
 
@@ -78,6 +105,27 @@ def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, 
         return
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, parts))
+
+
+def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None = None) -> Iterator[Any]:
+    """``work(item)`` for each item, in order; threads, at most ``most`` of them, work ahead of what is taken.
+
+    >>> list(in_order(lambda item: item**2, [3, 1, 2]))
+    [9, 1, 4]
+    """
+    items = list(items)
+    workers = min(threads(), len(items), len(items) if most is None else most)
+    if workers <= 1:
+        yield from map(work, items)
+        return
+    pending: deque[Future] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for item in items:
+            if len(pending) > workers:
+                yield pending.popleft().result()
+            pending.append(pool.submit(work, item))
+        while pending:
+            yield pending.popleft().result()
 
 
 def by_columns(X, V: np.ndarray) -> np.ndarray:

@@ -13,6 +13,8 @@ from .blas import matmul
 from .centred import CentredMatrix
 from .parallel import by_columns
 
+Product = Callable[[np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
+
 
 class SummedRows(CentredMatrix):
     """Centred rows that stand for ``count`` rows of mean ``centre`` (None: not centred), of which sums are known.
@@ -43,14 +45,15 @@ class SummedRows(CentredMatrix):
 class RowStream(SummedRows):
     """Centred rows of which sums are known, and products with X'X cost a reading.
 
-    ``read``: starts a reading of blocks (m, d); ``count`` rows in all, of mean ``centre`` (None: not centred), whose
-    centred columns have the sums of squares ``norms`` and the sums ``sums``. ``known``: pairs (U, X'U). ``shape`` is
-    (min(n, d), d).
+    ``product``: ``gram_product`` over all blocks, as a function of V and of the level; ``count`` rows in all, of mean
+    ``centre`` (None: not centred), whose centred columns have the sums of squares ``norms`` and the sums ``sums``.
+    ``known``: pairs (U, X'U). ``shape`` is (min(n, d), d).
 
     Examples
     --------
+    >>> from functools import partial
     >>> X = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 1.0]])
-    >>> rows = RowStream(lambda: [X[:2], X[2:]], 3, X.mean(axis=0), X.var(axis=0) * 3, np.zeros(2), [])
+    >>> rows = RowStream(partial(gram_product, [X[:2], X[2:]]), 3, X.mean(axis=0), X.var(axis=0) * 3, np.zeros(2), [])
     >>> rows.normal_dot(np.eye(2))
     array([[ 8., -2.],
            [-2.,  2.]])
@@ -58,7 +61,7 @@ class RowStream(SummedRows):
 
     def __init__(
         self,
-        read: Callable[[], Iterable[Any]],
+        product: Product,
         count: int,
         centre: np.ndarray | None,
         norms: np.ndarray,
@@ -67,7 +70,7 @@ class RowStream(SummedRows):
     ):
         d = len(norms)
         super().__init__(sparse.csr_array((min(count, d), d)), count, centre, sums, known)
-        self._read, self._norms = read, norms
+        self._gram_product, self._norms = product, norms
 
     def column_norms(self, weights: np.ndarray | None = None) -> np.ndarray:
         return self._norms
@@ -77,15 +80,26 @@ class RowStream(SummedRows):
 
     def normal_dot(self, V: np.ndarray) -> np.ndarray:
         """Xc'Xc V in V's float type, by one reading."""
-        out, total = np.zeros(V.shape), np.zeros(V.shape[1])
         level = None if self._centre is None else (self._centre @ V).astype(V.dtype)
-        for X in self._read():
-            X = X.astype(V.dtype, copy=False)
-            Z = by_columns(X, V) if sparse.issparse(X) else X @ V
-            if level is not None:
-                Z -= level
-                total += Z.sum(axis=0, dtype=np.float64)
-            out += by_columns(X.T, Z) if sparse.issparse(X) else X.T @ Z
+        out, total = self._gram_product(V, level)
         if level is not None:
             out -= np.outer(self._centre, total)
         return out.astype(V.dtype, copy=False)
+
+
+def gram_product(blocks: Iterable[Any], V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """X'Z and 1'Z over blocks X (m, d), with Z = XV - 1 level'; (d, q) and (q,), 0 without a level.
+
+    >>> gram_product([np.eye(2), np.eye(2)], np.eye(2), None)[0]
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    out, total = np.zeros(V.shape), np.zeros(V.shape[1])
+    for X in blocks:
+        X = X.astype(V.dtype, copy=False)
+        Z = by_columns(X, V) if sparse.issparse(X) else X @ V
+        if level is not None:
+            Z -= level
+            total += Z.sum(axis=0, dtype=np.float64)
+        out += by_columns(X.T, Z) if sparse.issparse(X) else X.T @ Z
+    return out, total

@@ -7,7 +7,7 @@ Every product that a route asks of X and the operators is that of the n rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +17,12 @@ from scipy import sparse
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
-from proxembed.algebra.arrays.stream import RowStream, SummedRows
+from proxembed.algebra.arrays.stream import Product, RowStream, SummedRows
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template
 
+from .conjugate import conjugate_gradients
 from .problem import CONSTANT
 from .symmetric import descending
 
@@ -72,7 +73,7 @@ class Demand:
         self.offset = self.weight(template.offset)
         if self.formed or template.B is not None:
             self.formed.add(self.offset)
-        self.streams = template.B is not None and self.formed == {0} == {self.offset} and _low(template)
+        self.streams = template.B is not None and self.formed == {0} == {self.offset} and _of_factors(template, X)
         if target:
             self._visit_target(template)
 
@@ -123,8 +124,10 @@ class Demand:
             self.factors.append(F)
 
 
-def _low(template: Template) -> bool:
-    return all(isinstance(leaf, LowRank) for _, leaf in template.A.terms())
+def _of_factors(template: Template, X: Any) -> bool:
+    """Whether A is made of factors other than X, under a constraint of the scatter alone."""
+    low = all(isinstance(leaf, LowRank) and leaf.F is not X for _, leaf in template.A.terms())
+    return low and not any(isinstance(leaf, LowRank) for _, leaf in template.B.terms())
 
 
 def weights_of(leaf: Operator) -> np.ndarray | None:
@@ -142,6 +145,15 @@ def _ends(parts: list[np.ndarray]) -> Iterator[tuple[int, int, np.ndarray]]:
         yield part.shape[1], end, part
 
 
+def left_rows(
+    V: np.ndarray, centre: np.ndarray | None, level: np.ndarray, X: Any, target: Any, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of a block as they are left out: w, diag(w)^1/2 Xc V, and the target less its ``level``, weighted alike."""
+    root = np.sqrt(w)[:, None]
+    goal = target.toarray() if sparse.issparse(target) else target
+    return w, CentredMatrix(X, centre).dot(V) * root, (goal - level) * root
+
+
 class Compression:
     """The rows of a template, compressed, from their moments.
 
@@ -149,6 +161,7 @@ class Compression:
     ----------
     template, demand : as stated on no rows, with the totals of all.
     moments : Moments of all rows, in the order of the demand.
+    width : the features that the rows stand for, where they are not their columns.
 
     Raises
     ------
@@ -156,7 +169,7 @@ class Compression:
         X is constant, where it is centred.
     """
 
-    def __init__(self, template: Template, demand: Demand, moments: Moments):
+    def __init__(self, template: Template, demand: Demand, moments: Moments, width: int | None = None):
         self.template, self.demand, self.centred = template, demand, template.offset is not None
         moments = moments.copy()
         j = demand.offset
@@ -169,16 +182,16 @@ class Compression:
             raise ValueError(CONSTANT)
         self.streamed = bool(demand.formed) and not moments.shared
         if moments.shared:
-            self._decompose(j)
+            self._decompose(j, len(mean) if width is None else width)
         else:
             self._collect()
 
-    def _decompose(self, j: int) -> None:
+    def _decompose(self, j: int, width: int) -> None:
         gram = self._gram(j)
         d, n = len(gram), self.moments.n
         values, vectors = descending(gram)
         keep = values > max(values[0], 0.0) * max(n, d) * EPS + self._noise(n)
-        rows = min(int(self.moments.counts[j]), d)
+        rows = min(int(self.moments.counts[j]), width)
         values, vectors = values[keep][:rows], vectors[:, keep][:, :rows]
         if len(values) == 0:
             raise ValueError(CONSTANT)
@@ -266,12 +279,16 @@ class Compression:
         squares = float(self.moments.squares[self.demand.columns(key)].sum())
         return squares - float(self.moments.masses[self.demand.offset] * np.sum(self.target_level() ** 2))
 
-    def weighted(self, X: Any, target: Any, w: np.ndarray, level: np.ndarray) -> tuple:
-        """Rows of a block as they are left out: w, diag(w)^1/2 Xc V, and the centred target, weighted alike."""
-        root = np.sqrt(w)[:, None]
-        goal = target.toarray() if sparse.issparse(target) else target
-        left = CentredMatrix(X, self.mean if self.centred else None).dot(self.V)
-        return w, left * root, (goal - level) * root
+    def regression(self, ridge: float, rows: CentredMatrix) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients W (d, q) and intercept b (q,) of the ridge regression of the target on the rows, W'x + b.
+
+        ``rows``: the compressed rows, or the stream of all rows, whose constraint is their uniform scatter.
+        """
+        if self.streamed:
+            W, _ = conjugate_gradients(rows, None, 1.0, ridge, self.product(self.template.target))
+        else:
+            W = matmul(self.V / (self.s**2 + ridge), self.target_moments())
+        return W, self.target_level() - self.mean @ W
 
     def in_basis(self, E: np.ndarray) -> np.ndarray:
         """A factor of the compressed rows, from its product with X."""
@@ -284,13 +301,13 @@ class Compression:
         E = self.product(labels)
         return np.zeros((1, E.shape[1])) if self.s is None else self.in_basis(E)
 
-    def compressed_rows(self, known: list, read: Callable[[], Iterable[Any]] | None = None) -> CentredMatrix:
-        """The compressed rows, or a stream of all rows; ``known``: pairs (U, X'U), ``read``: starts a reading."""
+    def compressed_rows(self, known: list, product: Product | None = None) -> CentredMatrix:
+        """The compressed rows, or a stream of all rows; ``known``: pairs (U, X'U), ``product``: as in RowStream."""
         centre = self.mean if self.centred else None
         sums = self.moments.firsts[0] if self.demand.offset or not self.centred else np.zeros(len(self.mean))
         if self.streamed:
             norms = np.where(self.constant, 0.0, self.moments.norms)
-            return RowStream(read, self.moments.n, centre, norms, sums, [*known, *self._units])
+            return RowStream(product, self.moments.n, centre, norms, sums, [*known, *self._units])
         return SummedRows(self.rows, self.moments.n, centre, sums, known)
 
     def restated(self) -> Template:
@@ -333,18 +350,20 @@ class Compression:
         return F
 
     def _outside(self) -> dict[int, np.ndarray]:
-        """What the factors of an inverse are outside the rows, in an orthonormal basis of it: (p, q) by factor."""
+        """What the factors of an inverse are outside the rows, in one orthonormal basis of it: (p, q) by factor."""
         parts = [part for _, op in self.template.A.terms() if isinstance(op, Inverse) for _, part in op.parts]
-        found = {}
-        for leaf in parts:
-            if leaf.F is self.demand.X:
-                continue
-            own = self.demand.columns(leaf.F)
-            inner, total = self.moments.inner[own, own], self.moments.factor_sums[own]
-            if leaf.center is not None:
-                inner = inner - np.outer(total, total) / self.moments.n
-            inside = matmul(self.V.T, self.product(leaf.F, leaf.center)) / self.s[:, None]
-            w, V = descending(inner - matmul(inside.T, inside))
-            keep = w > max(np.trace(inner), 0.0) * REMAINDER
-            found[id(leaf.F)] = np.sqrt(w[keep])[:, None] * V[:, keep].T
-        return found
+        leaves = [leaf for leaf in parts if leaf.F is not self.demand.X]
+        if not leaves:
+            return {}
+        own = [self.demand.columns(leaf.F) for leaf in leaves]
+        index = np.concatenate([np.arange(part.start, part.stop) for part in own])
+        level = [self.sums(leaf.F) * (leaf.center is not None) for leaf in leaves]
+        total = np.concatenate(level) / np.sqrt(self.moments.n)
+        inner = self.moments.inner[np.ix_(index, index)] - np.outer(total, total)
+        products = np.hstack([self.product(leaf.F, leaf.center) for leaf in leaves])
+        inside = matmul(self.V.T, products) / self.s[:, None]
+        w, V = descending(inner - matmul(inside.T, inside))
+        keep = w > max(np.trace(inner), 0.0) * REMAINDER
+        outside = np.sqrt(w[keep])[:, None] * V[:, keep].T
+        ends = np.cumsum([part.stop - part.start for part in own])[:-1]
+        return {id(leaf.F): L for leaf, L in zip(leaves, np.split(outside, ends, axis=1), strict=True)}

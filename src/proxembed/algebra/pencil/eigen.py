@@ -26,7 +26,7 @@ from proxembed.algebra.arrays.parallel import CHUNK
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
-from .linear import RIDGE_GRID, best_ridge, loo_errors, sampled_loo_errors
+from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .plan import Aim
 from .problem import ROUNDING, Problem
@@ -174,9 +174,8 @@ def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace") -> 
     grid = RIDGE_GRID * problem.ridge_unit
     if problem.plan.sampled:
         errors = sampled_loo_errors(problem.rows, None if problem.uniform else problem.weights, target, grid)
-    else:
-        errors = loo_errors(problem.coordinates, target, grid)
-    return float(grid[best_ridge(grid, errors)])
+        return float(grid[best_ridge(grid, errors)])
+    return float(grid[loo_choice(problem.coordinates, target, grid)])
 
 
 def _route(problem: Problem, ridge: float, k: int | None, solver: str) -> str:

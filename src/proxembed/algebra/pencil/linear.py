@@ -5,7 +5,8 @@ In: rows X, targets. Out: coefficients and errors; float64 whatever is used insi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 from scipy import linalg, sparse
@@ -23,6 +24,7 @@ CHOLESKY_LIMIT = 10_000
 SAMPLE = 2000  # rows of which a ridge is chosen where the side of the rows, or any side, is too large to decompose
 LOO_ROWS = 4096  # rows whose leave-one-out errors are averaged; the fit is that of all rows
 RIDGE_GRID = np.logspace(-6, 2, 17)
+FEW_PRODUCTS = 1 << 27  # multiplications of a leave-one-out of the whole grid that are worth no shorter way
 EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
 
 
@@ -91,29 +93,83 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     Mean over rows of w_i ||e_i||^2, over their weight and the number of targets; of more than 4,096 rows over evenly
     spaced ones, each left out of the fit of all. PRESS, [allen1974press].
     """
-    n = coordinates.rows.shape[0]
-    w = np.ones(n) if coordinates.weights is None else coordinates.weights
-    centred = coordinates.rows.mean is not None
-    level = weighted_mean(target, w) if centred else np.zeros(target.shape[1])
-    blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
+    w, level = _weights_and_level(coordinates, target)
+    return _loo_errors(coordinates, target, w, level, _moments(coordinates, target, w, level), ridges)
+
+
+def loo_choice(coordinates: Coordinates, target, grid: np.ndarray) -> int:
+    """The place in an ascending grid of the ridge of least leave-one-out error; of equal errors the largest ridge.
+
+    Where the errors of the whole grid take many products: that of the ridges about the least generalised
+    cross-validation error, further ones as long as the least lies at their edge. A second minimum is not looked for.
+    """
+    w, level = _weights_and_level(coordinates, target)
     moments = _moments(coordinates, target, w, level)
-    return left_out_errors(
-        ((w[part], left, goal) for part, left, goal in blocks),
-        coordinates.s,
-        moments,
-        ridges,
-        w.sum() if centred else None,
-    )
+    chosen = _evenly_spaced(w, LOO_ROWS)
+    errors_of = partial(_loo_errors, coordinates, target, w, level, moments)
+    if len(chosen) * moments.size * len(grid) <= FEW_PRODUCTS:
+        return best_ridge(grid, errors_of(grid))
+    squares = _squares(target, w) - float(w.sum() * (level @ level))
+    centred = coordinates.rows.mean is not None
+    start = best_ridge(grid, gcv_errors(coordinates.s, moments, squares, grid, np.count_nonzero(w), centred))
+    return bracketed(grid, errors_of, start)
 
 
-def left_out_errors(
+def bracketed(grid: np.ndarray, errors_of: Callable[[np.ndarray], np.ndarray], start: int) -> int:
+    """The place of the least error near ``start``: of three neighbours, and of further ones until it has two.
+
+    >>> asked = []
+    >>> bracketed(np.arange(9.0), lambda ridges: asked.extend(ridges.tolist()) or (ridges - 5.2) ** 2, 3)
+    5
+    >>> asked
+    [2.0, 3.0, 4.0, 5.0, 6.0]
+    """
+    first, last = max(start - 1, 0), min(start + 2, len(grid))
+    errors = errors_of(grid[first:last])
+    while True:
+        least = first + best_ridge(grid[first:last], errors)
+        if least == last - 1 < len(grid) - 1:
+            errors = np.append(errors, errors_of(grid[last : last + 1]))
+            last += 1
+        elif least == first > 0:
+            first -= 1
+            errors = np.append(errors_of(grid[first : first + 1]), errors)
+        else:
+            return least
+
+
+def _weights_and_level(coordinates: Coordinates, target) -> tuple[np.ndarray, np.ndarray]:
+    """Row weights, and the weighted mean of the target; 0 where nothing is centred."""
+    w = np.ones(coordinates.rows.shape[0]) if coordinates.weights is None else coordinates.weights
+    return w, np.zeros(target.shape[1]) if coordinates.rows.mean is None else weighted_mean(target, w)
+
+
+def _squares(target, w: np.ndarray) -> float:
+    """The weighted sum of squares of all targets."""
+    if sparse.issparse(target):
+        return float(w @ (target * target).sum(axis=1))
+    return float(np.einsum("i,ij,ij->", w, target, target))
+
+
+def _loo_errors(
+    coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray, moments: np.ndarray, ridges: np.ndarray
+) -> np.ndarray:
+    blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
+    rows = ((w[part], left, goal) for part, left, goal in blocks)
+    mass = None if coordinates.rows.mean is None else w.sum()
+    errors, seen = left_out_sums(rows, coordinates.s, moments, ridges, mass)
+    return errors / (seen * moments.shape[1])
+
+
+def left_out_sums(
     blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
     s: np.ndarray,
     moments: np.ndarray,
     ridges: np.ndarray,
     mass: float | None,
-) -> np.ndarray:
-    """Leave-one-out errors, one per ridge, over blocks (w, left, goal) of rows with weights w.
+) -> tuple[np.ndarray, float]:
+    """The sums of squares of leave-one-out errors, one per ridge, over blocks (w, left, goal) of rows with weights w,
+    and the sum of these weights.
 
     ``left``: w^1/2 times their coordinates, of singular values ``s``; ``goal``: w^1/2 times the centred targets;
     ``moments``: the weighted products of coordinates and targets over all rows (r, q), of mass 1'w, None where nothing
@@ -131,7 +187,7 @@ def left_out_errors(
         residual = np.einsum("ilq,ilq->il", fitted, fitted)
         errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
         seen += float(w.sum())
-    return errors / (seen * moments.shape[1])
+    return errors, seen
 
 
 def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target, ridges: np.ndarray) -> np.ndarray:
@@ -174,7 +230,7 @@ def gcv_errors(
 ) -> np.ndarray:
     """Generalised cross-validation errors, one per ridge, of n rows: the residual squares over n (1 - df / n)^2.
 
-    ``s`` and ``moments`` as in ``left_out_errors``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1
+    ``s`` and ``moments`` as in ``left_out_sums``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1
     where nothing is centred. From sums alone, so that no row is read again.  [golub1979gcv]
 
     >>> gcv_errors(np.array([2.0]), np.array([[2.0]]), 1.5, np.array([0.0, 4.0]), 4, centred=False).round(4).tolist()
@@ -188,14 +244,15 @@ def gcv_errors(
 
 
 def _moments(coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """T'diag(w) of the centred target, r x c."""
-    rows = np.arange(len(w))
+    """T'diag(w) of the centred target, r x c; a sparse target keeps its level, which rows about their mean lose."""
     if coordinates.side != "features":
-        return sum(matmul(left.T, goal) for _, left, goal in _weighted_blocks(coordinates, target, w, level, rows))
-    step = block_rows(target.shape[1], 8 << 20)
-    parts = (slice(start, min(start + step, len(w))) for start in range(0, len(w), step))
-    total = sum(coordinates.rows.take(part).tdot(_centred(target, part, level) * w[part, None]) for part in parts)
-    return matmul(coordinates.V.T, total)
+        blocks = _weighted_blocks(coordinates, target, w, level, np.arange(len(w)))
+        return sum(matmul(left.T, goal) for _, left, goal in blocks)
+    if not sparse.issparse(target):
+        target = (target - level) * w[:, None]
+    elif coordinates.weights is not None:
+        target = sparse.diags_array(w) @ target
+    return matmul(coordinates.V.T, coordinates.rows.tdot(target))
 
 
 def _centred(target, part, level: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader,
 from proxembed.tables import TableRows
 from proxembed.tables.indices import small_indices
 
-__all__ = ["READERS", "Reader", "import_formats", "read", "read_rows"]
+__all__ = ["READERS", "Reader", "import_formats", "read", "read_rows", "row_parts", "size_of"]
 
 
 def import_formats(folders: Iterable[str]) -> None:
@@ -136,10 +136,69 @@ def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
     (('x', 'kind'), [7.0], ['blue'], ('e',))
     """
     path = Path(path)
+    return _checked_rows(path, source, _rows_reader(path).read_rows(path, source))
+
+
+def row_parts(path: str | Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    """Features and ids of new rows in parts, so that they need not fit in memory together.
+
+    Tables and .npy files are read a part at a time, other formats, and packed .npy files, as a whole.
+
+    Parameters
+    ----------
+    path, source : as of `read_rows`
+    rows : int
+        About how many rows a part has; a table is parsed some thousand rows at a time, and a part has one such block.
+
+    Yields
+    ------
+    X, ids : as of `read_rows`
+
+    Raises
+    ------
+    DataError
+        As of `read_rows`, when the part is read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from proxembed.data import row_parts
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "new.npy")
+    >>> np.save(file, np.ones((5, 3)))
+    >>> [X.shape for X, ids in row_parts(file, {"format": "npy", "n_features": 3}, 2)]
+    [(2, 3), (2, 3), (1, 3)]
+    """
+    path = Path(path)
+    for part in _rows_reader(path).row_parts(path, source, rows):
+        yield _checked_rows(path, source, part)
+
+
+def size_of(path: str | Path) -> tuple[int, int | None]:
+    """About how many bytes the rows of a file take in memory, and how many rows there are; None where it is not told.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from proxembed.data import size_of
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "new.npy")
+    >>> np.save(file, np.ones((5, 3)))
+    >>> size_of(file)
+    (248, 5)
+    """
+    path = Path(path)
+    return _rows_reader(path).size(path)
+
+
+def _rows_reader(path: Path) -> Reader:
     accepted = ", ".join(suffix for reader in readers() for suffix in reader.suffixes)
-    reader = _reader(path, f"accepted are {accepted}", "name one file in it")
-    X, ids = reader.read_rows(path, source)
-    d = width(source)
+    return _reader(path, f"accepted are {accepted}", "name one file in it")
+
+
+def _checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
+    """New rows, of the width of the training rows and without a number that is not finite."""
+    (X, ids), d = rows, width(source)
     if d is not None and X.shape[1] != d:
         raise DataError.at(path, None, f"it has {X.shape[1]} features, not the {d} of the training file", SAME_COLUMNS)
     if not isinstance(X, TableRows) and not _finite(X):

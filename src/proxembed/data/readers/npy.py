@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,21 +53,57 @@ class Npy(Reader):
         return _labelled(X, file, name)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
-        X = _vectors(path)
-        return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None
+        return _floats(_vectors(path)), None
+
+    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+        if path.suffix.lower() == ".gz":
+            yield self.read_rows(path, source)
+            return
+        X = _shaped(_mapped(path), path)
+        for first in range(0, len(X), rows):
+            yield _floats(_finite(np.asarray(X[first : first + rows]), path, first)), None
+
+    def size(self, path: Path) -> tuple[int, int | None]:
+        if path.suffix.lower() == ".gz":
+            return super().size(path)
+        return path.stat().st_size, len(_shaped(_mapped(path), path))
+
+
+def _floats(X: NDArray) -> NDArray[np.floating]:
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def _vectors(path: Path) -> NDArray[np.floating]:
     """The 2-D array of numbers in a .npy file."""
-    X = _array(path)
+    return _finite(_shaped(_array(path), path), path)
+
+
+def _mapped(path: Path) -> NDArray:
+    """The array in a .npy file, memory-mapped and never unpickled."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        return _array(path)  # which says what is wrong
+
+
+def _shaped(X: NDArray, path: Path) -> NDArray:
+    """The array, which must be 2-D and of numbers."""
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise DataError.at(
             path, None, f"the array has shape {X.shape} and type {X.dtype}", "save one row of numbers a row of data"
         )
+    return X
+
+
+def _finite(X: NDArray, path: Path, before: int = 0) -> NDArray:
+    """The rows, of which none may hold a number that is not finite; ``before``: rows of the file before them."""
     if X.dtype.kind == "f" and not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
         raise DataError.at(
-            path, None, f"row {row + 1} holds {X[row, column]} in column {column + 1}", "drop the row or fill it in"
+            path,
+            None,
+            f"row {before + row + 1} holds {X[row, column]} in column {column + 1}",
+            "drop the row or fill it in",
         )
     return X
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.table_features import Feature
 from proxembed.tables import TableRows
 
+PACKED = 5  # times the bytes of a packed file
 PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 SAME_COLUMNS = "give a file with the features that the model was fitted on, in their order"
 Labels = str | Path | Sequence[str]
@@ -64,6 +65,14 @@ class Reader(ABC):
     @abstractmethod
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
         """Features of new rows, and their ids or None; see `proxembed.data.read_rows`, which checks their width."""
+
+    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+        """The same in parts of about ``rows`` rows; a format that is read as a whole gives one part."""
+        yield self.read_rows(path, source)
+
+    def size(self, path: Path) -> tuple[int, int | None]:
+        """About how many bytes the rows of a file take in memory, and how many rows there are, None where unknown."""
+        return (PACKED if path.suffix.lower() == ".gz" else 1) * path.stat().st_size, None
 
     def source(self, data: Dataset) -> dict[str, Any]:
         """What `read_rows` must know of a training file: its format, number of features, and their names if any.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, TableFaults, shorten
 from proxembed.data.readers.cells import MISSING, Cells, name_of, seconds
 from proxembed.data.readers.columns import Columns, Roles, required, resolve
-from proxembed.data.readers.reader import PART, Labels, Reader, Rows
+from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
 from proxembed.data.readers.table_file import TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_parts import PartsOfTable
 from proxembed.data.readers.table_readings import MixedRows, as_rows, is_matrix, mixed_rows
 from proxembed.tables import Column, TableRows
 from proxembed.tables.cells import date_style
@@ -50,40 +51,52 @@ class Table(Reader):
                 raise DataError.at(path, None, "labels= was given beside columns.labels", "name the labels once")
             columns = replace(columns, labels=(str(labels),) if isinstance(labels, str | Path) else tuple(labels))
         files = [open_table(path), *([] if test is None else [open_table(test)])]
-        return read_table(files, columns, _stem(path) if test is None else PART.sub("", _stem(path)))
+        return read_table(files, columns, stem(path) if test is None else PART.sub("", stem(path)))
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
-        """The columns that the training file had as features, and the ids where both have the id column."""
+        return _new_rows(open_table(path), source)
+
+    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+        parts = PartsOfTable(open_table(path), rows)
+        while not parts.ended:
+            yield _new_rows(parts, source)
+
+    def size(self, path: Path) -> tuple[int, int | None]:
         file = open_table(path)
-        name = source.get("id") if source.get("id") in file.names else None
-        others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
-        if "columns" in source:
-            columns = tuple(Column.of(facts) for facts in source["columns"])
-            required([column.name for column in columns], file.names, path, "the training file")
-            cells = {**{column.name: MISSING for column in columns}, **others}
-            part = _gather(file, {}, cells, source.get("missing") or ())
-            return as_rows(file, columns, part.cells), None if name is None else _row_ids(part, name)
-        if source.get("format") == "table":
-            features = tuple(Feature.of(facts) for facts in source["features"])
-        elif "names" in source:
-            features = tuple(Feature(name, "number") for name in source["names"])
-        else:
-            reason = "the training file did not name its features, so that columns cannot be found by name"
-            raise DataError.at(path, None, reason, "give the new rows in the format of the training file")
-        required([feature.name for feature in features], file.names, path, "the training file")
-        for feature in features if file.typed else ():
-            held = file.places[feature.name]
-            if feature.kind in ("number", "vector") and held != feature.kind:
-                reason = (
-                    f"column {shorten(feature.name)} holds {held}, not a {feature.kind} a row as the training file did"
-                )
-                raise DataError.at(path, None, reason, "give a file with columns of the same types")
-        part = _gather(file, {feature.name: feature.kind for feature in features}, others)
-        X, _ = _matrices([part.features], features)
-        return X, None if name is None else _row_ids(part, name)
+        if file.rows is None:
+            return PACKED * path.stat().st_size, None
+        return 8 * file.rows * len(file.names) if file.typed else path.stat().st_size, file.rows
 
     def source(self, data: Dataset) -> dict[str, Any]:
         return data.source or {}
+
+
+def _new_rows(file: TableFile, source: dict[str, Any]) -> Rows:
+    """The columns that the training file had as features, and the ids where both have the id column."""
+    name = source.get("id") if source.get("id") in file.names else None
+    others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
+    if "columns" in source:
+        columns = tuple(Column.of(facts) for facts in source["columns"])
+        required([column.name for column in columns], file.names, file.path, "the training file")
+        cells = {**{column.name: MISSING for column in columns}, **others}
+        part = _gather(file, {}, cells, source.get("missing") or ())
+        return as_rows(file, columns, part.cells), None if name is None else _row_ids(part, name)
+    if source.get("format") == "table":
+        features = tuple(Feature.of(facts) for facts in source["features"])
+    elif "names" in source:
+        features = tuple(Feature(name, "number") for name in source["names"])
+    else:
+        reason = "the training file did not name its features, so that columns cannot be found by name"
+        raise DataError.at(file.path, None, reason, "give the new rows in the format of the training file")
+    required([feature.name for feature in features], file.names, file.path, "the training file")
+    for feature in features if file.typed else ():
+        held = file.places[feature.name]
+        if feature.kind in ("number", "vector") and held != feature.kind:
+            reason = f"column {shorten(feature.name)} holds {held}, not a {feature.kind} a row as the training file did"
+            raise DataError.at(file.path, None, reason, "give a file with columns of the same types")
+    part = _gather(file, {feature.name: feature.kind for feature in features}, others)
+    X, _ = _matrices([part.features], features)
+    return X, None if name is None else _row_ids(part, name)
 
 
 def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
@@ -157,13 +170,36 @@ def _matrix(
     return parts, X, features
 
 
+def labels_alone(file: TableFile, columns: Columns, most: int) -> LabelColumns:
+    """The labels of all rows of a table whose features need not fit in memory; ``most`` rows are read at a time.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.readers.table import labels_alone
+    >>> from proxembed.data.readers.table_file import open_table
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
+    >>> size = file.write_text("hue,sky\\n0.5,clear\\n0.25,grey\\n0.75,grey\\n0.5,clear\\n")
+    >>> labels_alone(open_table(file), Columns(labels=("sky",)), 1000).names
+    ('clear', 'grey')
+    """
+    roles = resolve(columns, file.names, file.path)
+    part = _gather(file, {}, dict.fromkeys(roles.labels, MISSING), columns.missing or (), most)
+    return _labels([part], roles, columns)[0]
+
+
 def _gather(
-    file: TableFile, kinds: dict[str, str], others: dict[str, Sequence[str]], missing: Sequence[str] = ()
+    file: TableFile,
+    kinds: dict[str, str],
+    others: dict[str, Sequence[str]],
+    missing: Sequence[str] = (),
+    most: int | None = None,
 ) -> Gathered:
     """One pass over a file in blocks; `others` holds, for each column read as cells, what its empty cells hold."""
     features = FeatureReader(file, kinds)
     cells = {name: Cells(empty, missing) for name, empty in others.items()}
-    for block in file.blocks({**dict.fromkeys(others, "cells"), **features.wanted}):
+    for block in file.blocks({**dict.fromkeys(others, "cells"), **features.wanted}, most):
         features.add(block)
         for name, column in cells.items():
             column.add(*block.cells(name))
@@ -257,7 +293,16 @@ def _others(roles: Roles) -> dict[str, Sequence[str]]:
     return others
 
 
-def _stem(path: Path) -> str:
+def stem(path: Path) -> str:
+    """The name of a file without its suffixes for format and compression.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.data.readers.table import stem
+    >>> stem(Path("folder/new.csv.gz"))
+    'new'
+    """
     name = re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)
     return Path(name).stem
 

@@ -35,11 +35,15 @@ class TableFile(Protocol):
 
     path: Path
     names: tuple[str, ...]
+    rows: int | None  # of a file of text about; None where it cannot be told without reading all of it
     typed: bool  # whether the file itself declares what its columns hold
     places: dict[str, str]  # column -> "number", "text", "date", "vector", "sets" or "other"
 
-    def blocks(self, wanted: dict[str, str]) -> Iterator[Block]:
-        """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector"."""
+    def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
+        """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector".
+
+        ``most`` rows are wanted at a time; None: all of them together, which raises where they do not fit in memory.
+        """
 
     def place(self, row: int) -> str:
         """Where a row of the table (counted from 0) stands: its line, or its row number."""
@@ -148,7 +152,16 @@ class CsvFile:
         separator = "tabs" if self.separator == "\t" else repr(self.separator)
         return () if self.separator == usual else (f"columns are separated by {separator}",)
 
-    def blocks(self, wanted: dict[str, str]) -> Iterator[Block]:
+    @property
+    def rows(self) -> int | None:
+        """The number of rows by the lines of the first megabytes; None of a packed file."""
+        if self.path.suffix.lower() == ".gz":
+            return None
+        with opened(self.path) as stream:
+            first = stream.read(BLOCK_BYTES)
+        return round(first.count(b"\n") * self.path.stat().st_size / len(first))
+
+    def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         import pyarrow as pa
 
         types = {}
@@ -162,6 +175,12 @@ class CsvFile:
                 types[name] = pa.string()
         for batch in self._batches(types, list(wanted), wanted):
             yield Block(batch)
+
+    def batches(self, most: int) -> Iterator[Any]:
+        """All rows as pyarrow has them, every cell as text."""
+        import pyarrow as pa
+
+        return self._batches(dict.fromkeys(self.names, pa.string()), list(self.names), {})
 
     def place(self, row: int) -> str:
         return f"line {self._line(row)}"
@@ -268,6 +287,55 @@ class CsvFile:
         return DataError.at(self.path, None, f"it cannot be read as CSV ({reason})", "check that it is CSV in UTF-8")
 
 
+class Copy:
+    """A smaller table of the same kind: some rows of a table, with all of its columns as they stand.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from proxembed.data.readers.table_file import Copy, open_table
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> size = file.write_text('x;y\\n1;a\\n2;"b;c"\\n3;d\\n')
+    >>> with Copy(open_table(file), file.with_name("part.csv")) as copy:
+    ...     copy.take(np.array([1]), 1000)
+    >>> file.with_name("part.csv").read_text()
+    '"x";"y"\\n"2";"b;c"\\n'
+    """
+
+    def __init__(self, file: CsvFile | ParquetFile, path: Path) -> None:
+        self._file, self._path = file, path
+        self._writer: Any = None
+
+    def take(self, rows: NDArray[np.integer], most: int) -> None:
+        """Write the rows of these sorted numbers; ``most`` rows of the file are read at a time."""
+        before = 0
+        for batch in self._file.batches(most):
+            own = rows[np.searchsorted(rows, before) : np.searchsorted(rows, before + batch.num_rows)] - before
+            if len(own):
+                self._write(batch.take(own))
+            before += batch.num_rows
+
+    def _write(self, batch: Any) -> None:
+        from pyarrow import csv, parquet
+
+        if self._writer is None:
+            options = csv.WriteOptions(delimiter=getattr(self._file, "separator", ","))
+            self._writer = (
+                parquet.ParquetWriter(self._path, batch.schema)
+                if self._file.typed
+                else csv.CSVWriter(self._path, batch.schema, write_options=options)
+            )
+        self._writer.write(batch)
+
+    def __enter__(self) -> Copy:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
 class ParquetFile:
     """A Parquet file; index columns that pandas wrote are left out unless they are named for a purpose."""
 
@@ -281,20 +349,26 @@ class ParquetFile:
             self._file = pyarrow.parquet.ParquetFile(io.BytesIO(b"") if _is_empty(stream) else path)
         schema = self._file.schema_arrow
         self.names = _checked_names(tuple(schema.names), path, None)
-        if self._file.metadata.num_rows == 0:
+        self.rows: int = self._file.metadata.num_rows
+        if self.rows == 0:
             raise DataError.at(path, None, "the table has no rows", "check that the file is complete")
         self.places = {name: sort_of(schema.field(name).type) for name in self.names}
         written = (schema.pandas_metadata or {}).get("index_columns", ())
         self.index = tuple(name for name in written if isinstance(name, str))
 
-    def blocks(self, wanted: dict[str, str]) -> Iterator[Block]:
-        count, most = self._file.metadata.num_rows, most_unpacked()
-        if (size := 8 * count * len(wanted)) > most:
-            raise too_large(self.path, f"{count:,} rows of {len(wanted):,} columns", size, most)
-        rows = max(1, BLOCK_VALUES // max(1, len(wanted)))
+    def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
+        count, limit = self.rows, most_unpacked()
+        if most is None and (size := 8 * count * len(wanted)) > limit:
+            raise too_large(self.path, f"{count:,} rows of {len(wanted):,} columns", size, limit)
+        rows = max(1, min(most or count, BLOCK_VALUES // max(1, len(wanted))))
         with self._told():
             for batch in self._file.iter_batches(batch_size=rows, columns=list(wanted)):
                 yield Block(batch)
+
+    def batches(self, most: int) -> Iterator[Any]:
+        """All rows as pyarrow has them, at most ``most`` at a time."""
+        with self._told():
+            yield from self._file.iter_batches(batch_size=most)
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"

@@ -1,0 +1,126 @@
+"""A labelled table that exceeds the memory: the labels of all rows, a sample of rows as a data set, rows in parts."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from proxembed.data.dataset import Dataset
+from proxembed.data.errors import DataError
+from proxembed.data.readers import read, row_parts
+from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.reader import Rows
+from proxembed.data.readers.table import Table, labels_alone, stem
+from proxembed.data.readers.table_file import Copy, open_table
+
+BLOCK_ROWS = 65_536
+LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many
+
+
+class LargeTable:
+    """A CSV or Parquet file of which only the labels are in memory.
+
+    Parameters
+    ----------
+    path : Path
+    columns : Columns
+        Which columns hold labels, text, ids, groups, time, or are left out, as for ``read``.
+
+    Attributes
+    ----------
+    Y, unknown : csr_array of shape (n, c)
+        Labels of all rows, and the cells that are not known.
+    label_names : tuple of str
+
+    Raises
+    ------
+    DataError
+        The file is no table, or its labels cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.large_table import LargeTable
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
+    >>> size = file.write_text("doc,hue,sea\\na,0.5,1\\nb,0.25,0\\nc,0.75,1\\nd,0.125,0\\n")
+    >>> table = LargeTable(file, Columns(labels=("sea",), id="doc"))
+    >>> table.n, table.sample(2, seed=0).X.shape
+    (4, (2, 1))
+    """
+
+    def __init__(self, path: Path, columns: Columns) -> None:
+        if not takes(path):
+            raise DataError.at(path, None, "only tables are read in parts", "give more memory, or write it as Parquet")
+        self.path, self.columns = path, columns
+        found = labels_alone(open_table(path), columns, BLOCK_ROWS)
+        self.label_names = found.names
+        self.Y, self.unknown = sparse.csr_array(found.Y), sparse.csr_array(found.unknown)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.Y.shape[0]
+
+    def sample(self, rows: int, seed: int) -> Dataset:
+        """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
+        label."""
+        drawn = stratified_rows(self.Y, rows, seed)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, self.path.name.removesuffix(".gz"))
+            with Copy(open_table(self.path), place) as copy:
+                copy.take(drawn, BLOCK_ROWS)
+            found = read(place, columns=self.columns)
+        if found.label_names != self.label_names:
+            raise DataError.at(
+                self.path, None, f"a sample of {rows:,} rows does not show all of its labels", "give more memory"
+            )
+        return replace(found, name=stem(self.path))
+
+    def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+        """Features and ids of all rows, read as ``source`` has it."""
+        return row_parts(self.path, source, rows)
+
+
+def takes(path: Path) -> bool:
+    """Whether a file is a table, by its suffix.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from proxembed.data.large_table import takes
+    >>> takes(Path("a.csv.gz")), takes(Path("a.npz"))
+    (True, False)
+    """
+    return Path(path.name.removesuffix(".gz")).suffix.lower() in Table.suffixes
+
+
+def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:
+    """Sorted numbers of rows drawn at random, with at least 20 of each label, or all; more than ``rows`` where needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from proxembed.data.large_table import stratified_rows
+    >>> Y = sparse.csr_array(np.eye(1000, 1, k=-7, dtype=np.uint8))
+    >>> drawn = stratified_rows(Y, 50, 0)
+    >>> len(drawn), 7 in drawn
+    (50, True)
+    """
+    n = Y.shape[0]
+    order = np.random.default_rng(seed).permutation(n)
+    columns = sparse.csc_array(Y[order])
+    columns.sort_indices()
+    needed = [columns.indices[a:b][:LEAST_OF_EACH] for a, b in pairwise(columns.indptr)]
+    first = np.unique(np.concatenate(needed))
+    others = np.setdiff1d(np.arange(n), first, assume_unique=True)[: max(rows - len(first), 0)]
+    return np.sort(order[np.concatenate([first, others]).astype(np.intp)])

@@ -1,0 +1,96 @@
+"""Tables out: named columns written as CSV or Parquet, a part of the rows at a time."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+SUFFIXES = (".csv", ".parquet")
+PARQUET = "a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv."
+
+
+class TableWriter:
+    """A CSV (UTF-8) or Parquet file by its suffix, to which rows are added in parts with the same columns.
+
+    Numbers are written in full, so that reading them back gives the same.
+
+    Parameters
+    ----------
+    path : Path
+        A new file.
+
+    Raises
+    ------
+    ValueError
+        The suffix is neither, or pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data.table_writer import TableWriter
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "z.csv")
+    >>> with TableWriter(file) as table:
+    ...     table.add({"id": ["a"], "z0": [0.1]})
+    ...     table.add({"id": ["b"], "z0": [0.2]})
+    >>> file.read_bytes()
+    b'id,z0\\na,0.1\\nb,0.2\\n'
+    """
+
+    def __init__(self, path: Path) -> None:
+        if path.suffix.lower() not in SUFFIXES:
+            raise ValueError(f"{str(path)!r} must end in one of {', '.join(SUFFIXES)}.")
+        self._file: Any = _ParquetTable(path) if path.suffix.lower() == ".parquet" else _CsvTable(path)
+
+    def add(self, columns: Mapping[str, Any]) -> None:
+        """Add rows: a 1-D array or list for each column, all of one length."""
+        self._file.add(columns)
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+
+class _CsvTable:
+    def __init__(self, path: Path) -> None:
+        self._stream = open(path, "x", encoding="utf-8", newline="")
+        self._writer, self._begun = csv.writer(self._stream, lineterminator="\n"), False
+
+    def add(self, columns: Mapping[str, Any]) -> None:
+        if not self._begun:
+            self._writer.writerow(columns)
+            self._begun = True
+        cells = (getattr(values, "tolist", lambda v=values: v)() for values in columns.values())
+        self._writer.writerows(zip(*cells, strict=True))
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _ParquetTable:
+    """A row group for each part."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError as error:
+            raise ValueError(PARQUET) from error
+        self._path, self._writer = path, None
+
+    def add(self, columns: Mapping[str, Any]) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = None if self._writer is None else self._writer.schema
+        table = pa.table({name: pa.array(values) for name, values in columns.items()})
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self._path, table.schema)
+        self._writer.write_table(table if schema is None else table.cast(schema))
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()

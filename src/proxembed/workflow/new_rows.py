@@ -1,0 +1,182 @@
+"""New rows through a saved model: a file in, a table or arrays out; part by part where the file exceeds the memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from proxembed.data import read_rows, row_parts, size_of
+from proxembed.data.readers.reader import width
+from proxembed.data.table_writer import TableWriter
+from proxembed.execute.executor import Progress, silent
+from proxembed.persist import load, load_source, staged
+
+from .run_folder import npz_bytes
+
+COPIES = 6  # of a part of the rows that a transform holds: as read, checked, scaled, and what methods make of it
+LEAST_ROWS = 256
+SUFFIXES = (".npz", ".csv", ".parquet")
+Columns = tuple[Mapping[str, Any], Mapping[str, Any]]
+
+
+def through_model(
+    model: Path,
+    file: Path,
+    out: Path,
+    columns_of: Callable[[Any, Any, dict[str, Any]], Columns],
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> dict[str, int]:
+    """Write what a saved model makes of the rows of a file, in their order, with their ids first.
+
+    Parameters
+    ----------
+    model : Path
+        A saved model that tells how its training rows were read.
+    file : Path
+        New rows, in any format.
+    out : Path
+        .csv, .parquet or .npz; it is written under another name, then renamed.
+    columns_of : callable
+        Of the model, the features of some rows and the source of the model: named columns for a table, and named arrays
+        for .npz, of which those without a row per row (names) are taken from the first part.
+    memory : int, optional
+        Bytes that may be used: rows that need more are read, embedded and written part by part. None: half of the
+        memory that is free.
+    progress : callable
+
+    Returns
+    -------
+    dict
+        Numbers of ``rows`` and ``columns``.
+
+    Raises
+    ------
+    ValueError
+        The model does not tell how its rows were read, or the file does not fit it.
+    """
+    fitted, source = load(model), load_source(model)
+    if source is None:
+        raise ValueError(
+            f"{model} does not tell how its training rows were read; save it with source=source_of(dataset) "
+            "(proxembed.model), or load it in Python with proxembed.persist.load."
+        )
+    rows, total = part_rows(file, source, free_memory() // 2 if memory is None else memory)
+    parts = iter([read_rows(file, source)]) if rows is None else row_parts(file, source, rows)
+    started, done, columns = time.perf_counter(), 0, {}
+    with staged(out) as place, writer(place) as written:
+        for X, ids in parts:
+            columns, arrays = columns_of(fitted, X, source)
+            written.add(columns, ids, arrays)
+            done += X.shape[0]
+            if rows is not None:
+                progress(done, max(total or 0, done), rate_text(done, total, time.perf_counter() - started))
+    return {"rows": done, "columns": len(columns)}
+
+
+def part_rows(file: Path, source: Mapping[str, Any], memory: float) -> tuple[int | None, int | None]:
+    """Rows of a part that fits into the memory, None where all rows fit; and the number of all rows, if known.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from proxembed.workflow.new_rows import part_rows
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "new.npy")
+    >>> np.save(file, np.ones((5000, 3)))
+    >>> part_rows(file, {"n_features": 3}, 1e9), part_rows(file, {"n_features": 3}, 1e5)
+    ((None, 5000), (694, 5000))
+    """
+    size, total = size_of(file)
+    if COPIES * size <= memory:
+        return None, total
+    d = width(dict(source)) or size // (8 * total if total else size)
+    return max(LEAST_ROWS, int(memory / (8 * COPIES * max(d, 1)))), total
+
+
+def free_memory() -> int:
+    """Bytes of memory that are free, of the machine or of what its container may use.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.new_rows import free_memory
+    >>> free_memory() > 1 << 20
+    True
+    """
+    from proxembed.data.unpacking import memory_limit
+
+    known = Path("/proc/meminfo")
+    lines = known.read_text().splitlines() if known.is_file() else []
+    free = [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
+    return min([*free, memory_limit()])
+
+
+def rate_text(done: int, total: int | None, seconds: float) -> str:
+    """Rows so far, rows per second, and the time left where it can be told.
+
+    Examples
+    --------
+    >>> from proxembed.workflow.new_rows import rate_text
+    >>> rate_text(30_000, 90_000, 2.0), rate_text(10, None, 0.1)
+    ('rows, 30,000: 15,000 per second, 4 s left', 'rows, 10: 100 per second')
+    """
+    rate = done / max(seconds, 1e-9)
+    left = "" if total is None else f", {max(total - done, 0) / rate:.0f} s left"
+    return f"rows, {done:,}: {rate:,.0f} per second{left}"
+
+
+class _Arrays:
+    """Arrays of all parts, in memory until the end; lists, such as the names of labels, are the same in each part."""
+
+    def __init__(self) -> None:
+        self._parts: list[Mapping[str, Any]] = []
+        self._ids: list[str] = []
+
+    def add(self, columns: Mapping[str, Any], ids: tuple[str, ...] | None, arrays: Mapping[str, Any]) -> None:
+        self._parts.append(arrays)
+        self._ids += ids or ()
+
+    def stacked(self) -> dict[str, Any]:
+        found = {
+            name: values if isinstance(values, list) else np.concatenate([part[name] for part in self._parts])
+            for name, values in self._parts[0].items()
+        }
+        return found | ({"ids": self._ids} if self._ids else {})
+
+
+class _Table:
+    def __init__(self, table: TableWriter) -> None:
+        self._table = table
+
+    def add(self, columns: Mapping[str, Any], ids: tuple[str, ...] | None, arrays: Mapping[str, Any]) -> None:
+        named = {} if ids is None else {("id" if "id" not in columns else "row id"): list(ids)}
+        self._table.add({**named, **columns})
+
+
+@contextmanager
+def writer(path: Path) -> Iterator[_Arrays | _Table]:
+    """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from proxembed.workflow.new_rows import writer
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "z.npz")
+    >>> with writer(file) as written:
+    ...     written.add({"z0": [1.0]}, ("a",), {"Z": np.ones((1, 1))})
+    >>> np.load(file)["ids"].tolist()
+    ['a']
+    """
+    if path.suffix.lower() == ".npz":
+        gathered = _Arrays()
+        yield gathered
+        path.write_bytes(npz_bytes(gathered.stacked()))
+    else:
+        with TableWriter(path) as table:
+            yield _Table(table)

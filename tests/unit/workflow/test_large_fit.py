@@ -1,0 +1,161 @@
+"""Tables that exceed the memory: the embedding is that of all rows, scaling and read-out those of a sample."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from proxembed import FDA, LPP, OPLS
+from proxembed.cli import app
+from proxembed.data import Columns, DataError
+from proxembed.data.large_table import LargeTable, stratified_rows
+from proxembed.data.table_writer import TableWriter
+from proxembed.persist import load
+from proxembed.workflow.large_fit import large_fit
+from unit.cli.model_files import program, refused
+
+N, NAMES = 4000, ("sea", "sky")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 5)) + [0, 10, 0, 0, 0]
+Y = (X[:, :2] + rng.normal(size=(N, 2)) > [0.5, 11]).astype(int)
+CLASSES = np.array(["low", "mid", "high"])[np.digitize(X[:, 0] + 0.5 * rng.normal(size=N), [-1, 1])]
+
+
+def written(path, labels: dict, kind=None):
+    columns = {"row": [f"r{i}" for i in range(N)], **{f"x{j}": X[:, j] for j in range(5)}, **labels}
+    with TableWriter(path) as table:
+        for first in range(0, N, 1500):
+            own = slice(first, first + 1500)
+            table.add(
+                {name: values[own] for name, values in columns.items()} | ({} if kind is None else {"kind": kind[own]})
+            )
+    return path
+
+
+INDICATOR = {"sea": Y[:, 0], "sky": Y[:, 1]}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_embedding_is_that_of_all_rows_and_the_sample_is_what_memory_holds(tmp_path, suffix):
+    file = written(tmp_path / f"t{suffix}", INDICATOR)
+    large = large_fit(file, Columns(labels=NAMES, id="row"), memory=120_000)
+    drawn = large.sample.X.shape[0]
+    assert large.table.n == N and 256 <= drawn < N / 4
+    model = large.fit(OPLS(ridge=0.1), "none")
+    whole = OPLS(ridge=0.1).fit(X, Y)
+    np.testing.assert_allclose(model["embedding"].eigenvalues_, whole.eigenvalues_, rtol=1e-8)
+    np.testing.assert_allclose(np.abs(model.transform(X[:50])), np.abs(whole.transform(X[:50])), rtol=1e-6, atol=1e-8)
+    assert (model.predict(X) == Y).mean() > 0.75 and model.label_names_ == NAMES
+    assert set(large.sample.ids) <= {f"r{i}" for i in range(N)} and large.sample.name == "t"
+
+
+def test_classes_and_tables_with_categories(tmp_path):
+    kind = rng.choice(["a", "b"], size=N)
+    file = written(tmp_path / "t.parquet", {"class": CLASSES}, kind)
+    large = large_fit(file, Columns(labels=("class",), id="row"), memory=400_000, sample=600)
+    assert large.sample.X.shape[0] == 600
+    model = large.fit(FDA())
+    data = large.sample
+    assert model["embedding"].n_components_ == 2
+    assert (model.predict(data.X) == np.array(data.label_names)[data.Y.tocsr().indices]).mean() > 0.6
+
+
+def test_unknown_labels_are_left_out_as_in_memory(tmp_path):
+    cells = [["", "0", "1"][1 + y] for y in Y[:, 1]]
+    cells[5] = cells[3000] = ""
+    file = written(tmp_path / "t.csv", {"sea": Y[:, 0], "sky": cells})
+    large = large_fit(file, Columns(labels=NAMES, id="row"), memory=120_000)
+    known = np.array([cell != "" for cell in cells])
+    with pytest.warns(UserWarning, match="2"):
+        model = large.fit(OPLS(ridge=0.1), "none")
+    whole = OPLS(ridge=0.1).fit(X[known], Y[known])
+    np.testing.assert_allclose(model["embedding"].eigenvalues_, whole.eigenvalues_, rtol=1e-8)
+
+
+def test_a_method_that_links_rows_is_refused_in_words(tmp_path):
+    large = large_fit(written(tmp_path / "t.csv", INDICATOR), Columns(labels=NAMES, id="row"), memory=120_000)
+    with pytest.raises(ValueError, match="LPP cannot be fitted on blocks"):
+        large.fit(LPP())
+
+
+def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):
+    file, out = written(tmp_path / "t.parquet", INDICATOR), tmp_path / "m.skops"
+    words = ["fit", file, "--labels", "sea,sky", "--id", "row", "--memory", "120 kB", "-o", out, "--json"]
+    done = program(*words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    facts = json.loads(done.stdout)
+    assert facts["rows"] == N and facts["sample"] < N / 4
+    assert f"4,000 rows are read by parts; a sample of {facts['sample']:,} stands for them" in done.stderr
+    assert "are a sample of 4,000: the embedding is fitted on all of them" in (tmp_path / "m.md").read_text()
+    assert load(out).transform(X[:3]).shape == (3, 2)
+    assert program("predict", out, file, "-o", tmp_path / "y.csv", "--memory", "100kB").exit_code == 0
+    with open(tmp_path / "y.csv", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["id"] for row in rows] == [f"r{i}" for i in range(N)]
+    assert np.mean([int(row["sea"]) == y for row, y in zip(rows, Y[:, 0], strict=True)]) > 0.75
+    shown = program(*words[:-1])
+    assert f"4,000 rows (scaling and read-out of {facts['sample']:,}), 5 features, 2 labels" in shown.stdout
+
+
+def test_what_cannot_be_read_by_parts_is_told(tmp_path):
+    np.savez(tmp_path / "t.npz", X=X, Y=Y)
+    assert large_fit(tmp_path / "t.npz", Columns(), memory=1) is None, "read as a whole, as ever"
+    with pytest.raises(DataError, match="only tables are read in parts"):
+        LargeTable(tmp_path / "t.npz", Columns())
+    file = written(tmp_path / "t.csv", INDICATOR)
+    refused(program("fit", file, "--labels", "tree", "--memory", "1kB", "-o", tmp_path / "m.skops"), "tree")
+
+
+def test_a_sample_shows_rare_labels_and_follows_the_seed():
+    import scipy.sparse as sp
+
+    columns = np.zeros((N, 3), dtype=np.uint8)
+    columns[[7, 1234, 3999], 0] = columns[: N // 2, 1] = columns[100:150, 2] = 1
+    rows = stratified_rows(sp.csr_array(columns), 200, 1)
+    assert len(rows) == 200 and np.array_equal(rows, np.unique(rows)) and {7, 1234, 3999} <= set(rows.tolist())
+    assert columns[rows, 2].sum() >= 20 and 0.3 < columns[rows, 1].mean() < 0.7
+    assert np.array_equal(rows, stratified_rows(sp.csr_array(columns), 200, 1))
+    assert not np.array_equal(rows, stratified_rows(sp.csr_array(columns), 200, 2))
+    assert len(stratified_rows(sp.csr_array(columns), 5, 0)) == 43, "three, twenty and twenty, more than asked"
+
+
+def searched(folder, method):
+    """The folder of a search of a large table for one method, and its record."""
+    file, out = written(folder / "t.parquet", INDICATOR), folder / "out"
+    words = ["--labels", "sea,sky", "--id", "row", "--memory", "200 kB", "--folds", "2", "--shuffles", "0", "-k", "2"]
+    words += ["--max-trials", "1", "--max-work", "60", "-m", method, "-o", out]
+    done = CliRunner().invoke(app, list(map(str, ["search", file, *words])))
+    assert done.exit_code == 0, (done.output, done.exception)
+    return out, json.loads((out / "results.json").read_text())
+
+
+def test_a_search_works_on_the_sample_and_saves_the_fit_on_all_rows(tmp_path):
+    out, record = searched(tmp_path, "opls")
+    assert record["search"]["fitted_on"] == {"rows": N, "all": True} and record["summary"]["dataset"]["n"] < N / 4
+    assert "4,000 rows are read by parts; a sample of" in (out / "index.html").read_text()
+    assert "are a sample of 4,000" in (out / "model.md").read_text()
+    model = load(out / "model.skops")
+    scaled = model["scaling"].transform(X)
+    whole = OPLS(n_components=2).fit(scaled, Y)
+    np.testing.assert_allclose(model["embedding"].eigenvalues_, whole.eigenvalues_, rtol=1e-6)
+
+
+def test_a_choice_that_cannot_be_fitted_by_parts_is_fitted_on_the_sample(tmp_path):
+    out, record = searched(tmp_path, "lpp")
+    assert not record["search"]["fitted_on"]["all"] and record["search"]["fitted_on"]["rows"] < N / 4
+    cuts = record["search"]["budget"]["cuts"]
+    assert any("on all 4,000 rows, it is on the sample: LPP cannot" in cut for cut in cuts)
+    assert "fitted on all of them" not in (out / "model.md").read_text()
+
+
+def test_without_names_a_search_tries_what_can_be_fitted_by_parts():
+    from proxembed.cli.search import of_large
+    from proxembed.workflow.options import SearchOptions
+
+    found = of_large(SearchOptions()).methods
+    assert found[:2] == ("opls", "kernelized") and {"mddm", "fda", "mope"} <= set(found)
+    assert not {"lpp", "forestleaves", "views", "pca", "mesd", "bsml"} & set(found)
+    assert of_large(SearchOptions(methods="lpp")).methods == ("lpp",)
+    assert of_large(SearchOptions(engine="defc", max_work=None)).methods is None
