@@ -198,7 +198,7 @@ class LabelMatrix:
     @property
     def gram(self) -> np.ndarray:
         """Y'Y, c x c."""
-        return self._shared_under(None)
+        return self._shared_under(None)[0]
 
     @property
     def shares(self) -> np.ndarray:
@@ -207,7 +207,7 @@ class LabelMatrix:
         >>> LabelMatrix.of([[1, 0], [1, 1]]).shares.tolist()
         [1.5, 0.5]
         """
-        return np.asarray(self.Y.T @ np.divide(1.0, self.m, out=np.zeros(len(self.m)), where=self.m > 0)).ravel()
+        return np.asarray(self.Y.T @ self._parts).ravel()
 
     @property
     def shared(self) -> np.ndarray:
@@ -216,19 +216,38 @@ class LabelMatrix:
         >>> LabelMatrix.of([[1, 0], [1, 1]]).shared.tolist()
         [[1.5, 0.5], [0.5, 0.5]]
         """
-        return self._shared_under(np.divide(1.0, self.m, out=np.zeros(len(self.m)), where=self.m > 0))
+        return self._shared_under(self._parts)[0]
 
-    def _shared_under(self, w: np.ndarray | None) -> np.ndarray:
-        """Y'diag(w)Y for weights w >= 0 (None: ones); by dense blocks where rows have many labels."""
+    @property
+    def gram_and_shared(self) -> tuple[np.ndarray, np.ndarray]:
+        """``gram`` and ``shared``, in one pass over the rows.
+
+        >>> [part.tolist() for part in LabelMatrix.of([[1, 0], [1, 1]]).gram_and_shared]
+        [[[2.0, 1.0], [1.0, 1.0]], [[1.5, 0.5], [0.5, 0.5]]]
+        """
+        if self.several == 0:
+            gram = self.gram
+            return gram, gram.copy()
+        gram, shared = self._shared_under(None, self._parts)
+        return gram, shared
+
+    @property
+    def _parts(self) -> np.ndarray:
+        """The part of a row that each of its labels gets, 0 for rows without a label."""
+        return np.divide(1.0, self.m, out=np.zeros(len(self.m)), where=self.m > 0)
+
+    def _shared_under(self, *weights: np.ndarray | None) -> list[np.ndarray]:
+        """Y'diag(w)Y for each of some weights w >= 0 (None: ones); by dense blocks where rows have many labels."""
         n, pairs = self.Y.shape[0], float(self.m @ self.m)  # pairs: products of stored entries
         if n * self.c**2 > DENSE_PRODUCTS * pairs:
-            return (self.Y.T @ (self.Y if w is None else sparse.diags_array(w) @ self.Y)).toarray()
-        step, total = block_rows(self.c, DENSE_BYTES), np.zeros((self.c, self.c))
+            return [(self.Y.T @ (self.Y if w is None else sparse.diags_array(w) @ self.Y)).toarray() for w in weights]
+        step, totals = block_rows(self.c, DENSE_BYTES), [np.zeros((self.c, self.c)) for _ in weights]
         Y = self.Y if n <= step else self.Y.tocsr()
         for start in range(0, n, step):
             rows = (Y if n <= step else Y[start : start + step]).toarray()
-            total += (rows if w is None else rows * w[start : start + step, None]).T @ rows
-        return symmetric_from_lower(total)
+            for w, total in zip(weights, totals, strict=True):
+                total += (rows if w is None else rows * w[start : start + step, None]).T @ rows
+        return [symmetric_from_lower(total) for total in totals]
 
     def set_counts(self) -> np.ndarray:
         """Rows of each label set, in the order of ``groups``."""

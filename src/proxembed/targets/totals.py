@@ -50,7 +50,7 @@ class LabelTotals:
             form = ONES
         several, none = np.count_nonzero(labels.m > 1), np.count_nonzero(labels.m == 0)
         counted = _counted(labels.Y) if sets else None
-        return cls(labels.classes_, form, labels.n, labels.gram, labels.shared, int(several), int(none), counted)
+        return cls(labels.classes_, form, labels.n, *labels.gram_and_shared, int(several), int(none), counted)
 
     @property
     def nk(self) -> np.ndarray:

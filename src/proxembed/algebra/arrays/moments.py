@@ -21,6 +21,7 @@ from .parallel import in_order, one_thread
 
 TILE_BYTES = 4 << 20
 SUMS_BYTES = 512 << 20  # of tiles and their sums that threads may hold at a time
+FACTOR_BYTES = 16 << 20  # of the rows of a block that are made dense at once
 Weights = Sequence[np.ndarray | None]
 ARRAYS = (
     "origin",
@@ -118,7 +119,7 @@ class Moments:
 
     def _update(self, X, weights: Weights, factors: Sequence[Any], precision: str) -> None:
         self._share(weights)
-        factors = [sparse.csr_array(F) if sparse.issparse(F) else F for F in factors]
+        factors = [_by_rows(F) for F in factors]
         if sparse.issparse(X):
             self._update_sparse(sparse.csr_array(X, dtype=np.float64), weights, factors)
             return
@@ -276,6 +277,13 @@ class Moments:
             twin.inner = np.zeros((p, p))
             twin.inner[np.ix_(columns, columns)] = self.inner
         return twin
+
+
+def _by_rows(F: Any) -> Any:
+    """A factor of which rows are taken: sparse ones as an array where that is small, else in CSR."""
+    if not sparse.issparse(F):
+        return F
+    return F.toarray() if 8 * F.shape[0] * F.shape[1] <= FACTOR_BYTES else sparse.csr_array(F)
 
 
 def _stacked(factors: Sequence[Any], part: slice, rows: int) -> np.ndarray:
