@@ -1,8 +1,8 @@
 """Does `proxembed search` choose well? Regret of its choice on three splits of each set, for a goal.
 
-``choices.py run`` appends one line per set, split and goal to search/choices.jsonl, those that are there are kept, and
-writes search/choices.md. A quarter of the rows is held out by the seed of the split; the budget is counted work, so
-that load does not count. ``choices.py page`` writes the page alone.
+``choices.py run`` appends one line per set, split and goal to search/choices.jsonl, and one with all rivals of the set
+and split; those that are there are kept. It writes search/choices.md. A quarter of the rows is held out by the seed of
+the split; the budget is counted work, so that load does not count. ``choices.py page`` writes the page alone.
 """
 
 import argparse
@@ -24,6 +24,7 @@ FOLDER = Path(__file__).parent / "search"
 LINES, PAGE = FOLDER / "choices.jsonl", FOLDER / "choices.md"
 SETS = "emotions birds enron scene yeast dna satimage corel5k reuters tmc2007-500".split()
 GOALS = {"predict": "macro average precision (ridge)", "neighbours": "Jaccard@10 (cosine kNN)"}
+RIVALS = "rivals"  # in place of a goal: what all rivals have
 LEVEL = 0.01  # a gain below this is level
 HEAD = """# How well `proxembed search` chooses
 
@@ -32,8 +33,8 @@ many seconds of one core), one search per goal. An arm is a family that the sear
 rows, at its own best size there, or a rival. *Choice*: mean over the splits of what the search chose, on the held-out
 rows; *best arm*: the arm of the best mean, among those that every split has; *regret*: the best arm less the choice,
 with the 95 % interval of the mean over several splits; *best rival*: its mean, and the gain of the choice over it. The
-strategy `auto` starts without the winners that the portfolio has of the set at hand. A run whose budget does not last
-leaves rivals out (forests, label lookup, gradient boosting); they are missing here, too.
+strategy `auto` starts without the winners that the portfolio has of the set at hand. Rivals that a run of this budget
+leaves out (forests, label lookup, gradient boosting) are compared beside it, without a bound on their work.
 """
 
 
@@ -48,7 +49,14 @@ def run_cell(folder: Path, name: str, split: int, goal: str, work: float) -> dic
     found = proxembed.search(data, goal=goal, max_work=work, max_seconds=None, seed=split)
     summary, measure = found.record["summary"], GOALS[goal]
     chosen = summary.get("saved") or {key: summary["verdict"]["goals"][goal][key] for key in ("arm", "k")}
-    arms = [
+    cell = {"set": name, "split": split, "goal": goal, "work": work, "rows": len(parts.train)}
+    trials = len(found.record["search"]["trials"])
+    return cell | {"trials": trials, "chosen": chosen, "arms": arms_of(summary, measure)}
+
+
+def arms_of(summary: dict, measure: str) -> list[dict]:
+    """The entries of a leaderboard that have a measure: its mean over the folds and its value on the held-out rows."""
+    return [
         {
             **{key: entry[key] for key in ("arm", "k", "rival")},
             "folds": entry["scores"][measure]["mean"],
@@ -57,8 +65,15 @@ def run_cell(folder: Path, name: str, split: int, goal: str, work: float) -> dic
         for entry in summary["leaderboard"]
         if measure in entry["scores"]
     ]
-    cell = {"set": name, "split": split, "goal": goal, "work": work, "rows": len(parts.train)}
-    return cell | {"trials": len(found.record["search"]["trials"]), "chosen": chosen, "arms": arms}
+
+
+def run_rivals(folder: Path, name: str, split: int) -> dict:
+    """All rivals of one set and split, beside OPLS."""
+    data = replace(read(folder / f"{name}.npz"), train_idx=None, test_idx=None)
+    data, parts = with_test_rows(data, split)
+    found = proxembed.compare(data, methods="opls", folds=3, standard_split=True, seed=split)
+    arms = {goal: [arm for arm in arms_of(found.record["summary"], m) if arm["rival"]] for goal, m in GOALS.items()}
+    return {"set": name, "split": split, "goal": RIVALS, "rows": len(parts.train), "arms": arms}
 
 
 def best_sizes(cell: dict) -> dict[str, dict]:
@@ -108,6 +123,7 @@ def _interval(gaps: np.ndarray) -> tuple[float, float]:
 
 def page(cells: list[dict]) -> str:
     """The page: one table per goal, and what holds on all sets."""
+    cells = with_rivals(cells)
     splits = len({cell["split"] for cell in cells})
     text = HEAD.format(splits=splits, work=max(cell["work"] for cell in cells))
     for goal, measure in GOALS.items():
@@ -133,6 +149,18 @@ def page(cells: list[dict]) -> str:
     return text
 
 
+def with_rivals(cells: list[dict]) -> list[dict]:
+    """The searches, each with the rivals that its budget left out."""
+    rivals = {(cell["set"], cell["split"]): cell["arms"] for cell in cells if cell["goal"] == RIVALS}
+    found = []
+    for cell in cells:
+        if cell["goal"] in GOALS:
+            own = {arm["arm"] for arm in cell["arms"]}
+            further = rivals.get((cell["set"], cell["split"]), {}).get(cell["goal"], [])
+            found.append(cell | {"arms": cell["arms"] + [arm for arm in further if arm["arm"] not in own]})
+    return found
+
+
 def known_cells() -> list[dict]:
     return [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
 
@@ -148,12 +176,18 @@ def main() -> None:
     if options.do == "run":
         folder = Path(os.environ.get("PROXEMBED_DATA", "../shared/data"))
         done = {(cell["set"], cell["split"], cell["goal"]) for cell in known_cells()}
-        cells = [(s, i, g) for i in range(options.splits) for s in options.sets.split(",") for g in GOALS]
-        tasks = (delayed(run_cell)(folder, *cell, options.work) for cell in cells if cell not in done)
+        wanted = [(s, i, g) for i in range(options.splits) for s in options.sets.split(",") for g in (*GOALS, RIVALS)]
+        tasks = (
+            delayed(run_rivals)(folder, name, split)
+            if goal == RIVALS
+            else delayed(run_cell)(folder, name, split, goal, options.work)
+            for name, split, goal in wanted
+            if (name, split, goal) not in done
+        )
         for cell in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(tasks):
             with LINES.open("a") as lines:
                 lines.write(json.dumps(cell) + "\n")
-            print(cell["set"], cell["split"], cell["goal"], cell["chosen"], choice_value(cell), flush=True)
+            print(cell["set"], cell["split"], cell["goal"], cell.get("chosen", ""), flush=True)
     PAGE.write_text(page(known_cells()))
 
 
