@@ -123,7 +123,8 @@ def page(found: list[dict], quick: bool) -> str:
     return (
         f"# Fits on blocks: growth to 10^8 rows\n\n{__doc__.split('Writes')[0].strip()}\n\n"
         f"Measured at {sizes}. *CPU hours*, *GB read*, *GB sent* and *workers* are forecasts of {AIM:,} rows; "
-        f"*workers* are of one thread each: so many end within {PATIENCE / 60:.0f} minutes if nothing else bounds them.\n\n"
+        f"*workers* are of one thread each: so many end within {PATIENCE / 60:.0f} minutes if nothing else bounds them."
+        "\n\n"
         f"{text}\n\nMade by `python bench/large_growth.py`, Python {platform.python_version()}; every number is in "
         "`growth.csv`.\n"
     )

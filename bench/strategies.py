@@ -97,9 +97,8 @@ def page(lines: list[dict], rows: int) -> str:
         f"# Strategies of search at equal budgets\n\n`bench/strategies.py`: {rows} training rows of {sets}, the choice "
         "of each strategy scored on the test rows (macro average precision). A unit of work is about a second of one "
         "core. *Gain*: over halving, with its standard error over sets and seeds.\n\n"
-        "![Means of the strategies](strategies.png)\n\n| work | runs | strategy | mean | gain | standard error |\n"
-        + "|---" * 6
-        + "|\n"
+        "![Means of the strategies](strategies.png)\n\n"
+        "| work | runs | strategy | mean | gain | standard error |\n" + "|---" * 6 + "|\n"
     )
     for work, values in budgets.items():
         for name, own in values.items():
