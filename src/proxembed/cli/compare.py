@@ -28,7 +28,7 @@ from .terminal import head, print_json, print_summary, progress_bar
 
 
 def compare(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME; see `proxembed data`."),
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,
     id: str = ID,

@@ -25,7 +25,8 @@ from .terminal import command, print_json
 
 def data(
     file: str = typer.Argument(
-        metavar="DATA", help="A labelled file: CSV, Parquet, .npz, .npy, svmlight, ARFF; or openml:NAME."
+        metavar="DATA",
+        help="A labelled file: CSV, Parquet (or a folder of it), .npz, .npy, svmlight, ARFF; or openml:NAME.",
     ),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,

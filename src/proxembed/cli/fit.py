@@ -49,7 +49,7 @@ def setting(text: str) -> tuple[str, object]:
 
 
 def fit(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
     method: str = typer.Option("opls", "--method", "-m", help="A method or model that `proxembed methods` lists."),
     size: int = typer.Option(None, "-k", help="Number of components; without it the method's own.", min=1),
     settings: list[str] = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),

@@ -23,7 +23,7 @@ from .terminal import command, notes, print_json, progress_bar
 
 
 def map(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
     method: str = typer.Option(None, "--method", "-m", help="What is laid out; without it Kernelized(OPLS)."),
     layout: str = typer.Option("auto", "--layout", help="opentsne, umap, sklearn, or auto: the first installed."),
     labels: list[str] = LABELS,

@@ -7,12 +7,14 @@ import typer
 from .options import MEMORY, memory_bytes
 from .refusal import refusals
 from .terminal import notes, progress_bar
-from .transform import plain_stem, report, table_path
+from .transform import report, table_path
 
 
 def predict(
     model: Path = typer.Argument(metavar="MODEL", help="A .skops file of `fit` or `search`."),
-    file: Path = typer.Argument(metavar="NEW", help="Rows with the features of the training file; labels not needed."),
+    file: Path = typer.Argument(
+        metavar="NEW", help="Rows with the features of the training file, without labels; or a folder."
+    ),
     out: Path = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-labels.csv."),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label, not the decision."),
     memory: str = MEMORY,
@@ -20,9 +22,10 @@ def predict(
 ) -> None:
     """Predict the labels of the rows of a file: 0 or 1 a label, or the class where each row has one."""
     with refusals():
+        from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
 
-        target, most = table_path(out or Path(f"{plain_stem(file)}-labels.csv"), [model, file]), memory_bytes(memory)
+        target, most = table_path(out or Path(f"{stem(file)}-labels.csv"), [model, file]), memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
             done = through_model(model, file, target, lambda *given: decisions(*given, model, scores), most, progress)
         report({**done, "written": str(target)}, json_output)

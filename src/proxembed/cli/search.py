@@ -32,7 +32,7 @@ from .terminal import head, notes, print_json, print_summary, progress_bar
 
 
 def search(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, or openml:NAME."),
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,
     id: str = ID,

@@ -13,16 +13,19 @@ SUFFIXES = (".npz", ".csv", ".parquet")
 
 def transform(
     model: Path = typer.Argument(metavar="MODEL", help="A .skops file of `fit` or `search`."),
-    file: Path = typer.Argument(metavar="NEW", help="Rows with the features of the training file; labels not needed."),
+    file: Path = typer.Argument(
+        metavar="NEW", help="Rows with the features of the training file, without labels; or a folder."
+    ),
     out: Path = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-embedding.npz."),
     memory: str = MEMORY,
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """Embed the rows of a file with a saved model."""
     with refusals():
+        from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
 
-        target, most = table_path(out or Path(f"{plain_stem(file)}-embedding.npz"), [model, file]), memory_bytes(memory)
+        target, most = table_path(out or Path(f"{stem(file)}-embedding.npz"), [model, file]), memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
             done = through_model(model, file, target, lambda fitted, X, _: embedded(fitted, X, model), most, progress)
         report({"rows": done["rows"], "components": done["columns"], "written": str(target)}, json_output)
@@ -43,19 +46,6 @@ def embedded(fitted, X, path: Path) -> tuple[dict, dict]:
     return {f"z{j}": Z[:, j] for j in range(Z.shape[1])}, {"Z": Z}
 
 
-def plain_stem(file: Path) -> str:
-    """The file's name without its suffixes for format and compression.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.cli.transform import plain_stem
-    >>> plain_stem(Path("folder/new.arff.gz"))
-    'new'
-    """
-    return Path(file.name.removesuffix(".gz")).stem
-
-
 def table_path(path: Path, inputs: list[Path]) -> Path:
     """The path of a table that can be written and is none of the files read; checked before the work."""
     from proxembed.persist import check_writable
@@ -65,6 +55,8 @@ def table_path(path: Path, inputs: list[Path]) -> Path:
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
             raise ValueError(f"-o {str(path)!r} is a file that is read; name another one.")
+        if source.is_dir() and source.resolve() in path.resolve().parents:
+            raise ValueError(f"-o {str(path)!r} lies in the folder that is read; name a file beside it.")
     return check_writable(path)
 
 

@@ -17,6 +17,7 @@ from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError
 from proxembed.data.readers import read, row_parts
 from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import Rows
 from proxembed.data.readers.table import Table, labels_alone, stem
 from proxembed.data.readers.table_file import Copy, open_table
@@ -26,7 +27,7 @@ LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as man
 
 
 class LargeTable:
-    """A CSV or Parquet file of which only the labels are in memory.
+    """A CSV or Parquet file, or a folder of Parquet files, of which only the labels are in memory.
 
     Parameters
     ----------
@@ -75,8 +76,10 @@ class LargeTable:
         label."""
         drawn = stratified_rows(self.Y, rows, seed)
         with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder, self.path.name.removesuffix(".gz"))
-            with Copy(open_table(self.path), place) as copy:
+            file = open_table(self.path)
+            name = f"{stem(self.path)}.parquet" if file.typed else self.path.name.removesuffix(".gz")
+            place = Path(folder, name)
+            with Copy(file, place) as copy:
                 copy.take(drawn, BLOCK_ROWS)
             found = read(place, columns=self.columns)
         if found.label_names != self.label_names:
@@ -91,7 +94,7 @@ class LargeTable:
 
 
 def takes(path: Path) -> bool:
-    """Whether a file is a table, by its suffix.
+    """Whether a file is a table, by its suffix, or a folder holds one in Parquet files.
 
     Examples
     --------
@@ -100,7 +103,11 @@ def takes(path: Path) -> bool:
     >>> takes(Path("a.csv.gz")), takes(Path("a.npz"))
     (True, False)
     """
-    return Path(path.name.removesuffix(".gz")).suffix.lower() in Table.suffixes
+    return (
+        bool(parquet_files(path))
+        if path.is_dir()
+        else Path(path.name.removesuffix(".gz")).suffix.lower() in Table.suffixes
+    )
 
 
 def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:

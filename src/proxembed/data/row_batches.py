@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.sources import RowBlocks
 
 LARGE_GROUP = 256 << 20  # bytes of a row group, all of which lie in memory while it is read
@@ -28,7 +29,8 @@ def parquet_blocks(
     Parameters
     ----------
     files : path or list of paths
-        Files or folders; of a folder its *.parquet files in the order of their names.
+        Files or folders; of a folder its .parquet files, and those of subfolders such as ``year=2024``, in the order
+        of their names.
     labels : str or list of str, optional
         One column of classes or of lists of label names, or several columns of 0 and 1; null stands for unknown.
     features : list of str, optional
@@ -104,7 +106,7 @@ def _pyarrow() -> Any:
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
     given = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
-    found = [path for one in given for path in (sorted(one.glob("*.parquet")) if one.is_dir() else [one])]
+    found = [path for one in given for path in (parquet_files(one) if one.is_dir() else [one])]
     missing = [str(path) for path in found if not path.is_file()]
     if missing or not found:
         raise ValueError(

@@ -152,7 +152,7 @@ def large_fit(
     >>> large_fit(file, Columns(labels=("sea",))) is None
     True
     """
-    if not takes(path) or not path.is_file():
+    if not path.exists() or not takes(path):
         return None
     most = free_memory() // 2 if memory is None else memory
     rows, _ = part_rows(path, {}, most)

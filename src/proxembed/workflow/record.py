@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.evaluate.evidence import Evidence
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.results import Results
@@ -28,7 +29,7 @@ BLOCK = 1 << 20
 
 
 def file_hash(path: Path) -> str | None:
-    """The SHA-256 of a data file, read in blocks; None where there is no such file.
+    """The SHA-256 of a data file, or of the Parquet files of a folder; None where there is no such file.
 
     Examples
     --------
@@ -37,12 +38,15 @@ def file_hash(path: Path) -> str | None:
     >>> file_hash(Path("no such file")) is None
     True
     """
-    if not path.is_file():
+    files = parquet_files(path) if path.is_dir() else [path] * path.is_file()
+    if not files:
         return None
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
+    for each in files:
+        digest.update(b"" if each == path else str(each.relative_to(path)).encode())
+        with open(each, "rb") as file:
+            while block := file.read(BLOCK):
+                digest.update(block)
     return f"sha256:{digest.hexdigest()}"
 
 

@@ -199,5 +199,5 @@ def test_rows_carry_ids_groups_and_times_through_take():
 
 def test_a_folder_in_place_of_new_rows_is_told(tmp_path):
     _, source = source_of(tmp_path, id="doc")
-    with pytest.raises(DataError, match="this is a folder; name one file in it"):
+    with pytest.raises(DataError, match="this is a folder without .parquet files; name one file in it"):
         read_rows(tmp_path, source)

@@ -16,9 +16,12 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader, Rows, readers, width
 from proxembed.tables import TableRows
 from proxembed.tables.indices import small_indices
+
+OF_FOLDER = "name one file in it"
 
 __all__ = ["READERS", "Reader", "import_formats", "read", "read_rows", "row_parts", "size_of"]
 
@@ -37,8 +40,9 @@ def read(
 ) -> Dataset:
     """Read a labelled file: CSV, Parquet, npz, npy, svmlight, or dense or sparse Mulan/MEKA ARFF, by its suffix.
 
-    Only the file named is read. To read a training file and its test file as one data set with the standard split
-    in `train_idx` and `test_idx` (training rows first), give the second as `test`.
+    Only the file named is read; a folder of Parquet files is read as one table, the files in the order of their names,
+    and its subfolders such as ``year=2024`` give a column each. To read a training file and its test file as one data
+    set with the standard split in `train_idx` and `test_idx` (training rows first), give the second as `test`.
 
     In a table, every column that `columns` does not name for another purpose is a feature. Numbers and vectors (lists
     in Parquet, ``[0.5, 1.25]`` in CSV) give a matrix. A table with empty cells, categories, dates, texts, truth values,
@@ -51,7 +55,7 @@ def read(
     ----------
     path : str or Path
         ``NAME.csv``, ``NAME.parquet``, ``NAME.npz``, ``NAME.npy``, ``NAME.arff`` or ``NAME.svm`` (also .tsv, .tab, .pq,
-        .svmlight, .libsvm, .txt, .scale, .t, .tr, .val); the formats of text also with ``.gz``.
+        .svmlight, .libsvm, .txt, .scale, .t, .tr, .val); the formats of text also with ``.gz``. Or a folder.
     labels : str, Path or sequence of str, optional
         Table: the same as ``columns.labels``. ARFF: the Mulan XML file, or the names of the label attributes; None
         looks for ``NAME.xml`` beside the file (NAME also without ``-train`` or ``-test``), then for MEKA's ``-C n`` in
@@ -86,10 +90,10 @@ def read(
     path, columns = Path(path), columns or Columns()
     *most, last = [reader.accepts for reader in readers()]
     accepted = f"accepted are {', '.join(most)} and {last}; text formats each also with .gz"
-    reader = _reader(path, accepted, f"name one file in it; {accepted}")
+    reader = _reader(path, accepted, f"{OF_FOLDER}; {accepted}")
     if test is not None:
         test = Path(test)
-        if _reader(test, accepted, f"name one file in it; {accepted}") is not reader:
+        if _reader(test, accepted, f"{OF_FOLDER}; {accepted}") is not reader:
             raise DataError.at(test, None, f"the format differs from that of {path}", "give two files of one format")
     if columns.fields_set and not reader.takes_columns:
         fields = ", ".join(columns.fields_set)
@@ -193,7 +197,7 @@ def size_of(path: str | Path) -> tuple[int, int | None]:
 
 def _rows_reader(path: Path) -> Reader:
     accepted = ", ".join(suffix for reader in readers() for suffix in reader.suffixes)
-    return _reader(path, f"accepted are {accepted}", "name one file in it")
+    return _reader(path, f"accepted are {accepted}", OF_FOLDER)
 
 
 def _checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
@@ -207,9 +211,14 @@ def _checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
 
 
 def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
-    """The reader of a file by its suffix; `accepted` and `of_folder` are the remedies for another name and a folder."""
+    """The reader of a file by its suffix, or of a folder of Parquet files.
+
+    `accepted` and `of_folder` are the remedies for another name and another folder.
+    """
     if path.is_dir():
-        raise DataError.at(path, None, "this is a folder", of_folder)
+        if not parquet_files(path):
+            raise DataError.at(path, None, "this is a folder without .parquet files", of_folder)
+        return READERS[".parquet"]
     stem = re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)
     reader = READERS.get(Path(stem).suffix.lower())
     if reader is None:

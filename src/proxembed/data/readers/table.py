@@ -16,6 +16,7 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, TableFaults, shorten
 from proxembed.data.readers.cells import MISSING, Cells, name_of, seconds
 from proxembed.data.readers.columns import Columns, Roles, required, resolve
+from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
 from proxembed.data.readers.table_file import TableFile, open_table
@@ -65,7 +66,7 @@ class Table(Reader):
         file = open_table(path)
         if file.rows is None:
             return PACKED * path.stat().st_size, None
-        return 8 * file.rows * len(file.names) if file.typed else path.stat().st_size, file.rows
+        return file.size, file.rows
 
     def source(self, data: Dataset) -> dict[str, Any]:
         return data.source or {}
@@ -294,17 +295,17 @@ def _others(roles: Roles) -> dict[str, Sequence[str]]:
 
 
 def stem(path: Path) -> str:
-    """The name of a file without its suffixes for format and compression.
+    """The name of a file or folder without its suffixes for format and compression.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from proxembed.data.readers.table import stem
-    >>> stem(Path("folder/new.csv.gz"))
-    'new'
+    >>> stem(Path("folder/new.csv.gz")), stem(Path("rows.parquet"))
+    ('new', 'rows')
     """
-    name = re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)
-    return Path(name).stem
+    name = re.sub(r"\.gz$", "", (path if path.name else path.resolve()).name, flags=re.IGNORECASE)
+    return name if path.is_dir() and Path(name).suffix.lower() not in SUFFIXES else Path(name).stem
 
 
 def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:

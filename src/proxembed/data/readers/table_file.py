@@ -6,7 +6,6 @@ A block gives NumPy arrays and plain values: no other reader knows pyarrow.
 from __future__ import annotations
 
 import csv
-import io
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import decode
 from proxembed.data.readers.cells import MISSING, is_number
+from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts
 from proxembed.data.unpacking import most_unpacked, opened, too_large
 
 BLOCK_BYTES = 1 << 21
@@ -36,6 +36,7 @@ class TableFile(Protocol):
     path: Path
     names: tuple[str, ...]
     rows: int | None  # of a file of text about; None where it cannot be told without reading all of it
+    size: int  # bytes that all rows take in memory, about
     typed: bool  # whether the file itself declares what its columns hold
     places: dict[str, str]  # column -> "number", "text", "date", "vector", "sets" or "other"
 
@@ -116,7 +117,7 @@ def open_table(path: Path) -> TableFile:
         raise DataError.at(
             path, None, "CSV and Parquet need pyarrow, which is not installed", "install proxembed[data]"
         ) from error
-    return ParquetFile(path) if path.suffix.lower() in (".parquet", ".pq") else CsvFile(path)
+    return ParquetFile(path) if path.is_dir() or path.suffix.lower() in SUFFIXES else CsvFile(path)
 
 
 class CsvFile:
@@ -160,6 +161,11 @@ class CsvFile:
         with opened(self.path) as stream:
             first = stream.read(BLOCK_BYTES)
         return round(first.count(b"\n") * self.path.stat().st_size / len(first))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.path.stat().st_size
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         import pyarrow as pa
@@ -337,57 +343,42 @@ class Copy:
 
 
 class ParquetFile:
-    """A Parquet file; index columns that pandas wrote are left out unless they are named for a purpose."""
+    """A Parquet file, or a folder of them as one table; index columns that pandas wrote are left out unless they are
+    named for a purpose."""
 
     typed = True
 
     def __init__(self, path: Path) -> None:
-        import pyarrow.parquet
-
         self.path = path
-        with self._told(), opened(path) as stream:
-            self._file = pyarrow.parquet.ParquetFile(io.BytesIO(b"") if _is_empty(stream) else path)
-        schema = self._file.schema_arrow
+        self._parts = ParquetParts(path)
+        schema = self._parts.schema
         self.names = _checked_names(tuple(schema.names), path, None)
-        self.rows: int = self._file.metadata.num_rows
+        self.rows: int = self._parts.rows
         if self.rows == 0:
             raise DataError.at(path, None, "the table has no rows", "check that the file is complete")
         self.places = {name: sort_of(schema.field(name).type) for name in self.names}
         written = (schema.pandas_metadata or {}).get("index_columns", ())
         self.index = tuple(name for name in written if isinstance(name, str))
+        self.size = max(8 * self.rows * len(self.names), self._parts.size)  # the larger where cells hold vectors
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         count, limit = self.rows, most_unpacked()
         if most is None and (size := 8 * count * len(wanted)) > limit:
             raise too_large(self.path, f"{count:,} rows of {len(wanted):,} columns", size, limit)
         rows = max(1, min(most or count, BLOCK_VALUES // max(1, len(wanted))))
-        with self._told():
-            for batch in self._file.iter_batches(batch_size=rows, columns=list(wanted)):
-                yield Block(batch)
+        for batch in self._parts.batches(list(wanted), rows):
+            yield Block(batch)
 
     def batches(self, most: int) -> Iterator[Any]:
         """All rows as pyarrow has them, at most ``most`` at a time."""
-        with self._told():
-            yield from self._file.iter_batches(batch_size=most)
+        return self._parts.batches(self.names, most)
 
     def place(self, row: int) -> str:
-        return f"row {row + 1}"
+        path, place = self._parts.place(row)
+        return f"row {place + 1}" + ("" if path == self.path else f" of {path.relative_to(self.path)}")
 
     def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
         return DataError.at(self.path, None, reason if row is None else f"{self.place(row)}: {reason}", remedy)
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Damage of the file, which shows in many ways, as one error."""
-        import pyarrow as pa
-
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            reason = " ".join(str(error).split()).rstrip(".")
-            raise DataError.at(
-                self.path, None, f"it is no readable Parquet file ({reason})", "fetch or write it again"
-            ) from error
 
 
 def _is_list(kind: Any) -> bool:
@@ -436,10 +427,6 @@ def _place(column: Any) -> str:
         first = next((cell.strip() for cell in column.to_pylist() if cell.strip()), "")
         return "vector" if first.startswith("[") and first.endswith("]") else "text"
     return "text" if sort == "other" else sort
-
-
-def _is_empty(stream: BinaryIO) -> bool:
-    return not stream.read(1)
 
 
 def _separator(line: str) -> str:

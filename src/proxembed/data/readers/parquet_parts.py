@@ -1,0 +1,191 @@
+"""The files of a Parquet table: one file, or those of a folder, which are read as one table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from proxembed.data.errors import DataError, shorten
+from proxembed.data.unpacking import opened
+
+SUFFIXES = (".parquet", ".pq")
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """The Parquet files in a folder, and in its subfolders such as ``year=2024``, in the order of their names.
+
+    Names that begin with _ or . are left out, as Spark and dask mark what is no data.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data.readers.parquet_parts import parquet_files
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("part-1.parquet", "part-0.parquet", "_SUCCESS", "notes.txt"):
+    ...     (folder / name).touch()
+    >>> [file.name for file in parquet_files(folder)]
+    ['part-0.parquet', 'part-1.parquet']
+    """
+    found = []
+    for path in sorted(path for path in folder.iterdir() if not path.name.startswith(("_", "."))):
+        if path.is_dir():
+            found += parquet_files(path) if "=" in path.name else []
+        elif path.suffix.lower() in SUFFIXES:
+            found.append(path)
+    return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of a table, with the bytes that its cells take unpacked and the columns that its folders give."""
+
+    path: Path
+    rows: int
+    size: int
+    keys: dict[str, Any] = field(default_factory=dict)
+
+
+class ParquetParts:
+    """Parquet files as one table: the columns of the first, in the types that hold those of all.
+
+    Of a folder, subfolders such as ``year=2024`` give a column each.
+
+    Parameters
+    ----------
+    path : Path
+        A file or a folder.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    parts : tuple of Part
+
+    Raises
+    ------
+    DataError
+        A file cannot be read, or has other columns than the first one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data.readers.parquet_parts import ParquetParts
+    >>> from proxembed.data.table_writer import TableWriter
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for year in (2023, 2024):
+    ...     (folder / f"year={year}").mkdir()
+    ...     with TableWriter(folder / f"year={year}" / "part-0.parquet") as table:
+    ...         table.add({"hue": [0.5, 0.25]})
+    >>> table = ParquetParts(folder)
+    >>> table.schema.names, table.rows, [batch["year"].to_pylist() for batch in table.batches(["year"], 10)]
+    (['hue', 'year'], 4, [[2023, 2023], [2024, 2024]])
+    """
+
+    def __init__(self, path: Path) -> None:
+        files = parquet_files(path) if path.is_dir() else [path]
+        keys, given = _keys(path, files) if path.is_dir() else ([{}], [])
+        parts, schema = [], None
+        for file, own in zip(files, keys, strict=True):
+            with read_from(file) as found:
+                metadata, columns = found.metadata, found.schema_arrow
+            size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+            parts.append(Part(file, metadata.num_rows, size, own))
+            if schema is None:
+                schema, first = columns, file
+            elif metadata.num_rows:
+                schema = _joint(schema, columns, file, first)
+        for column in given:
+            schema = schema.append(column)
+        self.schema, self.parts = schema, tuple(parts)
+        self._ends = list(accumulate(part.rows for part in parts))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of all files."""
+        return self._ends[-1]
+
+    @property
+    def size(self) -> int:
+        """Bytes that the cells of all files take unpacked."""
+        return sum(part.size for part in self.parts)
+
+    def batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
+        """Batches of at most ``most`` rows with these columns, file after file."""
+        import pyarrow as pa
+
+        schema = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
+        for part in self.parts:
+            with read_from(part.path) as file:
+                own = [name for name in names if name not in part.keys]
+                for batch in file.iter_batches(batch_size=most, columns=own):
+                    yield pa.RecordBatch.from_arrays([_column(batch, part, each) for each in schema], schema=schema)
+
+    def place(self, row: int) -> tuple[Path, int]:
+        """The file in which a row of the table stands, and its number there, both counted from 0."""
+        number = int(np.searchsorted(self._ends, row, side="right"))
+        return self.parts[number].path, row - (self._ends[number] - self.parts[number].rows)
+
+
+@contextmanager
+def read_from(path: Path) -> Iterator[Any]:
+    """An open Parquet file; damage, which shows in many ways, as one error."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with opened(path) as stream:
+            source = path if stream.read(1) else io.BytesIO(b"")
+        with parquet.ParquetFile(source) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError.at(
+            path, None, f"it is no readable Parquet file ({reason})", "fetch or write it again"
+        ) from error
+
+
+def _keys(folder: Path, files: list[Path]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """For each file the values that folders such as year=2024 give, and these columns as fields of a schema."""
+    from pyarrow import dataset
+
+    found = dataset.dataset(
+        list(map(str, files)), format="parquet", partitioning="hive", partition_base_dir=str(folder)
+    )
+    keys = [dataset.get_partition_keys(fragment.partition_expression) for fragment in found.get_fragments()]
+    names = dict.fromkeys(name for own in keys for name in own)
+    return [names | own for own in keys], [found.schema.field(name) for name in names]
+
+
+def _joint(schema: Any, other: Any, file: Path, first: Path) -> Any:
+    """The schema that holds the cells of a further file, too."""
+    import pyarrow as pa
+
+    remedy = "write all parts with the same columns, or take the file out of the folder"
+    for one, two, reason in ((schema, other, "no column"), (other, schema, "a further column")):
+        if missing := [name for name in one.names if name not in two.names]:
+            raise DataError.at(file, None, f"it has {reason} {shorten(missing[0])}, unlike {first.name}", remedy)
+    for name in schema.names:
+        try:
+            pair = [pa.schema([each.field(name)]) for each in (schema, other)]
+            schema = schema.set(schema.get_field_index(name), pa.unify_schemas(pair, promote_options="permissive")[0])
+        except pa.ArrowTypeError as error:
+            held = f"column {shorten(name)} is of type {other.field(name).type}"
+            reason = f"{held}, in {first.name} of type {schema.field(name).type}"
+            raise DataError.at(file, None, reason, remedy) from error
+    return schema
+
+
+def _column(batch: Any, part: Part, wanted: Any) -> Any:
+    """A column of a batch in the type of the whole table."""
+    import pyarrow as pa
+
+    if wanted.name in part.keys:
+        return pa.repeat(pa.scalar(part.keys[wanted.name], wanted.type), batch.num_rows)
+    column = batch.column(batch.schema.get_field_index(wanted.name))
+    return column if column.type == wanted.type else column.cast(wanted.type, safe=False)
