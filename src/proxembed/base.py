@@ -30,7 +30,7 @@ from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
 from .params import check_params, declared, param, refuse_bare_overrides, shown, with_parameters
 from .partial import PartialFits
-from .rows import Rows
+from .rows import Origin, Rows
 from .sources import RowBlocks, blocks_of, is_dask, results_of
 from .sums import summed_rows
 from .targets.labels import LabelMatrix
@@ -139,7 +139,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         check_params(self)
         name = type(self).__name__
         if self.label_kind is None:
-            return Rows(self._input(X, reset=True), None)
+            X = self._input(X, reset=True)
+            return Rows(X, None, origin=Origin(y, X.shape[0]))
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         X = self._input(X, reset=True)
@@ -149,13 +150,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
+        origin = Origin(y, labels.n)
         if labels.unknown is not None and not self.keeps_unknown:
-            X, labels = self._without_unknown(X, labels)
+            keep, labels = self._without_unknown(labels)
+            X, origin = X[keep], origin.take(keep)
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self.check_labels(known)
         self.classes_ = labels.classes_
-        return Rows(X, labels)
+        return Rows(X, labels, origin=origin)
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it.
@@ -170,7 +173,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         """The labels that take part: those that some row has."""
         return labels.drop_empty()
 
-    def _without_unknown(self, X, labels: LabelMatrix):
+    def _without_unknown(self, labels: LabelMatrix) -> tuple[np.ndarray, LabelMatrix]:
+        """The rows that fit keeps, and their labels."""
         keep = np.flatnonzero(labels.rows_known)
         dropped = labels.n - len(keep)
         if self.takes_shares and len(keep) == 0:
@@ -181,7 +185,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
                 UserWarning,
                 stacklevel=4,
             )
-            return X[keep], labels.take(keep).with_means()
+            return keep, labels.take(keep).with_means()
         if len(keep) < 2:
             raise ValueError(
                 f"{type(self).__name__} cannot use rows with unknown labels, and only {len(keep)} of {labels.n} rows "
@@ -193,7 +197,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
             UserWarning,
             stacklevel=4,
         )
-        return X[keep], labels.take(keep)
+        return keep, labels.take(keep)
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Raise a ValueError for labels that this estimator cannot take."""

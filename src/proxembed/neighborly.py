@@ -17,7 +17,8 @@ from .proximity.backends import ALGORITHMS
 from .proximity.geodesic import geodesics
 from .proximity.graph import OF_NEIGHBORS, rows_within
 from .proximity.neighbors import Neighbors, check_count, nearest
-from .proximity.weights import COMPUTED, LOCAL_NEIGHBORS, cross_weights, edge_weights, local_scale, used_tau
+from .proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
+from .proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, cross_weights, edge_weights, local_scale, used_tau
 from .rows import Rows
 
 BLOCK_ENTRIES = 1 << 22
@@ -27,8 +28,12 @@ ALGORITHM_DOC = (
 )
 WEIGHTS_DOC = (
     'Weights of neighbours, from their distance or likeness; "geodesic" measures the distance along the graph of '
-    'n_neighbors: that is the Gaussian, but for graph="closeness" and "full".'
+    'n_neighbors: that is the Gaussian, but for graph="closeness" and "full". "reconstruction": V + V\' - V\'V, V the '
+    "weights of LLE that rebuild rows from n_neighbors (reg 1e-3), so that D - W = (I - V)'(I - V). Or W itself, "
+    "without a search: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given to fit, "
+    "that returns one; it is called again for each fold of a cross-validation."
 )
+MATRICES = (np.ndarray, sparse.sparray, sparse.spmatrix)
 
 
 class Searching(Embedder, abstract=True):
@@ -107,6 +112,9 @@ class Linked(Neighborly, abstract=True):
         choices=(*OF_NEIGHBORS, "closeness", "full"),
         doc="Neighbours either way, both ways or one way (weights averaged), all rows within eps, or all rows.",
     )
+    weights: Any = param(
+        default="gaussian", choices=(*WEIGHTS, "reconstruction"), kind=MATRICES, callable=True, doc=WEIGHTS_DOC
+    )
     eps: float | None = param(
         default=None, above=0, choices=(None,), doc='Largest distance of neighbours under graph="closeness".'
     )
@@ -119,8 +127,21 @@ class Linked(Neighborly, abstract=True):
 
     @property
     def searches(self) -> bool:
-        """Whether the n_neighbors of rows are searched: for the graph, or for the paths of geodesic weights."""
-        return self.graph in OF_NEIGHBORS or self.weights == "geodesic"
+        """Whether the n_neighbors of rows are searched: for the graph, for the paths of geodesic weights, or to rebuild
+        rows; not where W is given."""
+        if self._weights_given:
+            return False
+        return self.graph in OF_NEIGHBORS or self.weights in ("geodesic", "reconstruction")
+
+    @property
+    def _weights_given(self) -> bool:
+        """Whether W is given, as a matrix or as a function that makes one."""
+        return not (self.weights is None or isinstance(self.weights, str))
+
+    @property
+    def _of_graph(self) -> bool:
+        """Whether W holds weights of the edges of the graph, which new rows can have, too."""
+        return not self._weights_given and self.weights != "reconstruction"
 
     def _graphs(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array | None]:
         """The graph, and that of n_neighbors along which geodesic weights measure; None where they are one."""
@@ -129,18 +150,34 @@ class Linked(Neighborly, abstract=True):
             return graph, None
         return graph, self._neighbor_graph(rows, "undirected")
 
-
-class Weighted(Linked, abstract=True):
-    """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd]
-
-    ``_weights`` gives W and the attributes by which ``_links`` weighs the links of new rows; the estimator keeps them,
-    and the rows of training as ``training_``.
-    """
-
-    weights: str = param(default="gaussian", choices=COMPUTED, doc=WEIGHTS_DOC)
-
     def _weights(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
-        """W, symmetric, zero diagonal, edges of weight 0 left out; and what was learned with it, by attribute."""
+        """W, symmetric, zero diagonal but under "reconstruction", edges of weight 0 left out; and what was learned with
+        it, by attribute."""
+        learned: dict[str, Any] = {"tau_": None, "scale_": None, "paths_": None, **self.searched(rows)}
+        if self._of_graph:
+            W, more = self._weights_of_graph(rows)
+            return W, learned | more
+        self._refuse_graph()
+        return rows.given_weights(self.weights) if self._weights_given else self._rebuilding(rows), learned
+
+    def _refuse_graph(self) -> None:
+        """A ValueError for a graph where W has links of its own."""
+        if self.graph not in ("undirected", "full") or (self.graph == "full" and not self._weights_given):
+            how = "W is given, with links of its own" if self._weights_given else "rows are rebuilt from n_neighbors"
+            raise ValueError(
+                f"{type(self).__name__}: graph={self.graph!r} is not allowed here: {how}. Leave graph at 'undirected'."
+            )
+
+    def _rebuilding(self, rows: Rows) -> sparse.csr_array:
+        """V + V' - V'V = I - (I - V)'(I - V), V the reconstruction weights of the neighbours."""
+        index = self._neighbors(rows).index
+        V = reconstruction_matrix(index, reconstruction_weights(rows.X, index), rows.n)
+        W = sparse.csr_array(sparse.eye_array(rows.n) - residual_matrix(V))
+        W.eliminate_zeros()
+        return W
+
+    def _weights_of_graph(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
+        """The weights of the edges, with the widths, scales and paths that they have."""
         graph, paths = self._graphs(rows)
         tau = scale = None
         if self.weights in ("gaussian", "geodesic", "alternative"):
@@ -152,7 +189,33 @@ class Weighted(Linked, abstract=True):
             W = (W + W.T) / 2
         W = sparse.csr_array(W)
         W.eliminate_zeros()
-        return W, {"tau_": tau, "scale_": scale, "paths_": paths, **self.searched(rows)}
+        return W, {"tau_": tau, "scale_": scale, "paths_": paths}
+
+
+class Weighted(Linked, abstract=True):
+    """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd]
+
+    ``_weights`` gives W and the attributes by which ``_links`` weighs the links of new rows; the estimator keeps them,
+    and the rows of training as ``training_``.
+    """
+
+    def no_links(self) -> str | None:
+        """Why new rows cannot be linked, and what to use instead; None where they can."""
+        if self._of_graph:
+            return None
+        return (
+            f"{type(self).__name__} has no weights for the links of new rows where W is given or made of "
+            'reconstructions: use a named kind, such as weights="gaussian", or fit on all rows.'
+        )
+
+    def refuse_negative(self, W: sparse.csr_array) -> None:
+        """A ValueError for given weights below 0."""
+        least = float(W.data.min(initial=0.0))
+        if self._weights_given and least < 0:
+            raise ValueError(
+                f"{type(self).__name__}: weights hold {least:.3g}; given ones must be at least 0 here. Pass "
+                "np.maximum(W, 0), or shift them."
+            )
 
     def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
         """The training rows that new rows are linked to, nearest first, and the weights of the links."""

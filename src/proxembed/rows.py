@@ -8,17 +8,35 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import over, unit_of
 from .algebra.operators.structured import LowRank, Sparse
 from .algebra.pencil.problem import CONSTANT
 from .algebra.template import Template
+from .params import call
 from .proximity import graph as graphs
 from .proximity import labelled
 from .proximity.labelled import Searched
 from .proximity.neighbors import Neighbors, nearest
+from .proximity.weights import given_weights
 from .targets.labels import LabelMatrix
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What was given to fit: y in the caller's form, for functions that are parameters, the number of rows, and which
+    of them these rows are (None: all)."""
+
+    y: Any
+    n: int
+    index: np.ndarray | None = None
+
+    def take(self, index: np.ndarray) -> Origin:
+        """The origin of some of the rows."""
+        y = None if self.y is None else _safe_indexing(self.y, index)
+        return Origin(y, self.n, index if self.index is None else self.index[index])
 
 
 @dataclass(frozen=True)
@@ -34,6 +52,7 @@ class Rows:
     weighting: str | None = None
     copies: str = "distinct"
     enemy: str = "any"
+    origin: Origin | None = None
 
     @property
     def n(self) -> int:
@@ -190,7 +209,25 @@ class Rows:
 
     def unlabelled(self) -> Rows:
         """The rows without their labels, the same object every time."""
-        return self._kept(("unlabelled",), None, lambda: Rows(self.X, None))
+        return self._kept(("unlabelled",), None, lambda: Rows(self.X, None, origin=self.origin))
+
+    def take(self, index: np.ndarray) -> Rows:
+        """Some of the rows with their labels, as rows of their own."""
+        labels, origin = (None if part is None else part.take(index) for part in (self.labels, self.origin))
+        return replace(self, X=self.X[index], labels=labels, origin=origin)
+
+    def given_weights(self, W: Any) -> sparse.csr_array:
+        """W of these rows from the parameter ``weights`` of a method: a matrix for all rows given to fit, or a function
+        (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""
+
+        def work():
+            if callable(W):
+                return given_weights(call("weights", W, self.X, self.origin and self.origin.y), self.n)
+            whole = given_weights(W, self.n if self.origin is None else self.origin.n)
+            index = None if self.origin is None else self.origin.index
+            return whole if index is None else whole[index][:, index]
+
+        return self._kept(("given weights",), W, work)
 
     def labelled(self) -> tuple[Rows, np.ndarray]:
         """The rows whose labels are all known, as rows of their own, and their index; taken once."""
@@ -201,7 +238,7 @@ class Rows:
         if self._known.unknown is None:
             return self, np.arange(self.n)
         index = np.flatnonzero(self._known.rows_known)
-        return replace(self, X=self.X[index], labels=self._known.take(index)), index
+        return self.take(index), index
 
     @cached_property
     def with_label(self) -> tuple[Rows, np.ndarray]:
@@ -210,7 +247,7 @@ class Rows:
         index = np.flatnonzero(self.labels.m > 0)
         if len(index) == self.n:
             return self, index
-        part = replace(self, X=self.X[index], labels=self.labels.take(index))
+        part = self.take(index)
         vars(part)["_records"] = self._records
         return part, index
 

@@ -97,7 +97,7 @@ class LabelledFeatures(Wrapper, abstract=True):
         if rows.labels is None or rows.labels.unknown is None or not self.method_.takes_shares:
             return rows
         known = np.flatnonzero(rows.labels.rows_any)
-        return Rows(rows.X[known], rows.labels.take(known))
+        return rows.take(known)
 
     def with_means(self, rows: Rows) -> Rows:
         """The rows with each unknown cell at the mean of its label, where the wrapped method takes shares."""

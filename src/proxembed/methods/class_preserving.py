@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -11,13 +13,25 @@ from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator,
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
+from ..neighborly import MATRICES
 from ..params import integers, log, param
 from ..proximity.reconstruction import reconstruction_weights
-from ..proximity.weights import edge_weights
+from ..proximity.weights import edge_weights, weighted_links
 from ..rows import Rows
-from .local import LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_scale, point_enemies
+from .local import (
+    GIVEN_DOC,
+    LINK_WEIGHTS,
+    at_most,
+    check_classes,
+    labelled_graph,
+    link_kind,
+    link_scale,
+    point_enemies,
+)
 
-REPULSION_DOC = "Weight of a repelling link from the features; alternative, the published one, sees the origin."
+REPULSION_DOC = (
+    "Weight of a repelling link from the features; alternative, the published one, sees the origin." + GIVEN_DOC
+)
 TAU_DOC = 'Width of these weights; None: 1 for "alternative", else the median squared distance over the graph.'
 WHOLE_DOC = (
     "Neighbours in the class that reconstruct a row, at most all; None: the whole class. A class with more rows than "
@@ -68,7 +82,7 @@ class OLPPR(SpectralEmbedder):
         search=(None, "trace"),
         doc='"trace": the repulsion is first brought to the trace of the attraction.',
     )
-    weights: str = param(default="alternative", choices=LINK_WEIGHTS, doc=REPULSION_DOC)
+    weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def template(self, rows):
@@ -200,7 +214,7 @@ class ONPPR(SpectralEmbedder):
     )
     beta: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the repulsion.")
     reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
-    weights: str = param(default="alternative", choices=LINK_WEIGHTS, doc=REPULSION_DOC)
+    weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def template(self, rows):
@@ -209,10 +223,14 @@ class ONPPR(SpectralEmbedder):
         return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)
 
 
-def repulsive(rows: Rows, K: int, kind: str, tau: float | None) -> Operator:
-    """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features and copies."""
+def repulsive(rows: Rows, K: int, kind: Any, tau: float | None) -> Operator:
+    """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
+    by copies."""
     graph = labelled_graph(rows, K)
-    weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind))
+    if isinstance(kind, str):
+        weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind))
+    else:
+        weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), link_kind(rows, kind))
     pairs = rows.copy_pairs(weights, same=False)
     return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -11,17 +13,21 @@ from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
 
 from ..base import PencilEmbedder, SpectralEmbedder
-from ..neighborly import LabelledLinks
+from ..neighborly import MATRICES, LabelledLinks
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
 from ..proximity.graph import edge_rows, neighbor_graph
 from ..proximity.neighbors import Neighbors
-from ..proximity.weights import COMPUTED, LOCAL_NEIGHBORS, weighted_links
+from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, weighted_links
 from ..rows import Rows, reciprocal
 
 # no "geodesic": a link is the shortest path between its own ends
-LINK_WEIGHTS = tuple(kind for kind in COMPUTED if kind != "geodesic")
-LINK_DOC = "Weight of a link from the features: constant, gaussian, local_scaling, alternative, cosine, ..."
+LINK_WEIGHTS = tuple(kind for kind in WEIGHTS if kind != "geodesic")
+GIVEN_DOC = (
+    " Or the weights themselves: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given "
+    "to fit, that returns one."
+)
+LINK_DOC = "Weight of a link from the features: constant, gaussian, local_scaling, alternative, cosine, ..." + GIVEN_DOC
 TAU_DOC = 'Width of the weights; None: the median squared distance over all links, 1 for "alternative".'
 OWN_TAU_DOC = (
     'Width of the weights; None: the median squared distance over the links, 1 for "alternative". The links inside '
@@ -212,7 +218,7 @@ class MFA(LabelledLinks, PencilEmbedder):
         search=("class", "point"),
         doc="Links between classes: the nearest pairs of each class and the others, or nearest rows of each row.",
     )
-    weights: str = param(default="constant", choices=LINK_WEIGHTS, doc=LINK_DOC)
+    weights: Any = param(default="constant", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=LINK_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=OWN_TAU_DOC)
     ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
 
@@ -233,8 +239,9 @@ class MFA(LabelledLinks, PencilEmbedder):
     def template(self, rows):
         check_classes(self, rows)
         scale = link_scale(rows, self.weights, self.algorithm)
-        enemies = weighted_links(rows.X, self._enemies(rows), self.weights, self.tau, scale)
-        friends = weighted_links(rows.X, self._friends(rows), self.weights, self.tau, scale)
+        kind = link_kind(rows, self.weights)
+        enemies = weighted_links(rows.X, self._enemies(rows), kind, self.tau, scale)
+        friends = weighted_links(rows.X, self._friends(rows), kind, self.tau, scale)
         A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
         B = Laplacian(Sparse(rows.weigh(friends)))
         return Template(A, B, b=0, offset=rows.mass)
@@ -333,7 +340,7 @@ class DNE(LabelledLinks, SpectralEmbedder):
         search=("global", "class"),
         doc="Neighbours among all rows, or friends in the class and enemies in the other classes.",
     )
-    weights: str = param(default="constant", choices=LINK_WEIGHTS, doc=LINK_DOC)
+    weights: Any = param(default="constant", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=LINK_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def search(self, rows):
@@ -352,10 +359,11 @@ class DNE(LabelledLinks, SpectralEmbedder):
 
     def template(self, rows):
         friends, enemies = self._links(rows)
-        if self.weights != "constant":
+        kind = link_kind(rows, self.weights)
+        if sparse.issparse(kind) or kind != "constant":
             links = ((friends + enemies) > 0).astype(np.float64).tocsr()
             scale = link_scale(rows, self.weights, self.algorithm)
-            links = weighted_links(rows.X, links, self.weights, self.tau, scale)
+            links = weighted_links(rows.X, links, kind, self.tau, scale)
             friends, enemies = links.multiply(friends).tocsr(), links.multiply(enemies).tocsr()
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
@@ -395,9 +403,14 @@ def affinities(distance: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.
     return np.exp(-np.where(distance == 0.0, 0.0, exponent))
 
 
-def link_scale(rows: Rows, kind: str, algorithm="exact") -> np.ndarray | None:
+def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:
+    """The name of the weights of links, or W where weights of all pairs are given."""
+    return weights if isinstance(weights, str) else rows.given_weights(weights)
+
+
+def link_scale(rows: Rows, kind: Any, algorithm="exact") -> np.ndarray | None:
     """The local scales of the labelled rows, which know of no other; None for weights that need none."""
-    if kind != "local_scaling":
+    if not isinstance(kind, str) or kind != "local_scaling":
         return None
     part, known = rows.with_label
     scale = np.zeros(rows.n)

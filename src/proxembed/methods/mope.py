@@ -23,6 +23,7 @@ from proxembed.algebra.operators.structured import (
 from proxembed.algebra.template import Template
 
 from ..base import PencilEmbedder, SpectralEmbedder
+from ..neighborly import MATRICES, WEIGHTS_DOC
 from ..params import log, param
 from ..proximity.all_pairs import AllPairs
 from ..proximity.class_similarity import OF_FEATURES
@@ -30,7 +31,7 @@ from ..proximity.combine import check_combination, combine, combine_grouped, uni
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
 from ..proximity.similarity import symmetrise
 from ..proximity.sparsify import sparsify
-from ..proximity.weights import COMPUTED
+from ..proximity.weights import WEIGHTS
 from ..rows import Rows, reciprocal
 from .preserving import NeighborProjection
 
@@ -128,11 +129,11 @@ class MOPE(PencilEmbedder, NeighborProjection):
     )
     weights: Any = param(
         default=None,
-        choices=(None, *COMPUTED),
+        choices=(None, *WEIGHTS, "reconstruction"),
+        kind=MATRICES,
         callable=True,
         search=(None, "gaussian"),
-        doc="W, weights of the graph of neighbours from the features, over the largest; None: labels alone, Psi = G^a. "
-        "A callable (X, graph) gives an n x n matrix of them.",
+        doc="W over its largest entry, negative ones 0; None: labels alone, Psi = G^a. " + WEIGHTS_DOC,
     )
     combine: Any = param(
         default="priority",
@@ -341,7 +342,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         count."""
         if self.weights is None:
             return None
-        if self.graph != "full" or callable(self.weights):
+        if self.graph != "full" or not self._of_graph:
             W = unit_weights(self._graph_weights(rows))
             return W if self.graph != "full" else lambda part: W[part].toarray()
         paths = self._neighbor_graph(rows, "undirected") if self.weights == "geodesic" else None

@@ -4,7 +4,6 @@ of its neighbours."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,36 +13,24 @@ from proxembed.algebra.operators.structured import Centering, Diagonal, Identity
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
-from ..neighborly import WEIGHTS_DOC, Linked, Neighborly
-from ..params import call, log, param
+from ..neighborly import Linked, Neighborly
+from ..params import log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights
-from ..proximity.weights import COMPUTED, edge_weights
 from ..rows import Rows
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
-    weights: Any = param(
-        default="gaussian",
-        choices=COMPUTED,
-        callable=True,
-        doc=WEIGHTS_DOC + " A callable (X, graph) gives an n x n matrix of them.",
-    )
-
     def prepare(self, rows):
         return replace(super().prepare(rows), attributes=self.searched(rows))
 
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
-        """W, symmetric, zero diagonal."""
-        graph, paths = self._graphs(rows)
-        kind, user = self.weights, None
-        if callable(self.weights):
-            kind, user = "precomputed", call("weights", self.weights, rows.X, graph)
-        W = edge_weights(rows.X, graph, kind, tau=self.tau, user=user, paths=paths, **self._search)
-        if self.graph == "directed":
-            W = sparse.csr_array((W + W.T) / 2.0)
-        if not W.sum() > 0:
+        """W, symmetric."""
+        W, _ = self._weights(rows)
+        if self._weights_given and not W.nnz:
+            raise ValueError(f"{type(self).__name__}: the given weights link no two rows. Pass weights other than 0.")
+        if not self._weights_given and not W.sum() > 0:
             raise ValueError(
                 f"{type(self).__name__}: no two rows are neighbours of positive weight under graph={self.graph!r}, "
                 f'weights={self.weights!r}. Use more neighbours, a larger eps, or weights="gaussian".'
@@ -128,6 +115,11 @@ class LPP(_Constrained, NeighborProjection):
     def template(self, rows):
         W = self._graph_weights(rows)
         weights = W @ rows.ones if self.constraint == "degree" else rows.ones
+        if weights.min() < -1e-10 * weights.max():
+            raise ValueError(
+                f"LPP: the given weights of some row sum to {weights.min():.3g}, and constraint='degree' weighs rows "
+                "by these sums. Pass weights of at least 0, or constraint='gram'."
+            )
         return self._minimised(Laplacian(Sparse(W)), weights, rows.n)
 
 

@@ -205,7 +205,8 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     Linked rows are drawn together. ``normalization``: "random_walk" as above, also normalised cuts [shi2000ncut];
     "symmetric" A = -(I - D^-1/2 W D^-1/2), Z'Z = I [ng2001spectral] (spectral clustering takes drop_trivial=False,
     row_normalize=True); "none" A = -(D - W), Z'Z = I [vonluxburg2007spectral]. New rows are placed by Nystrom's
-    formula; "none" has no rule for new rows: use fit_transform, or LPP, whose projection embeds any row.
+    formula; "none", and W that is given or made of reconstructions, have no rule for new rows: use fit_transform, or
+    LPP, whose projection embeds any row. With ``weights="reconstruction"`` it is LLE.
 
     Attributes
     ----------
@@ -240,8 +241,14 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
 
+    @property
+    def gap(self) -> int:  # type: ignore[override]
+        """2 where the matrix is the square of a graph operator."""
+        return 1 if self._of_graph or self._weights_given else 2
+
     def prepare(self, rows):
         W, learned = self._weights(rows)
+        self.refuse_negative(W)
         return replace(super().prepare(rows), attributes=learned | {"affinity_": W})
 
     def template(self, rows):
@@ -275,7 +282,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
 
     def no_rule(self):
         if self.normalization != "none":
-            return None
+            return self.no_links()
         return (
             'LaplacianEigenmaps(normalization="none") has no rule for new rows: use fit_transform, '
             'normalization="random_walk", or LPP.'

@@ -22,9 +22,7 @@ from .neighbors import nearest
 
 WEIGHTS = (
     "constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
-    "precomputed",
 )  # fmt: skip
-COMPUTED = tuple(kind for kind in WEIGHTS if kind != "precomputed")
 NEGATIVE = ("clip", "shift", "abs", "keep")
 LOCAL_NEIGHBORS = 7
 SMALLEST = 1e-316  # a width below it has too few digits
@@ -39,7 +37,6 @@ def edge_weights(
     tau: float | None = None,
     n_scale: int = LOCAL_NEIGHBORS,
     negative: str = "clip",
-    user: Any = None,
     paths: Any = None,
     scale: np.ndarray | None = None,
     metric: str = "euclidean",
@@ -57,15 +54,13 @@ def edge_weights(
         "constant" 1; "gaussian" exp(-d^2/tau); "local_scaling" exp(-d^2/(s_i s_j)), s_i the distance of row i to its
         ``n_scale``-th nearest row [zelnikmanor2004scaling]; "alternative" 1/(tau + d^2/(h_i^2 + h_j^2)), h_i the length
         of row i [kokiopoulou2009repulsion]; "cosine", "pearson", "spearman", "kendall" (at most 2,000 rows); "geodesic"
-        exp(-g^2/tau), g the shortest path; "precomputed": the values of ``user``.
+        exp(-g^2/tau), g the shortest path.
     tau : float or None
         Width. None: the median of the squared distances of the edges, and 1 for "alternative".
     n_scale : int
         Which neighbour sets the local scale; at most n - 1 is used.
     negative : {"clip", "shift", "abs", "keep"}
         Negative similarities become max(w, 0), (1 + w)/2, abs(w), or stay.
-    user : array or sparse matrix of shape (n, n)
-        Symmetric weights for kind "precomputed".
     paths : sparse matrix of shape (n, n), optional
         Graph along which the paths of "geodesic" run; None: the graph itself (whose edges are then the shortest paths
         already, wherever the distances obey the triangle inequality). Rows without a path between them weigh 0.
@@ -82,8 +77,7 @@ def edge_weights(
     Raises
     ------
     ValueError
-        Unknown kind or policy, ``tau`` not above 0, user weights that are not symmetric and finite, values that
-        overflow.
+        Unknown kind or policy, ``tau`` not above 0, values that overflow.
 
     Examples
     --------
@@ -101,8 +95,6 @@ def edge_weights(
     column = graph.indices
     if kind == "constant":
         values = np.ones(graph.nnz)
-    elif kind == "precomputed":
-        values = policy(_user_values(user, row, column, graph.shape[0]), negative)
     elif kind in SIGNED:
         values = policy(_mirrored(kind, X, graph, row), negative)
     else:
@@ -240,7 +232,7 @@ def cross_weights(
     index, distance : arrays of shape (m, K)
         Neighbours of each new row among X, with their distances (for "geodesic": the lengths of the paths).
     kind : str
-        As in ``edge_weights``; "precomputed" weights cannot be extended.
+        As in ``edge_weights``.
     tau : float
         The width used within X, ``used_tau``; needed for "gaussian" and "geodesic", 1 by default for "alternative".
     scale_q, scale_x : arrays of shape (m,) and (n,)
@@ -255,7 +247,7 @@ def cross_weights(
     Raises
     ------
     ValueError
-        A kind without a rule for new rows, or without the width or the scales that it needs.
+        An unknown kind, or one without the width or the scales that it needs.
 
     Examples
     --------
@@ -265,10 +257,6 @@ def cross_weights(
     """
     _check_choice("weights", kind, WEIGHTS)
     _check_choice("negative", negative, NEGATIVE)
-    if kind == "precomputed":
-        raise ValueError(
-            'weights="precomputed" has no rule for new rows: choose another kind, e.g. weights="gaussian".'
-        )
     if kind in ("gaussian", "geodesic") and tau is None:
         raise ValueError(f"weights={kind!r} for new rows needs tau, the width used in fit: pass used_tau(graph, kind).")
     if kind == "local_scaling" and (scale_q is None or scale_x is None):
@@ -319,28 +307,68 @@ def _mirrored(kind: str, X: Matrix, graph: sp.csr_array, row: np.ndarray) -> np.
     return values
 
 
-def _user_values(user: Any, row: np.ndarray, column: np.ndarray, n: int) -> np.ndarray:
-    """The user's weights on the edges, after the checks that spec 2.2 asks for."""
-    if user is None:
-        raise ValueError('weights="precomputed" needs the weights: pass a symmetric n x n matrix, dense or sparse.')
+def given_weights(W: Any, n: int) -> sp.csr_array:
+    """The weights of a caller as W of the templates: CSR, symmetric in every bit, zero diagonal, no stored zeros.
+
+    Parameters
+    ----------
+    W : array or sparse matrix of shape (n, n)
+        Symmetric up to 1e-10 of its largest entry; entries may be negative.
+    n : int
+        Rows.
+
+    Raises
+    ------
+    ValueError
+        W is no matrix of numbers, of another shape, not finite or not symmetric.
+
+    Examples
+    --------
+    >>> given_weights([[5.0, 1.0, 0.0], [1.0, 0.0, -2.0], [0.0, -2.0, 0.0]], 3).toarray()
+    array([[ 0.,  1.,  0.],
+           [ 1.,  0., -2.],
+           [ 0., -2.,  0.]])
+    """
     try:
-        W = sp.csr_array(user, dtype=np.float64) if sp.issparse(user) else np.asarray(user, dtype=np.float64)
+        W = sp.csr_array(W, dtype=np.float64, copy=True) if sp.issparse(W) else np.asarray(W, dtype=np.float64)
     except (TypeError, ValueError) as fault:
-        raise ValueError(f"The precomputed weights are no matrix of numbers: {fault}.") from fault
+        raise ValueError(f"The given weights are no matrix of numbers: {fault}.") from fault
     if W.shape != (n, n):
-        raise ValueError(f"The precomputed weights have shape {W.shape}; {(n, n)} is needed, for all pairs of rows.")
-    entries = W.data if sp.issparse(W) else W
-    if not np.isfinite(entries).all():
-        raise ValueError("The precomputed weights hold values that are not finite: set absent weights to 0.")
-    size = float(np.abs(entries).max()) if entries.size else 0.0
-    gap = abs(W - W.T).max() if n else 0.0
-    if gap > 1e-10 * max(size, 1.0):
         raise ValueError(
-            f"The precomputed weights differ from their transpose by up to {gap:.3g}: a symmetric matrix is needed; "
+            f"The given weights have shape {W.shape}; {(n, n)} is needed, for all pairs of the rows given to fit. A "
+            "matrix serves those rows alone: where folds are fitted, pass a function (X, y) that makes one for the "
+            "rows of each."
+        )
+    W = sp.csr_array(W)
+    W.sum_duplicates()
+    if not np.isfinite(W.data).all():
+        raise ValueError("The given weights hold values that are not finite: set absent weights to 0.")
+    gap = float(abs(W - W.T).max()) if W.nnz else 0.0
+    if gap > 1e-10 * max(float(np.abs(W.data).max(initial=0.0)), 1.0):
+        raise ValueError(
+            f"The given weights differ from their transpose by up to {gap:.3g}: a symmetric matrix is needed; "
             "pass (W + W.T) / 2."
         )
-    values = np.asarray(W[row, column], dtype=np.float64).reshape(-1)
-    return (values + np.asarray(W[column, row], dtype=np.float64).reshape(-1)) / 2
+    W = sp.csr_array((W + W.T) / 2.0)
+    W.setdiag(0.0)
+    W.eliminate_zeros()
+    return W
+
+
+def positive_links(W: sp.csr_array) -> sp.csr_array:
+    """The positive weights between different rows: W with its diagonal and its negative entries 0.
+
+    Examples
+    --------
+    >>> positive_links(sp.csr_array([[5.0, 1.0], [1.0, -2.0]])).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    W = sp.csr_array(W, copy=True)
+    W.data = policy(W.data, "clip")
+    W.setdiag(0.0)
+    W.eliminate_zeros()
+    return W
 
 
 def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -356,11 +384,12 @@ def _refuse_overflow(values: np.ndarray, kind: str) -> None:
 
 
 def weighted_links(
-    X: Any, links: sp.csr_array, kind: str, tau: float | None = None, scale: np.ndarray | None = None
+    X: Any, links: sp.csr_array, kind: str | sp.csr_array, tau: float | None = None, scale: np.ndarray | None = None
 ) -> sp.csr_array:
     """The links (n x n, zero diagonal) times the weights of ``edge_weights`` on the same pairs; "constant" leaves them.
 
-    ``scale``: the local scales of the rows where they are known.
+    ``kind`` may be the weights of all pairs themselves, as ``given_weights`` returns them. ``scale``: the local scales
+    of the rows where they are known.
 
     Examples
     --------
@@ -369,9 +398,11 @@ def weighted_links(
     array([[0., 1.],
            [1., 0.]])
     """
+    links = sp.csr_array(links)
+    if sp.issparse(kind):
+        return sp.csr_array(links.multiply(kind))
     if kind == "constant":
         return links
-    links = sp.csr_array(links)
     X = canonical(X)
     row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
     distance = pair_distances(X, row, X, links.indices)

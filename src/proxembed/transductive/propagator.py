@@ -21,6 +21,7 @@ from ..direct import stored_like
 from ..neighborly import Weighted
 from ..params import param
 from ..proximity.graph import components
+from ..proximity.weights import positive_links
 from ..rows import Rows, reciprocal
 from ..seen import SeenRows
 from ..validation import in_range
@@ -131,6 +132,11 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         self.label_distributions_ = self._probabilities(self.shares_)
         self.transduction_ = self._decided(self.shares_)
         self.scores_ = labels.expand(found.scores)
+
+    def _weights(self, rows):
+        W, learned = super()._weights(rows)
+        self.refuse_negative(W)
+        return W if self._of_graph or self._weights_given else positive_links(W), learned
 
     def _labelled(self, labels: LabelMatrix) -> tuple[LabelMatrix, np.ndarray]:
         """The labels of fully known rows, 0 in the others, and the mask of these rows."""
@@ -272,6 +278,8 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         out = table[known]
         new = np.flatnonzero(known < 0)
         if len(new):
+            if (reason := self.no_links()) is not None:
+                raise ValueError(reason)
             links = self._link_matrix(*self._links(stored_like(X[new], self.training_)))
             total = links.sum(axis=1)
             alone = int(np.count_nonzero(total == 0))

@@ -17,6 +17,7 @@ from proxembed.proximity.weights import (
     WEIGHTS,
     cross_weights,
     edge_weights,
+    given_weights,
     local_scale,
     policy,
     used_tau,
@@ -32,7 +33,6 @@ ORACLES = {
     "kendall": lambda x, y: kendalltau(x, y).statistic,
     "cosine": lambda x, y: x @ y / np.sqrt((x @ x) * (y @ y)),
 }
-COMPUTED = tuple(kind for kind in WEIGHTS if kind != "precomputed")
 
 
 def all_pairs(n):
@@ -202,29 +202,27 @@ def test_geodesic_weights():
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_user_weights(make):
-    graph = feature_graph(SQUARE, "undirected", 1)
+def test_given_weights(make):
     U = np.arange(16.0).reshape(4, 4) - 6
     U = U + U.T
-    W = edge_weights(SQUARE, graph, "precomputed", user=make(U), negative="keep")
-    assert_same_pattern(W, graph)
-    np.testing.assert_array_equal(W.data, U[edge_rows(graph), graph.indices])
-    assert (edge_weights(SQUARE, graph, "precomputed", user=make(U)).data >= 0).all()
+    given = make(U)
+    W = given_weights(given, 4)
+    np.testing.assert_array_equal(W.toarray(), U - np.diag(np.diag(U)))
+    np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, U)  # stays as it was
+    assert W.nnz == np.count_nonzero(U - np.diag(np.diag(U)))
     with pytest.raises(ValueError, match="differ from their transpose by up to 0.5"):
-        edge_weights(SQUARE, graph, "precomputed", user=make(U + 0.5 * (np.arange(4)[:, None] == [0, 1, 1, 1])))
+        given_weights(make(U + 0.5 * (np.arange(4)[:, None] == [0, 1, 1, 1])), 4)
     with pytest.raises(ValueError, match=r"shape \(3, 3\); \(4, 4\) is needed"):
-        edge_weights(SQUARE, graph, "precomputed", user=make(U[:3, :3]))
+        given_weights(make(U[:3, :3]), 4)
     with pytest.raises(ValueError, match="not finite"):
-        edge_weights(SQUARE, graph, "precomputed", user=make(np.where(np.eye(4) == 1, np.inf, U)))
+        given_weights(make(np.where(np.eye(4) == 1, np.inf, U)), 4)
 
 
-def test_user_weights_of_almost_symmetric_matrices_are_made_symmetric():
+def test_given_weights_that_are_almost_symmetric_are_made_symmetric():
     U = np.ones((4, 4))
     U[0, 1] += 1e-12
-    W = edge_weights(SQUARE, feature_graph(SQUARE, "full"), "precomputed", user=U).toarray()
+    W = given_weights(U, 4).toarray()
     np.testing.assert_array_equal(W, W.T)
-    with pytest.raises(ValueError, match="needs the weights"):
-        edge_weights(SQUARE, feature_graph(SQUARE, "full"), "precomputed")
 
 
 def test_policies_for_negative_similarities():
@@ -243,7 +241,7 @@ def test_policies_for_negative_similarities():
         assert found.data.min() >= 0 and (found.diagonal() == 0).all()
 
 
-@pytest.mark.parametrize("kind", COMPUTED)
+@pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("graph_kind", ["undirected", "mutual", "directed", "closeness", "full"])
 def test_every_kind_keeps_the_pattern_and_the_symmetry(kind, graph_kind):
     X = features_duplicate_rows(36, 6, 3)
@@ -258,7 +256,7 @@ def test_every_kind_keeps_the_pattern_and_the_symmetry(kind, graph_kind):
         np.testing.assert_array_equal(W.toarray(), W.toarray().T)
 
 
-@pytest.mark.parametrize("kind", [k for k in COMPUTED if k != "kendall"])
+@pytest.mark.parametrize("kind", [k for k in WEIGHTS if k != "kendall"])
 def test_sparse_float32_and_threads(monkeypatch, kind):
     X = features_text(40, 60, 2)
     graph = feature_graph(X, "undirected", 5)
@@ -326,7 +324,7 @@ def test_bad_arguments():
         assert edge_weights(X, feature_graph(X, "undirected", 3), "local_scaling").nnz == expected
 
 
-@pytest.mark.parametrize("kind", COMPUTED)
+@pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_new_rows_get_the_weights_of_training_rows(kind, form):
     """Training rows as queries, with their own neighbours: the weights of the directed graph."""
@@ -345,8 +343,6 @@ def test_new_rows_get_the_weights_of_training_rows(kind, form):
 
 def test_new_rows_without_what_they_need():
     X, index, distance = SQUARE, np.array([[0]]), np.array([[5.0]])
-    with pytest.raises(ValueError, match='weights="precomputed" has no rule for new rows'):
-        cross_weights(X[3:], X, index, distance, "precomputed")
     with pytest.raises(ValueError, match="needs tau, the width used in fit"):
         cross_weights(X[3:], X, index, distance, "gaussian")
     with pytest.raises(ValueError, match="needs scale_q and scale_x"):
