@@ -33,7 +33,7 @@ FAVOURITES = 3
 TRIES = 50
 GROWTH = 2.0
 SLACK = 1.25
-FINAL_SHARE = 0.5  # of the budget, at most, for the folds on which the choice is made, and for maps
+FINAL_SHARE = 0.4  # of the budget, at most, for the folds on which the choice is made, and for maps
 LAID_OUT = 3  # methods that are tried as maps
 
 Batches = Iterator[list[Work]]
@@ -90,7 +90,7 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 
 def final_share(study: Study) -> float:
     """Work or seconds that a race leaves to the final folds and to maps: those of as many trials as will come there,
-    forecast from those that would by now; no more than half of the budget."""
+    forecast from those that would by now; no more than a share of the budget."""
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
@@ -325,7 +325,7 @@ class ProposedMethods(MethodStrategy):
 @register("auto")
 class Auto(Halving):
     """What has won on data sets of like sizes (``portfolio``), then each method as it comes, the cheap ones first, both
-    together for half of the counted work; then in turn what TPE proposes, where optuna is installed, and draws from the
+    together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed, and draws from the
     methods that did best so far. All race over rows, and over folds: one that is clearly behind the best on the folds
     so far is left.
 
@@ -337,7 +337,7 @@ class Auto(Halving):
 
     def after(self, study: Study) -> Batches:
         """The races."""
-        half = study.work_left / 2 if study.work < math.inf else 0.0
+        half = max(study.work_left - final_share(study), 0.0) / 2 if study.work < math.inf else 0.0
         yield from self.race(study, self.warm(study), keep=half)
         if not study.perfect:
             yield from self.race(study, self.defaults(study), keep=half)
