@@ -325,9 +325,9 @@ class ProposedMethods(MethodStrategy):
 @register("auto")
 class Auto(Halving):
     """What has won on data sets of like sizes (``portfolio``), then each method as it comes, the cheap ones first, both
-    together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed, and draws from the
-    methods that did best so far. All race over rows, and over folds: one that is clearly behind the best on the folds
-    so far is left.
+    together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed,
+    and draws from the methods that did best so far. All race over rows, and over folds: one that is clearly behind the
+    best on the folds so far is left.
 
     ``without`` names the sets of the portfolio whose winners are not taken: whoever judges the strategy on one of these
     leaves that one out.
