@@ -72,6 +72,30 @@ def test_olpp_is_its_definition_on_every_graph(X, kind, K):
     assert_solves(fitted, preserving.orthogonal(as_dense(X), dense.laplacian((W + W.T) / 2)), X)
 
 
+@pytest.mark.parametrize("kind", ["undirected", "mutual"])
+@on_fixtures
+def test_olpp_of_proximity_maximises_what_neighbours_share(X, kind):
+    """max P'X'HWHXP, P'P = I, in place of the distances."""
+    K = 20 if kind == "mutual" else 4
+    W = preserving.gaussian_weights(as_dense(X), preserving.adjacency(as_dense(X), K, kind))
+    W = (W + W.T) / 2
+    fitted = OLPP(n_components=2, n_neighbors=K, graph=kind, objective="proximity").fit(X)
+    pencil = preserving.orthogonal(as_dense(X), -W)
+    P, w = dense.dense_solve(pencil.Ap, pencil.Bp, pencil.rows(as_dense(X)), 2)
+    assert w.min() > 0
+    np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=IDENTITY)
+    assert gram_distance(fitted.transform(X), (as_dense(X) - pencil.mean) @ P) < IDENTITY
+
+
+def test_olpp_of_proximity_leaves_out_what_neighbours_have_opposite():
+    """Linked rows share the first feature and differ in the second: X'WX = diag(4, -4)."""
+    X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    W = np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]])
+    fitted = OLPP(objective="proximity", weights=W).fit(X)
+    np.testing.assert_allclose(fitted.components_, [[1.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(fitted.eigenvalues_, [4.0])
+
+
 def test_ridge_is_added_to_the_constraint():
     X = FIXTURES["tall"]
     W = preserving.gaussian_weights(X, preserving.adjacency(X, K))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .operators.structured import Centering, Identity, Operator
+from .operators.structured import Centering, Identity, LowRank, Operator
 
 GATHERED = 1 << 22
 CONSTANT = 1e-8  # share of its diagonal that an operator may make of the constant vector and not know it
@@ -218,3 +218,15 @@ def _checked_patch(number: int, index, A, n: int) -> tuple[np.ndarray, np.ndarra
     if not np.isfinite(A).all() or np.any(np.abs(A - A.T) > 1e-10 * np.abs(A).max(initial=0.0)):
         raise ValueError(f"patches[{number}]: the matrix must be symmetric and finite. Pass (A + A.T) / 2.")
     return index.astype(np.intp), A
+
+
+def centred(A: Operator, ones: np.ndarray) -> Operator:
+    """H A H, H = I - 11'/n, by terms of low rank; ``ones``: uniform weights."""
+    factor, n = A.low_rank(), len(ones)
+    if factor is not None:
+        return LowRank(factor.F, factor.S, center=ones)
+    sums = A @ ones
+    if np.abs(sums).max() <= 1e-12 * n * max(np.abs(A.diagonal(n)).max(), 1e-300):
+        return A
+    corner = np.array([[0.0, -1.0 / n], [-1.0 / n, sums.sum() / n**2]])
+    return A + LowRank(np.column_stack([sums, np.ones(n)]), corner)

@@ -20,7 +20,7 @@ from proxembed.algebra.operators.structured import (
     Operator,
     Sparse,
 )
-from proxembed.algebra.template import Template
+from proxembed.algebra.template import Template, centred
 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..neighborly import MATRICES, WEIGHTS_DOC
@@ -389,18 +389,6 @@ class MOPE(PencilEmbedder, NeighborProjection):
                 f"{degree.min():.3g}. Use objective='proximity', or similarities that are not negative."
             )
         return A.weighted(np.sqrt(reciprocal(np.maximum(degree, 0.0))))
-
-
-def centred(A: Operator, ones: np.ndarray) -> Operator:
-    """H A H, H = I - 11'/n, by terms of low rank; ``ones``: uniform weights."""
-    factor, n = A.low_rank(), len(ones)
-    if factor is not None:
-        return LowRank(factor.F, factor.S, center=ones)
-    sums = A @ ones
-    if np.abs(sums).max() <= 1e-12 * n * max(np.abs(A.diagonal(n)).max(), 1e-300):
-        return A
-    corner = np.array([[0.0, -1.0 / n], [-1.0 / n, sums.sum() / n**2]])
-    return A + LowRank(np.column_stack([sums, np.ones(n)]), corner)
 
 
 def _is_of_features(similarity: Any) -> bool:

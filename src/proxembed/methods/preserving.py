@@ -10,7 +10,7 @@ from scipy import sparse
 
 from proxembed.algebra.operators.residual import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
-from proxembed.algebra.template import Template
+from proxembed.algebra.template import Template, centred
 
 from ..base import SpectralEmbedder
 from ..neighborly import Linked, Neighborly
@@ -128,7 +128,9 @@ class OLPP(NeighborProjection):
     [kokiopoulou2007onpp]
 
     Keeps neighbours in the graph W close by a plain rotation of the features, within the row space of the centred
-    rows. It is not the algorithm of the same name that deflates one vector at a time.
+    rows. It is not the algorithm of the same name that deflates one vector at a time. On most data the smallest
+    distances lie in the features that vary least, and classes collapse with them; ``objective="proximity"`` maximises
+    P'X'HWHXP, H = I - 11'/n, instead: neighbours lie in the same direction from the mean.  [mu2012mesd]
 
     Attributes
     ----------
@@ -136,7 +138,8 @@ class OLPP(NeighborProjection):
     algorithm_ : str or None, the search that ran; None for none.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
-    eigenvalues_ : (k,) array, ascending: the cost of each component.
+    eigenvalues_ : (k,) array, ascending: the cost of each component; of ``objective="proximity"`` descending, the
+        positive ones with n_components=None.
 
     Raises
     ------
@@ -151,8 +154,23 @@ class OLPP(NeighborProjection):
     (1797, 3)
     """
 
+    objective: str = param(
+        default="laplacian",
+        choices=("laplacian", "proximity"),
+        search=("laplacian", "proximity"),
+        doc="L, a minimisation of distances, or W, a maximisation of proximity.",
+    )
+
+    @property
+    def positive_only(self):
+        """Components of positive eigenvalue, but for the costs of a Laplacian."""
+        return self.objective == "proximity"
+
     def template(self, rows):
-        return Template(-Laplacian(Sparse(self._graph_weights(rows))), offset=rows.ones, sense=-1)
+        W = Sparse(self._graph_weights(rows))
+        if self.objective == "laplacian":
+            return Template(-Laplacian(W), offset=rows.ones, sense=-1)
+        return Template(centred(W, rows.ones), offset=rows.ones)
 
 
 class NPP(_Constrained, _Reconstructing):
