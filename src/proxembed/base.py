@@ -134,6 +134,12 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         return checked_features(self, X, reset=reset)
 
+    def _later(self, X) -> Any:
+        """``transform`` of rows that are not in memory, as they are asked for; None for rows in memory."""
+        if isinstance(X, RowBlocks):
+            return X.map(self.transform)
+        return results_of(X, self.transform, self.get_feature_names_out) if is_dask(X) else None
+
     def _rows(self, X, y) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
         check_params(self)
@@ -462,10 +468,8 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         places others by its rule for new rows.
         """
         check_is_fitted(self, "n_components_")
-        if isinstance(X, RowBlocks):
-            return X.map(self.transform)
-        if is_dask(X):
-            return results_of(X, self.transform, self.get_feature_names_out)
+        if (later := self._later(X)) is not None:
+            return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self.embed(X)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .features.scaling import ColumnSums
 from .rows import Rows
 from .sources.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
 from .targets.labels import LabelMatrix
@@ -82,6 +83,25 @@ def _one_sample(size: int, parts: Sequence[Sampled]) -> Sampled:
     checking = checked_alike(parts)
     drawn = fewest_keys(size, [part.drawn for part in parts], LabelMatrix.take)
     return Sampled(checking, drawn, sum(part.dropped for part in parts))
+
+
+@dataclass(frozen=True)
+class SummedColumns(Told):
+    """The sums of the columns of some rows; None where there are no rows."""
+
+    sums: ColumnSums | None
+
+
+def summed_columns(method: Any, rows: RowBlocks, number: int) -> SummedColumns:
+    """The sums of the columns of a piece, for ``RowBlocks.reduce``; ``joint_columns`` merges them."""
+    checking = copy.copy(method)
+    parts = (ColumnSums.of(X) for X, _, _ in known_blocks(checking, rows))
+    return SummedColumns(checking, reduce(ColumnSums.merged, parts, next(parts, None)))
+
+
+def joint_columns(parts: Sequence[SummedColumns]) -> SummedColumns:
+    found = [part.sums for part in parts if part.sums is not None]
+    return SummedColumns(checked_alike(parts), reduce(ColumnSums.merged, found) if found else None)
 
 
 def with_rows(parts: Sequence[Told]) -> Sequence[Any]:

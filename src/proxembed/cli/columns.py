@@ -96,14 +96,25 @@ def dataset_from(
     return dataset
 
 
-def large_table(file: str | Path, columns: dict[str, Any], memory: str | None, sample: int | None, seed: int):
-    """DATA by parts, where it is a table that needs more than --memory, with what is to be known of it; else None."""
+def large_table(
+    file: str | Path,
+    columns: dict[str, Any],
+    memory: str | None,
+    sample: int | None,
+    seed: int,
+    spread: bool = False,
+):
+    """DATA by parts, where it is a table that needs more than --memory, with what is to be known of it; else None.
+
+    With ``spread`` the workers of a cluster read it, whatever its size.
+    """
     from proxembed.workflow.labelled_data import table_columns
     from proxembed.workflow.large_fit import large_fit
 
     lists = {name: columns[name] for name in ("labels", "text", "drop", "keep", "missing")}
     others = {name: value for name, value in columns.items() if name not in lists}
-    found = large_fit(Path(file), table_columns(**read_options(lists), **others), memory_bytes(memory), sample, seed)
+    purposes = table_columns(**read_options(lists), **others)
+    found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread)
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
         note = f"{rows:,} rows are read by parts; a sample of {drawn:,} stands for them"

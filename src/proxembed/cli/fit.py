@@ -66,6 +66,13 @@ def fit(
     standard: bool = typer.Option(False, "--standard-split", help="Fit the file's standard training rows only."),
     memory: str = MEMORY,
     sample: int = SAMPLE,
+    dask: str = typer.Option(
+        None,
+        "--dask",
+        metavar="local|ADDRESS",
+        help="Read Parquet by parts on a dask cluster: on workers of this machine, one per core, or on those of the "
+        "scheduler at an address, which see DATA under the same path.",
+    ),
     seed: int = typer.Option(0, "--seed", help="Seed of a method that draws, and of a sample.", min=0),
     out: Path = typer.Option(None, "--out", "-o", help="The model, a .skops file; without it NAME.skops."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
@@ -79,25 +86,39 @@ def fit(
 
         if out is not None:
             check_model_path(check_suffix(out))
-        large = None if standard else large_table(file, table_options(locals()), memory, sample, seed)
+        check_dask(dask, file, standard)
+        large = None if standard else large_table(file, table_options(locals()), memory, sample, seed, dask is not None)
         dataset = dataset_from(file, **table_options(locals())) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file, least=2)
         given = dict(map(setting, settings or []))
         estimator = method_with(method, size, given, seed, several_labels=not dataset.single_label)
-        with notes(), fitting(title_of(estimator), large is not None, json_output) as progress:
+        with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:
             done = fit_and_save(dataset, estimator, path, command(), large, progress)
         show(done, json_output)
 
 
+def check_dask(dask: str | None, file: str, standard: bool) -> None:
+    """Raise a ValueError for a --dask that names no cluster, or that has no use here."""
+    from proxembed.workflow.options import check_cluster
+
+    check_cluster(dask)
+    if dask is not None and (standard or file.startswith("openml:")):
+        what = "--standard-split" if standard else file
+        raise ValueError(f"--dask {dask} reads Parquet files by parts, which {what} does not allow; leave it out.")
+
+
 @contextmanager
-def fitting(title: str, parts: bool, quiet: bool) -> Iterator[Callable]:
-    """Progress over the rows where these are read by parts, else a line while the fit goes on."""
+def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> Iterator[Callable]:
+    """Progress over the rows where these are read by parts, here or on a cluster; else a line while the fit goes on."""
+    from joblib import effective_n_jobs
     from rich.console import Console
 
+    from proxembed.sources.cluster import on_cluster
+
     if parts:
-        with progress_bar(quiet) as progress:
+        with on_cluster(dask, effective_n_jobs(-1)), progress_bar(quiet) as progress:
             yield progress
     else:
         with Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
@@ -116,7 +137,9 @@ def show(done: dict, json_output: bool) -> None:
     if json_output:
         print_json(done)
         return
-    rows = f"{done['rows']:,} rows" + (f" (scaling and read-out of {done['sample']:,})" if "sample" in done else "")
+    rows = f"{done['rows']:,} rows"
+    if "sample" in done:
+        rows += f" ({'' if done['scaled_by'] == 'all' else 'scaling and '}read-out of {done['sample']:,})"
     size = f"{rows}, {done['features']:,} features, {done['labels']} label{'s' * (done['labels'] != 1)}"
     typer.echo(f"{done['method']}: {done['components']} components of {size} in {done['seconds']:.1f} s")
     typer.echo(f"written: {', '.join(done['written'])}")

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError
-from proxembed.data.readers import read, row_parts
+from proxembed.data.readers import checked_rows, read, row_parts
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import Rows
-from proxembed.data.readers.table import Table, labels_alone, stem
-from proxembed.data.readers.table_file import Copy, open_table
+from proxembed.data.readers.table import Table, labels_alone, parts_of, stem
+from proxembed.data.readers.table_file import Copy, ParquetFile, open_table
 
 BLOCK_ROWS = 65_536
 LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many
@@ -71,6 +71,11 @@ class LargeTable:
         """Number of rows."""
         return self.Y.shape[0]
 
+    @property
+    def single_label(self) -> bool:
+        """Whether every row has exactly one label, all known."""
+        return not self.unknown.nnz and bool((np.diff(self.Y.indptr) == 1).all())
+
     def sample(self, rows: int, seed: int) -> Dataset:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
         label."""
@@ -91,6 +96,35 @@ class LargeTable:
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         """Features and ids of all rows, read as ``source`` has it."""
         return row_parts(self.path, source, rows)
+
+    def pieces(self, rows: int) -> list[ParquetFile]:
+        """Pieces of about ``rows`` rows in their order, for ``piece_parts`` in other processes."""
+        file = open_table(self.path.resolve())
+        if not isinstance(file, ParquetFile):
+            remedy = "write it as Parquet, of which every process reads its own rows"
+            raise DataError.at(self.path, None, "a file of text is read from its beginning, by one process", remedy)
+        return list(file.pieces(rows))
+
+
+def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    """Features and ids of the rows of a piece, read as ``source`` has it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.large_table import LargeTable, piece_parts
+    >>> from proxembed.data.table_writer import TableWriter
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.parquet")
+    >>> with TableWriter(file) as writer:
+    ...     for rows in range(2):
+    ...         writer.add({"hue": [0.5, 0.25], "sea": [1, 0]})
+    >>> table = LargeTable(file, Columns(labels=("sea",)))
+    >>> [[X.shape for X, ids in piece_parts(piece, {"names": ["hue"]}, 9)] for piece in table.pieces(3)]
+    [[(2, 1)], [(2, 1)]]
+    """
+    for part in parts_of(piece, source, rows):
+        yield checked_rows(piece.path, source, part)
 
 
 def takes(path: Path) -> bool:

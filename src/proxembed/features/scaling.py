@@ -24,6 +24,7 @@ from proxembed.params import call
 from proxembed.tables import TableRows
 
 QUANTILES = 1000  # of a column, at most
+BY_SUMS = ("center", "standard")  # kinds that rows in blocks can have, by their ``ColumnSums``
 WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
 
 
@@ -70,28 +71,73 @@ class ScalingState:
         return self.n_features if self.axes is None else self.axes.shape[1]
 
 
-def _moments(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Column means and standard deviations (n - 1; 1 where a column is constant), two passes in float64."""
-    n = X.shape[0]
-    largest, smallest = X.max(axis=0), X.min(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / n
-        if sp.issparse(X):
-            largest, smallest = largest.toarray().reshape(-1), smallest.toarray().reshape(-1)
-            squares = _sparse_squares(X, mean)
-        else:
-            total, squares = np.zeros_like(mean), np.zeros_like(mean)
-            for rows in row_blocks(n, X.shape[1]):
-                difference = X[rows] - mean
-                total += difference.sum(axis=0)
-                squares += np.einsum("ij,ij->j", difference, difference)
-            mean += total / n
-        std = np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1))
-    constant = largest == smallest
-    mean, std = np.where(constant, largest, mean), np.where(constant | (std == 0), 1.0, std)
-    if (bad := np.flatnonzero(~(np.isfinite(mean) & np.isfinite(std)))).size:
-        raise ValueError(f"X has a column (number {bad[0]}) whose moments overflow: divide it by its size first.")
-    return mean, std
+@dataclass(frozen=True)
+class ColumnSums:
+    """n rows, and of each column the mean, the sum of squares about it, the largest and the smallest entry.
+
+    ``sparse`` says whether the rows are; sums are float64, in two passes.
+
+    Examples
+    --------
+    >>> from proxembed.features.scaling import ColumnSums
+    >>> joint = ColumnSums.of(np.array([[1.0]])).merged(ColumnSums.of(np.array([[2.0], [3.0]])))
+    >>> joint.n, joint.mean, joint.squares
+    (3, array([2.]), array([2.]))
+    """
+
+    n: int
+    mean: np.ndarray
+    squares: np.ndarray
+    largest: np.ndarray
+    smallest: np.ndarray
+    sparse: bool
+
+    @classmethod
+    def of(cls, X: Matrix) -> ColumnSums:
+        """The sums of an array or CSR matrix."""
+        n, sparse = X.shape[0], sp.issparse(X)
+        largest, smallest = X.max(axis=0), X.min(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / n
+            if sparse:
+                largest, smallest = largest.toarray().reshape(-1), smallest.toarray().reshape(-1)
+                squares = _sparse_squares(X, mean)
+            else:
+                total, squares = np.zeros_like(mean), np.zeros_like(mean)
+                for rows in row_blocks(n, X.shape[1]):
+                    difference = X[rows] - mean
+                    total += difference.sum(axis=0)
+                    squares += np.einsum("ij,ij->j", difference, difference)
+                mean += total / n
+        return cls(n, mean, squares, largest, smallest, sparse)
+
+    def merged(self, other: ColumnSums) -> ColumnSums:
+        """The sums of these rows and others.  [chan1983variance]"""
+        n, difference = self.n + other.n, other.mean - self.mean
+        return ColumnSums(
+            n,
+            self.mean + other.n / n * difference,
+            self.squares + other.squares + self.n * other.n / n * difference**2,
+            np.maximum(self.largest, other.largest),
+            np.minimum(self.smallest, other.smallest),
+            self.sparse,
+        )
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means and standard deviations (n - 1; 1 where a column is constant)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            std = np.sqrt(np.maximum(self.squares, 0.0) / max(self.n - 1, 1))
+        constant = self.largest == self.smallest
+        mean, std = np.where(constant, self.largest, self.mean), np.where(constant | (std == 0), 1.0, std)
+        if (bad := np.flatnonzero(~(np.isfinite(mean) & np.isfinite(std)))).size:
+            raise ValueError(f"X has a column (number {bad[0]}) whose moments overflow: divide it by its size first.")
+        return mean, std
+
+    def state(self, kind: str) -> ScalingState:
+        """The scaling of one of ``BY_SUMS``, which need no more of the rows than this."""
+        mean, std = self.moments()
+        kept = mean if kind == "center" or not self.sparse else None
+        return ScalingState(kind, len(mean), mean=kept, std=std if kind == "standard" else None)
 
 
 def _sparse_squares(X: sp.csr_array, mean: np.ndarray) -> np.ndarray:
@@ -134,7 +180,7 @@ def scaling_center(X: Matrix, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Scal
     """
     if sp.issparse(X):
         _check_centred(X, max_dense_bytes)
-    return ScalingState("center", X.shape[1], mean=_moments(X)[0])
+    return ColumnSums.of(X).state("center")
 
 
 def scaling_standard(X: Matrix) -> ScalingState:
@@ -149,8 +195,7 @@ def scaling_standard(X: Matrix) -> ScalingState:
     array([[-0.707,  0.   ],
            [ 0.707,  0.   ]])
     """
-    mean, std = _moments(X)
-    return ScalingState("standard", X.shape[1], mean=None if sp.issparse(X) else mean, std=std)
+    return ColumnSums.of(X).state("standard")
 
 
 def scaling_pca(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from ..base import Embedder, Prepared, SpectralEmbedder
 from ..features.effects import column_deviations, relation_effects
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
-from ..features.scaling import KINDS, scaling_apply, scaling_fit
+from ..features.scaling import BY_SUMS, KINDS, ScalingState, scaling_apply, scaling_fit
 from ..params import call, check_params, log, methods, param
-from ..sources import RowBlocks, blocks_of, is_dask, results_of
+from ..reading import joint_columns, summed_columns
+from ..sources import RowBlocks, blocks_of
 from ..validation import in_range
 from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
@@ -68,14 +70,33 @@ class Scaling(Embedder):
     )
 
     def fit(self, X, y=None):
-        """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self."""
+        """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self.
+
+        "center" and "standard" take RowBlocks and dask collections, too, and read them once.
+        """
         with self._learning():
-            self.state_ = scaling_fit(self.kind, self._rows(X, y).X)
+            blocks = blocks_of(X, y)
+            self.state_ = scaling_fit(self.kind, self._rows(X, y).X) if blocks is None else self._of_blocks(blocks)
         return self
 
+    def _of_blocks(self, blocks: RowBlocks) -> ScalingState:
+        check_params(self)
+        if self.kind not in BY_SUMS:
+            raise ValueError(
+                f"kind={self.kind!r} is not allowed for blocks of rows; {' and '.join(map(repr, BY_SUMS))} are. Fit "
+                "another one on a sample: blocks.sample(10_000) gives (X, y)."
+            )
+        found = blocks.reduce(partial(summed_columns, self), joint_columns)
+        found.tell(self)
+        if found.sums is None:
+            raise ValueError("X has no rows; a scaling needs at least one row and one feature.")
+        return found.sums.state(self.kind)
+
     def transform(self, X):
-        """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"."""
+        """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"; blocks of them for RowBlocks."""
         check_is_fitted(self, "state_")
+        if (later := self._later(X)) is not None:
+            return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = scaling_apply(self.state_, X)
@@ -180,10 +201,8 @@ class RelationFeatures(Embedder):
     def transform(self, X):
         """The relation features of rows X, (m, p); blocks of them for RowBlocks."""
         check_is_fitted(self, "prototypes_")
-        if isinstance(X, RowBlocks):
-            return X.map(self.transform)
-        if is_dask(X):
-            return results_of(X, self.transform, self.get_feature_names_out)
+        if (later := self._later(X)) is not None:
+            return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             R = self._relate(X) / self.scale_

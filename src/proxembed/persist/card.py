@@ -12,6 +12,8 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from proxembed.features.scaling import BY_SUMS
+
 CARD_MARK = "<!-- proxembed model card -->"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 USE = """## Use
@@ -78,7 +80,7 @@ def model_card(
         f"Saved by proxembed {version('proxembed')} (Python {platform.python_version()}, {versions}) on "
         f"{datetime.now(UTC).date().isoformat()}.",
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
-        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, sampled)),
+        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, steps[0], sampled)),
         "## Evidence\n" + _evidence(summary),
         _use(chosen, dataset),
         LIMITS,
@@ -92,7 +94,7 @@ def model_card(
     return "\n\n".join(sections) + "\n"
 
 
-def _data_lines(dataset: Any, sampled: int | None = None) -> str:
+def _data_lines(dataset: Any, first: Any, sampled: int | None = None) -> str:
     facts = dataset.describe()
     lines = [
         f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
@@ -102,9 +104,11 @@ def _data_lines(dataset: Any, sampled: int | None = None) -> str:
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
     if sampled is not None:
+        whole = getattr(first, "kind", None) in BY_SUMS  # as ``LargeFit`` fits it
+        on_all, on_sample = ("embedding and scaling are", "") if whole else ("embedding is", "scaling and the ")
         lines.append(
-            f"- these rows are a sample of {sampled:,}: the embedding is fitted on all of them, the scaling and the "
-            "read-out on the sample"
+            f"- these rows are a sample of {sampled:,}: the {on_all} fitted on all of them, the {on_sample}read-out on "
+            "the sample"
         )
     if facts["test"] is not None:
         among = f"the {facts['test']:,} test rows are among these" if facts["test"] else "no test row is among these"

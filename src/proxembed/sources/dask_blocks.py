@@ -6,14 +6,16 @@ dask: the cluster of a Client, else threads. dask is imported when a collection 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from math import isnan
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .cluster import LARGE
+from .cluster import LARGE, active_client
 from .row_blocks import Block, RowBlocks, length, pair, rows_between
 
 FAN = 8  # results that are merged at a time: the tree is the same whatever the workers, and so are the bits
@@ -144,6 +146,16 @@ def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] 
     return array.concatenate(parts)
 
 
+def pieces_of(make: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]) -> RowBlocks:
+    """Rows in pieces that the workers of dask make: ``make(shared, item)`` is X, (X, y) or RowBlocks.
+
+    >>> [X.tolist() for X, _ in pieces_of(lambda shared, item: shared * item, np.eye(1), [2, 3])]
+    [[[2.0]], [[3.0]]]
+    """
+    shared = _constant(shared)
+    return DaskBlocks([(_delayed(_made)(make, shared, _constant(item)), None) for item in items])
+
+
 def lazily(X: Any, function: Callable[[Any], Any]) -> Any:
     """``function`` of rows that are not in memory, as RowBlocks or a lazy collection; None for rows in memory.
 
@@ -189,11 +201,14 @@ class _Kept:
 
 
 def _compute(task: Any) -> Any:
-    """The value of a task. Sums that the tasks of a further reading need may be larger than what dask warns of."""
+    """The value of a task. Sums that the tasks of a further reading need may be larger than what dask warns of.
+
+    The setting is that of distributed: made before its import, the end of the block would take all its settings away.
+    """
     import dask
 
-    with dask.config.set(LARGE):
-        return task.compute()
+    with dask.config.set(LARGE) if "distributed" in sys.modules else nullcontext():
+        return task.compute(scheduler=active_client())
 
 
 def _is_delayed(X: Any) -> bool:
@@ -290,6 +305,10 @@ def _of_labels(function: _Kept, y: Any, number: int) -> Any:
 
 def _merged(merge: _Kept, parts: list) -> Any:
     return merge.value(parts)
+
+
+def _made(make: Callable[[Any, Any], Any], shared: _Kept, item: _Kept) -> Any:
+    return make(shared.value, item.value)
 
 
 def _called(step: _Kept, piece: Any) -> Any:

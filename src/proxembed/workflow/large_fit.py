@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from sklearn.base import clone
 
 from proxembed.catalogue import estimators
 from proxembed.data import Columns, Dataset
-from proxembed.data.large_table import LargeTable, takes
+from proxembed.data.large_table import LargeTable, piece_parts, takes
 from proxembed.data.readers.reader import width
 from proxembed.evaluate.arms import RIVAL_METHODS
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.execute.executor import Progress, silent
+from proxembed.features.scaling import BY_SUMS
 from proxembed.model import EmbeddingPipeline, embedding_pipeline, source_of, training_labels, unseen_scores
-from proxembed.sources import RowBlocks
+from proxembed.sources import RowBlocks, pieces_of
+from proxembed.sources.cluster import active_client, cores
 from proxembed.study.candidates import FIRST
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
@@ -42,14 +45,20 @@ class LargeFit:
         Rows drawn at random, at least 20 (or all) of each label.
     rows : int
         Rows that are read at a time.
+    spread : bool
+        Whether the workers of the active cluster (``sources.cluster.on_cluster``) read the rows, each its own.
     """
 
     table: LargeTable
     sample: Dataset
     rows: int
+    spread: bool = False
 
     def fit(self, method: Any, scaling: str | None = None, progress: Progress = silent) -> EmbeddingPipeline:
-        """The pipeline of a method, its embedding fitted on all rows, scaling and read-out on the sample.
+        """The pipeline of a method, its embedding fitted on all rows, its read-out on the sample.
+
+        Features of numbers are standardised by all rows, too; another scaling, or the encoding of other columns, is
+        learned from the sample.
 
         Raises
         ------
@@ -72,39 +81,84 @@ class LargeFit:
         >>> large.sample.X.shape[0] < 1000, large.fit(OPLS(n_components=3)).transform(data.X).shape
         (True, (1797, 3))
         """
-        X, y = self.sample.X, training_labels(self.sample)
+        X, y = self.sample.X, training_labels(self.sample) if self.table.single_label else self.sample.y
         scaling = choose_scaling(X, LabelMatrix.of(self.sample.y), self.sample.groups) if scaling is None else scaling
         model = embedding_pipeline(method, X, scaling=scaling)
         labels = LabelMatrix.of(y)
         scores = None if labels.form == "classes" else unseen_scores(model[:-1], X, labels, self.sample.groups)
-        first, embedding = model["scaling"].fit(X, y), clone(model["embedding"])
+        first, embedding = model["scaling"], clone(model["embedding"])
+        if scaled_by_all_rows(first):
+            first.fit(self._blocks(None, progress))
+        else:
+            first.fit(X, y)
         model.steps[1] = "embedding", embedding.fit(self._blocks(first, progress))
         model["readout"].fit(embedding.transform(first.transform(X)), y, scores=scores)
         if not isinstance(X, TableRows):
             model.feature_names_ = tuple(self.sample.feature_names)
-        model.label_names_ = None if self.sample.single_label else tuple(self.sample.label_names)
+        model.label_names_ = None if self.table.single_label else tuple(self.sample.label_names)
         return model
 
     def _blocks(self, first: Any, progress: Progress) -> RowBlocks:
-        """All rows as the embedding takes them, by parts."""
+        """All rows, scaled or encoded by ``first`` where there is one, by parts."""
         source = source_of(self.sample)
+        if self.spread:
+            return self._pieces(first, source, progress)
+        reading = count(1)
 
         def read() -> Iterator[tuple[Any, Any]]:
-            done, started = 0, time.perf_counter()
+            done, started, number = 0, time.perf_counter(), next(reading)
+            what = "features" if first is None else "rows"
             for X, _ in self.table.parts(source, self.rows):
-                yield first.transform(X), self._labels(done, done + X.shape[0])
+                yield X if first is None else first.transform(X), self._labels(done, done + X.shape[0])
                 done += X.shape[0]
-                progress(done, self.table.n, rate_text(done, self.table.n, time.perf_counter() - started))
+                told = rate_text(done, self.table.n, time.perf_counter() - started)
+                progress(done, self.table.n, f"{what}, reading {number}: {told}")
 
         starts = range(0, self.table.n, self.rows)
         return RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
 
+    def _pieces(self, first: Any, source: dict[str, Any], progress: Progress) -> RowBlocks:
+        """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
+        n_workers = cores(active_client())
+        progress(0, self.table.n, f"rows, {self.table.n:,}: read by {n_workers} worker{'s' * (n_workers != 1)}")
+        rows, items, done = max(LEAST_ROWS, self.rows // n_workers), [], 0
+        for piece in self.table.pieces(rows):
+            items.append((piece, self._labels(done, done + piece.rows)))
+            done += piece.rows
+        return pieces_of(read_piece, (first, source, rows), items)
+
     def _labels(self, start: int, stop: int) -> Any:
         """Labels of some rows in the form in which the sample has them."""
         Y, unknown = self.table.Y[start:stop], self.table.unknown[start:stop]
-        if self.sample.single_label and not unknown.nnz:
+        if self.table.single_label:
             return np.asarray(self.table.label_names, dtype=object)[Y.indices]
         return np.where(unknown.toarray(), np.nan, Y.toarray()) if unknown.nnz else sparse.csr_array(Y)
+
+
+def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -> RowBlocks:
+    """The rows of a piece of a table, with their labels, as a worker reads them."""
+    (first, source, rows), (piece, y) = shared, item
+
+    def read() -> Iterator[tuple[Any, Any]]:
+        done = 0
+        for X, _ in piece_parts(piece, source, rows):
+            yield X if first is None else first.transform(X), y[done : done + X.shape[0]]
+            done += X.shape[0]
+
+    return RowBlocks(read, labels=lambda: [y])
+
+
+def scaled_by_all_rows(first: Any) -> bool:
+    """Whether the first step of a pipeline is a scaling that a fit by parts learns from all rows.
+
+    Examples
+    --------
+    >>> from proxembed import Scaling
+    >>> from proxembed.workflow.large_fit import scaled_by_all_rows
+    >>> scaled_by_all_rows(Scaling("standard")), scaled_by_all_rows(Scaling("tfidf"))
+    (True, False)
+    """
+    return getattr(first, "kind", None) in BY_SUMS
 
 
 def methods_by_parts() -> tuple[str, ...]:
@@ -122,7 +176,12 @@ def methods_by_parts() -> tuple[str, ...]:
 
 
 def large_fit(
-    path: Path, columns: Columns, memory: float | None = None, sample: int | None = None, seed: int = 0
+    path: Path,
+    columns: Columns,
+    memory: float | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    spread: bool = False,
 ) -> LargeFit | None:
     """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None.
 
@@ -136,6 +195,8 @@ def large_fit(
         Rows of the sample; None: what fits the memory, at most 50,000.
     seed : int, default=0
         Of the sample.
+    spread : bool, default=False
+        Whether the workers of a cluster are to read it, however small it is.
 
     Raises
     ------
@@ -152,13 +213,15 @@ def large_fit(
     >>> large_fit(file, Columns(labels=("sea",))) is None
     True
     """
-    if not path.exists() or not takes(path):
+    if not path.exists() or not (takes(path) or spread):
         return None
     most = free_memory() // 2 if memory is None else memory
     rows, _ = part_rows(path, {}, most)
-    if rows is None:
+    if rows is None and not spread:
         return None
     table = LargeTable(path, columns)
-    drawn = table.sample(min(sample or SAMPLE_ROWS, max(rows, LEAST_ROWS), table.n), seed)
+    if spread:
+        table.pieces(SAMPLE_ROWS)  # raises where it cannot be read so
+    drawn = table.sample(min(sample or SAMPLE_ROWS, table.n if rows is None else max(rows, LEAST_ROWS), table.n), seed)
     d = max(width(source_of(drawn)) or 1, 1)
-    return LargeFit(table, drawn, max(LEAST_ROWS, int(most / (8 * COPIES * d))))
+    return LargeFit(table, drawn, max(LEAST_ROWS, int(most / (8 * COPIES * d))), spread)

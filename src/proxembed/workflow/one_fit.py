@@ -18,7 +18,7 @@ from proxembed.params import declared
 from proxembed.persist import model_card, save
 from proxembed.targets.labels import LabelMatrix
 
-from .large_fit import LargeFit
+from .large_fit import LargeFit, scaled_by_all_rows
 
 
 def method_with(
@@ -126,11 +126,12 @@ def fit_and_save(
     sampled = None if large is None else large.table.n
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command, sampled=sampled))
     rows, features = dataset.X.shape
+    whole = scaled_by_all_rows(model["scaling"])
     return {
         "method": title_of(estimator),
         "scaling": model["scaling"].state_.kind,
         "rows": rows if sampled is None else sampled,
-        **({} if sampled is None else {"sample": rows}),
+        **({} if sampled is None else {"sample": rows, "scaled_by": "all" if whole else "sample"}),
         "features": features,
         "labels": len(dataset.label_names),
         "components": int(model["embedding"].n_components_),

@@ -246,3 +246,16 @@ def test_a_sample_of_pieces():
     assert 10 < np.sum(rows < 100) < 40
     np.testing.assert_array_equal(RowBlocks.from_dask(numbered).sample(60)[0], rows)
     assert RowBlocks.from_dask(numbered).sample(1000)[0].shape == (240, 1)
+
+
+def test_fits_one_after_another_in_a_fresh_process():
+    """distributed, where dask imports it in the middle of a fit, keeps its settings."""
+    code = (
+        "import dask.array as da, numpy as np\n"
+        "from proxembed import PCA\n"
+        "X = da.from_array(np.random.default_rng(0).normal(size=(90, 3)), chunks=(30, 3))\n"
+        "for _ in range(2): PCA(n_components=2).fit(X)\n"
+        "import dask, distributed\n"
+        "assert dask.config.get('distributed.comm')"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

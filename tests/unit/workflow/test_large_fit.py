@@ -1,4 +1,4 @@
-"""Tables that exceed the memory: the embedding is that of all rows, scaling and read-out those of a sample."""
+"""Tables that exceed the memory: scaling and embedding are those of all rows, the read-out that of a sample."""
 
 import csv
 import json
@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 from proxembed import FDA, LPP, OPLS
 from proxembed.cli import app
-from proxembed.data import Columns, DataError
+from proxembed.data import Columns, DataError, read
 from proxembed.data.large_table import LargeTable, stratified_rows
 from proxembed.data.table_writer import TableWriter
+from proxembed.model import fit_on
 from proxembed.persist import load
 from proxembed.workflow.large_fit import large_fit
 from unit.cli.model_files import program, refused
@@ -51,6 +52,37 @@ def test_the_embedding_is_that_of_all_rows_and_the_sample_is_what_memory_holds(t
     assert set(large.sample.ids) <= {f"r{i}" for i in range(N)} and large.sample.name == "t"
 
 
+def test_scaling_and_embedding_are_those_of_a_fit_in_memory(tmp_path):
+    file = written(tmp_path / "t.parquet", INDICATOR)
+    columns, told = Columns(labels=NAMES, id="row"), []
+    large = large_fit(file, columns, memory=120_000)
+    model = large.fit(OPLS(), "standard", lambda *given: told.append(given))
+    whole = fit_on(OPLS(), read(file, columns=columns), scaling="standard")
+    np.testing.assert_allclose(model["scaling"].state_.std, whole["scaling"].state_.std, rtol=1e-12)
+    np.testing.assert_allclose(model["scaling"].state_.mean, X.mean(axis=0), rtol=1e-12)
+    assert model["embedding"].ridge_ == pytest.approx(whole["embedding"].ridge_, rel=1e-8)
+    np.testing.assert_allclose(model.transform(X[:50]), whole.transform(X[:50]), rtol=1e-6, atol=1e-8)
+    readings = list(dict.fromkeys(text.split(":")[0] for _, _, text in told))
+    assert readings == ["features, reading 1", "rows, reading 1", "rows, reading 2"]
+    assert [done for done, _, _ in told].count(N) == 3 and {total for _, total, _ in told} == {N}
+
+
+def test_one_row_of_two_labels_outside_the_sample_is_seen(tmp_path):
+    """The sample alone shows one class per row; the table does not."""
+    one = np.zeros((N, 2), dtype=int)
+    one[np.arange(N), rng.integers(2, size=N)] = 1
+    one[3] = 1
+    file = written(tmp_path / "t.parquet", dict(zip(NAMES, one.T, strict=True)))
+    seed = next(
+        s for s in range(20) if "r3" not in large_fit(file, Columns(labels=NAMES, id="row"), 60_000, 300, s).sample.ids
+    )
+    large = large_fit(file, Columns(labels=NAMES, id="row"), 60_000, 300, seed)
+    assert large.sample.single_label and not large.table.single_label
+    model = large.fit(OPLS(ridge=0.1), "none")
+    np.testing.assert_allclose(model["embedding"].eigenvalues_, OPLS(ridge=0.1).fit(X, one).eigenvalues_, rtol=1e-6)
+    assert model.predict(X[:4]).shape == (4, 2)
+
+
 def test_classes_and_tables_with_categories(tmp_path):
     kind = rng.choice(["a", "b"], size=N)
     file = written(tmp_path / "t.parquet", {"class": CLASSES}, kind)
@@ -88,7 +120,8 @@ def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):
     facts = json.loads(done.stdout)
     assert facts["rows"] == N and facts["sample"] < N / 4
     assert f"4,000 rows are read by parts; a sample of {facts['sample']:,} stands for them" in done.stderr
-    assert "are a sample of 4,000: the embedding is fitted on all of them" in (tmp_path / "m.md").read_text()
+    card = (tmp_path / "m.md").read_text()
+    assert "of 4,000: the embedding and scaling are fitted on all of them, the read-out on the sample" in card
     assert load(out).transform(X[:3]).shape == (3, 2)
     assert program("predict", out, file, "-o", tmp_path / "y.csv", "--memory", "100kB").exit_code == 0
     with open(tmp_path / "y.csv", newline="") as lines:
@@ -96,7 +129,7 @@ def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):
     assert [row["id"] for row in rows] == [f"r{i}" for i in range(N)]
     assert np.mean([int(row["sea"]) == y for row, y in zip(rows, Y[:, 0], strict=True)]) > 0.75
     shown = program(*words[:-1])
-    assert f"4,000 rows (scaling and read-out of {facts['sample']:,}), 5 features, 2 labels" in shown.stdout
+    assert f"4,000 rows (read-out of {facts['sample']:,}), 5 features, 2 labels" in shown.stdout
 
 
 def test_what_cannot_be_read_by_parts_is_told(tmp_path):

@@ -23,7 +23,7 @@ from proxembed.tables.indices import small_indices
 
 OF_FOLDER = "name one file in it"
 
-__all__ = ["READERS", "Reader", "import_formats", "read", "read_rows", "row_parts", "size_of"]
+__all__ = ["READERS", "Reader", "checked_rows", "import_formats", "read", "read_rows", "row_parts", "size_of"]
 
 
 def import_formats(folders: Iterable[str]) -> None:
@@ -140,7 +140,7 @@ def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
     (('x', 'kind'), [7.0], ['blue'], ('e',))
     """
     path = Path(path)
-    return _checked_rows(path, source, _rows_reader(path).read_rows(path, source))
+    return checked_rows(path, source, _rows_reader(path).read_rows(path, source))
 
 
 def row_parts(path: str | Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
@@ -175,7 +175,7 @@ def row_parts(path: str | Path, source: dict[str, Any], rows: int) -> Iterator[R
     """
     path = Path(path)
     for part in _rows_reader(path).row_parts(path, source, rows):
-        yield _checked_rows(path, source, part)
+        yield checked_rows(path, source, part)
 
 
 def size_of(path: str | Path) -> tuple[int, int | None]:
@@ -200,7 +200,7 @@ def _rows_reader(path: Path) -> Reader:
     return _reader(path, f"accepted are {accepted}", OF_FOLDER)
 
 
-def _checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
+def checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
     """New rows, of the width of the training rows and without a number that is not finite."""
     (X, ids), d = rows, width(source)
     if d is not None and X.shape[1] != d:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,33 @@ def parquet_files(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of a table, with the bytes that its cells take unpacked and the columns that its folders give."""
+    """Row groups of a file, of which the first begins with the row ``start``.
+
+    ``groups`` are the rows of each, by its number; ``size`` the bytes that the cells of the file take unpacked,
+    ``keys`` the columns that its folders give.
+    """
 
     path: Path
-    rows: int
+    groups: dict[int, int]
     size: int
     keys: dict[str, Any] = field(default_factory=dict)
+    start: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(self.groups.values())
+
+    def pieces(self, most: int) -> Iterator[Part]:
+        """Its row groups in pieces of at most ``most`` rows, or of one group."""
+        start, own = self.start, {}
+        for number, rows in self.groups.items():
+            if own and sum(own.values()) + rows > most:
+                yield replace(self, groups=own, start=start)
+                start, own = start + sum(own.values()), {}
+            own[number] = rows
+        if own:
+            yield replace(self, groups=own, start=start)
 
 
 class ParquetParts:
@@ -94,15 +116,20 @@ class ParquetParts:
         for file, own in zip(files, keys, strict=True):
             with read_from(file) as found:
                 metadata, columns = found.metadata, found.schema_arrow
-            size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-            parts.append(Part(file, metadata.num_rows, size, own))
+            groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+            rows = {i: group.num_rows for i, group in enumerate(groups)}
+            parts.append(Part(file, rows, sum(group.total_byte_size for group in groups), own))
             if schema is None:
                 schema, first = columns, file
             elif metadata.num_rows:
                 schema = _joint(schema, columns, file, first)
         for column in given:
             schema = schema.append(column)
-        self.schema, self.parts = schema, tuple(parts)
+        self.schema = schema
+        self._take(parts)
+
+    def _take(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(parts)
         self._ends = list(accumulate(part.rows for part in parts))
 
     @property
@@ -123,13 +150,22 @@ class ParquetParts:
         for part in self.parts:
             with read_from(part.path) as file:
                 own = [name for name in names if name not in part.keys]
-                for batch in file.iter_batches(batch_size=most, columns=own):
+                for batch in file.iter_batches(batch_size=most, row_groups=list(part.groups), columns=own):
                     yield pa.RecordBatch.from_arrays([_column(batch, part, each) for each in schema], schema=schema)
+
+    def pieces(self, most: int) -> Iterator[ParquetParts]:
+        """The table in pieces of at most ``most`` rows, or of one row group, each of one file."""
+        for part in self.parts:
+            for piece in part.pieces(most):
+                own = copy(self)
+                own._take([piece])
+                yield own
 
     def place(self, row: int) -> tuple[Path, int]:
         """The file in which a row of the table stands, and its number there, both counted from 0."""
         number = int(np.searchsorted(self._ends, row, side="right"))
-        return self.parts[number].path, row - (self._ends[number] - self.parts[number].rows)
+        part = self.parts[number]
+        return part.path, part.start + row - (self._ends[number] - part.rows)
 
 
 @contextmanager

@@ -58,9 +58,7 @@ class Table(Reader):
         return _new_rows(open_table(path), source)
 
     def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
-        parts = PartsOfTable(open_table(path), rows)
-        while not parts.ended:
-            yield _new_rows(parts, source)
+        return parts_of(open_table(path), source, rows)
 
     def size(self, path: Path) -> tuple[int, int | None]:
         file = open_table(path)
@@ -70,6 +68,24 @@ class Table(Reader):
 
     def source(self, data: Dataset) -> dict[str, Any]:
         return data.source or {}
+
+
+def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    """The columns that the training file had as features, and the ids, about ``rows`` rows at a time.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data.readers.table import parts_of
+    >>> from proxembed.data.readers.table_file import open_table
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> size = file.write_text("x\\n1\\n2\\n")
+    >>> [X.tolist() for X, ids in parts_of(open_table(file), {"names": ["x"]}, 1)]
+    [[[1.0], [2.0]]]
+    """
+    parts = PartsOfTable(file, rows)
+    while not parts.ended:
+        yield _new_rows(parts, source)
 
 
 def _new_rows(file: TableFile, source: dict[str, Any]) -> Rows:

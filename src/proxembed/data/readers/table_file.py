@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -368,6 +369,13 @@ class ParquetFile:
         rows = max(1, min(most or count, BLOCK_VALUES // max(1, len(wanted))))
         for batch in self._parts.batches(list(wanted), rows):
             yield Block(batch)
+
+    def pieces(self, most: int) -> Iterator[ParquetFile]:
+        """The table in pieces of at most ``most`` rows, or of one row group, that can be read by themselves."""
+        for parts in self._parts.pieces(most):
+            piece = copy(self)
+            piece._parts, piece.rows = parts, parts.rows
+            yield piece
 
     def batches(self, most: int) -> Iterator[Any]:
         """All rows as pyarrow has them, at most ``most`` at a time."""
