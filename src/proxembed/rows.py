@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import over, unit_of
@@ -21,6 +20,7 @@ from .proximity import labelled
 from .proximity.labelled import Searched
 from .proximity.neighbors import Neighbors, nearest
 from .proximity.weights import given_weights
+from .splits.crossfit import take_labels
 from .targets.labels import LabelMatrix
 
 
@@ -35,7 +35,7 @@ class Origin:
 
     def take(self, index: np.ndarray) -> Origin:
         """The origin of some of the rows."""
-        y = None if self.y is None else _safe_indexing(self.y, index)
+        y = None if self.y is None else take_labels(self.y, index)
         return Origin(y, self.n, index if self.index is None else self.index[index])
 
 
