@@ -16,7 +16,7 @@ from .params import integers, param
 from .proximity.backends import ALGORITHMS
 from .proximity.geodesic import geodesics
 from .proximity.graph import OF_NEIGHBORS, rows_within
-from .proximity.neighbors import Neighbors, check_count, nearest
+from .proximity.neighbors import EVERY_METRIC, Neighbors, check_count, nearest
 from .proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from .proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, cross_weights, edge_weights, local_scale, used_tau
 from .rows import Rows
@@ -33,6 +33,15 @@ WEIGHTS_DOC = (
     "without a search: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given to fit, "
     "that returns one; it is called again for each fold of a cross-validation."
 )
+OF_ROWS = tuple(metric for metric in EVERY_METRIC if metric != "precomputed")
+METRIC_DOC = (
+    'Distance between rows; "correlation" is 1 - r over the features, and those after it are scipy\'s, of dense rows '
+    "and searched exactly."
+)
+OR_GIVEN = (*OF_ROWS, "precomputed")
+GIVEN_DOC = METRIC_DOC + " precomputed: X is the symmetric n x n matrix of distances, of new rows m x n."
+SCALE_DOC = 'Which nearest row sets the scale of a row under "local_scaling"; the last one where there are fewer.'
+OF_FEATURES = ("alternative", "cosine", "pearson", "spearman", "kendall", "reconstruction")
 MATRICES = (np.ndarray, sparse.sparray, sparse.spmatrix)
 
 
@@ -74,7 +83,7 @@ class Neighborly(Searching, abstract=True):
     n_neighbors: int = param(
         default=5, low=1, integer=True, search=integers(2, 30), doc="Neighbours of a row; at most n - 1."
     )
-    metric: str = param(default="euclidean", choices=("euclidean", "cosine"), doc="Distance between rows.")
+    metric: str = param(default="euclidean", choices=OF_ROWS, doc=METRIC_DOC)
 
     @property
     def _search(self) -> dict[str, Any]:
@@ -99,6 +108,8 @@ class Neighborly(Searching, abstract=True):
 
     def _neighbor_graph(self, rows: Rows, kind: str, eps: float | None = None) -> sparse.csr_array:
         """A graph of one of the five kinds, CSR of distances."""
+        if self.metric == "precomputed":
+            check_symmetric(rows.X)
         if kind in OF_NEIGHBORS:
             self._neighbors(rows)
         return rows.graph(kind, self.n_neighbors, eps, **self._search)
@@ -124,6 +135,7 @@ class Linked(Neighborly, abstract=True):
         choices=(None,),
         doc='Width of the weights; None: the median squared length of edges, or 1 for "alternative".',
     )
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
 
     @property
     def searches(self) -> bool:
@@ -153,6 +165,11 @@ class Linked(Neighborly, abstract=True):
     def _weights(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
         """W, symmetric, zero diagonal but under "reconstruction", edges of weight 0 left out; and what was learned with
         it, by attribute."""
+        if self.metric == "precomputed" and isinstance(self.weights, str) and self.weights in OF_FEATURES:
+            raise ValueError(
+                f"{type(self).__name__}: weights={self.weights!r} is not allowed with metric='precomputed': it is made "
+                "of features, and X holds distances. Use 'gaussian', 'constant', 'local_scaling' or 'geodesic'."
+            )
         learned: dict[str, Any] = {"tau_": None, "scale_": None, "paths_": None, **self.searched(rows)}
         if self._of_graph:
             W, more = self._weights_of_graph(rows)
@@ -183,7 +200,7 @@ class Linked(Neighborly, abstract=True):
         if self.weights in ("gaussian", "geodesic", "alternative"):
             tau = used_tau(graph, self.weights, self.tau)
         if self.weights == "local_scaling":
-            scale = local_scale(rows.X, LOCAL_NEIGHBORS, **self._search)
+            scale = local_scale(rows.X, self.n_scale, **self._search)
         W = edge_weights(rows.X, graph, self.weights, tau=tau, scale=scale, paths=paths)
         if self.graph == "directed":
             W = (W + W.T) / 2
@@ -192,7 +209,18 @@ class Linked(Neighborly, abstract=True):
         return W, {"tau_": tau, "scale_": scale, "paths_": paths}
 
 
-class Weighted(Linked, abstract=True):
+class FromDistances(Neighborly, abstract=True):
+    """An estimator that needs distances of the rows alone, which X may hold. [mu2012mesd]"""
+
+    metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+class Weighted(FromDistances, Linked, abstract=True):
     """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd]
 
     ``_weights`` gives W and the attributes by which ``_links`` weighs the links of new rows; the estimator keeps them,
@@ -228,7 +256,7 @@ class Weighted(Linked, abstract=True):
             found = nearest(self.training_, n if self.graph == "full" else self.n_neighbors, queries=X, **self._search)
             linked = np.ones(found.index.shape, dtype=bool)
         if self.weights == "local_scaling":
-            K = min(LOCAL_NEIGHBORS, n)
+            K = min(self.n_scale, n)
             scale = nearest(self.training_, K, queries=X, **self._search).distance[:, -1]
         distance = found.distance if self.paths_ is None else self._path_distances(X, found)
         weights = cross_weights(
@@ -248,6 +276,18 @@ class Weighted(Linked, abstract=True):
         """The links of m new rows as an (m, n) CSR matrix."""
         pointers = np.arange(len(index) + 1) * index.shape[1]
         return sparse.csr_array((weights.ravel(), index.ravel(), pointers), shape=(len(index), self.training_.shape[0]))
+
+
+def check_symmetric(D) -> None:
+    """A ValueError for distances between rows that differ from their transpose; shapes are checked elsewhere."""
+    if sparse.issparse(D) or D.shape[0] != D.shape[1]:
+        return
+    gap, size = float(np.abs(D - D.T).max(initial=0.0)), float(np.abs(D).max(initial=0.0))
+    if gap > (1e-10 if D.dtype == np.float64 else 1e-5) * size:
+        raise ValueError(
+            f"X differs from its transpose by up to {gap:.3g}; metric='precomputed' needs symmetric distances. Pass "
+            "(X + X.T) / 2."
+        )
 
 
 def links_within(X, eps: float, queries, metric: str) -> Neighbors:

@@ -72,3 +72,12 @@ def orthogonal(X, loss) -> Pencil:
     """OLPP of a Laplacian, ONPP of a residual matrix."""
     mean = X.mean(axis=0)
     return Pencil(-(X - mean).T @ loss @ (X - mean), np.eye(X.shape[1]), mean)
+
+
+def local_scaling(X: np.ndarray, K: int) -> np.ndarray:
+    """exp(-d^2 / (s_i s_j)) of all pairs, s the distance to the K-th nearest other row; zero diagonal."""
+    E = distances(X)
+    s = [sorted(np.delete(row, i))[K - 1] for i, row in enumerate(E)]
+    W = np.exp(-(E**2) / np.outer(s, s))
+    np.fill_diagonal(W, 0.0)
+    return W

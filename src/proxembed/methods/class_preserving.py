@@ -13,10 +13,10 @@ from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator,
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
-from ..neighborly import MATRICES
+from ..neighborly import MATRICES, SCALE_DOC
 from ..params import integers, log, param
 from ..proximity.reconstruction import reconstruction_weights
-from ..proximity.weights import edge_weights, weighted_links
+from ..proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
 from ..rows import Rows
 from .local import (
     GIVEN_DOC,
@@ -83,12 +83,13 @@ class OLPPR(SpectralEmbedder):
         doc='"trace": the repulsion is first brought to the trace of the attraction.',
     )
     weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def template(self, rows):
         inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.labels.Y)
         attraction = Laplacian(rows.weigh(inside))
-        repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau)
+        repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau, self.n_scale)
         beta = self.beta
         if self.balance == "trace":
             X = CentredMatrix.centred(rows.X, rows.ones)
@@ -215,20 +216,21 @@ class ONPPR(SpectralEmbedder):
     beta: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the repulsion.")
     reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
     weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def template(self, rows):
-        repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau)
+        repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau, self.n_scale)
         M = reconstructions(rows, self.n_neighbors, self.reg)
         return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)
 
 
-def repulsive(rows: Rows, K: int, kind: Any, tau: float | None) -> Operator:
+def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int) -> Operator:
     """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
     by copies."""
     graph = labelled_graph(rows, K)
     if isinstance(kind, str):
-        weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind))
+        weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind, n_scale))
     else:
         weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), link_kind(rows, kind))
     pairs = rows.copy_pairs(weights, same=False)

@@ -13,7 +13,7 @@ from proxembed.algebra.template import Template
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
 from ..features.prototypes import prototypes_farthest
-from ..neighborly import Neighborly, links_within, path_lengths
+from ..neighborly import FromDistances, links_within, path_lengths
 from ..params import param
 from ..proximity.geodesic import connected, geodesics
 from ..proximity.neighbors import Neighbors, nearest
@@ -32,7 +32,7 @@ class Paths(Prepared):
     reference: np.ndarray | None = None
 
 
-class Isomap(DirectEmbedder, Neighborly):
+class Isomap(DirectEmbedder, FromDistances):
     """Isometric mapping (Isomap): A = -1/2 J E J, E the squared lengths of shortest paths, Z = V diag(w)^1/2.
     [tenenbaum2000isomap]
 
@@ -108,6 +108,11 @@ class Isomap(DirectEmbedder, Neighborly):
             raise ValueError(
                 f"Isomap: n_landmarks={self.n_landmarks} is not allowed with {m} rows on the graph; it must be an "
                 f"integer from 2 to {m}. Use n_landmarks <= {m}, or None to scale all rows."
+            )
+        if self.metric == "precomputed":
+            raise ValueError(
+                "Isomap: n_landmarks is not allowed with metric='precomputed': landmarks are rows far apart by their "
+                "features. Use n_landmarks=None."
             )
         guard_dense((number, m), "The shortest paths from the landmarks")
         return prototypes_farthest(rows.X[kept], number, random_state=0)[1]

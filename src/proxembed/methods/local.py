@@ -13,7 +13,7 @@ from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
 
 from ..base import PencilEmbedder, SpectralEmbedder
-from ..neighborly import MATRICES, LabelledLinks
+from ..neighborly import MATRICES, SCALE_DOC, LabelledLinks
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
 from ..proximity.graph import edge_rows, neighbor_graph
@@ -219,13 +219,14 @@ class MFA(LabelledLinks, PencilEmbedder):
         doc="Links between classes: the nearest pairs of each class and the others, or nearest rows of each row.",
     )
     weights: Any = param(default="constant", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=LINK_DOC)
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=OWN_TAU_DOC)
     ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
 
     def search(self, rows):
         self._friends(rows)
         self._enemies(rows)
-        link_scale(rows, self.weights, self.algorithm)
+        link_scale(rows, self.weights, self.n_scale, self.algorithm)
 
     def _friends(self, rows: Rows) -> sparse.csr_array:
         return near_friends(rows, self.n_friends, algorithm=self.algorithm)
@@ -238,7 +239,7 @@ class MFA(LabelledLinks, PencilEmbedder):
 
     def template(self, rows):
         check_classes(self, rows)
-        scale = link_scale(rows, self.weights, self.algorithm)
+        scale = link_scale(rows, self.weights, self.n_scale, self.algorithm)
         kind = link_kind(rows, self.weights)
         enemies = weighted_links(rows.X, self._enemies(rows), kind, self.tau, scale)
         friends = weighted_links(rows.X, self._friends(rows), kind, self.tau, scale)
@@ -341,11 +342,12 @@ class DNE(LabelledLinks, SpectralEmbedder):
         doc="Neighbours among all rows, or friends in the class and enemies in the other classes.",
     )
     weights: Any = param(default="constant", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=LINK_DOC)
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def search(self, rows):
         self._links(rows)
-        link_scale(rows, self.weights, self.algorithm)
+        link_scale(rows, self.weights, self.n_scale, self.algorithm)
 
     def _links(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Friends and enemies of every row."""
@@ -362,7 +364,7 @@ class DNE(LabelledLinks, SpectralEmbedder):
         kind = link_kind(rows, self.weights)
         if sparse.issparse(kind) or kind != "constant":
             links = ((friends + enemies) > 0).astype(np.float64).tocsr()
-            scale = link_scale(rows, self.weights, self.algorithm)
+            scale = link_scale(rows, self.weights, self.n_scale, self.algorithm)
             links = weighted_links(rows.X, links, kind, self.tau, scale)
             friends, enemies = links.multiply(friends).tocsr(), links.multiply(enemies).tocsr()
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
@@ -408,14 +410,15 @@ def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:
     return weights if isinstance(weights, str) else rows.given_weights(weights)
 
 
-def link_scale(rows: Rows, kind: Any, algorithm="exact") -> np.ndarray | None:
-    """The local scales of the labelled rows, which know of no other; None for weights that need none."""
+def link_scale(rows: Rows, kind: Any, K: int, algorithm="exact") -> np.ndarray | None:
+    """The local scales of the labelled rows by their K-th neighbour, which know of no other; None for weights that need
+    none."""
     if not isinstance(kind, str) or kind != "local_scaling":
         return None
     part, known = rows.with_label
     scale = np.zeros(rows.n)
     if part.n > 1:
-        scale[known] = part.neighbors(at_most(LOCAL_NEIGHBORS, part), algorithm=algorithm).distance[:, -1]
+        scale[known] = part.neighbors(at_most(K, part), algorithm=algorithm).distance[:, -1]
     return scale
 
 

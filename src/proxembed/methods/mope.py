@@ -23,7 +23,7 @@ from proxembed.algebra.operators.structured import (
 from proxembed.algebra.template import Template, centred
 
 from ..base import PencilEmbedder, SpectralEmbedder
-from ..neighborly import MATRICES, WEIGHTS_DOC
+from ..neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from ..params import log, param
 from ..proximity.all_pairs import AllPairs
 from ..proximity.class_similarity import OF_FEATURES
@@ -31,7 +31,7 @@ from ..proximity.combine import check_combination, combine, combine_grouped, uni
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
 from ..proximity.similarity import symmetrise
 from ..proximity.sparsify import sparsify
-from ..proximity.weights import WEIGHTS
+from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
 from ..rows import Rows, reciprocal
 from .preserving import NeighborProjection
 
@@ -134,6 +134,9 @@ class MOPE(PencilEmbedder, NeighborProjection):
         callable=True,
         search=(None, "gaussian"),
         doc="W over its largest entry, negative ones 0; None: labels alone, Psi = G^a. " + WEIGHTS_DOC,
+    )
+    n_scale: int = param(
+        default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC + " So of label sets by this similarity."
     )
     combine: Any = param(
         default="priority",
@@ -321,6 +324,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
             n_latent=self.n_latent,
             centred=self.center_latent,
             class_features=rows.X,
+            n_scale=self.n_scale,
         )
 
     def _latent_variables(self, labels) -> str | Callable:
@@ -346,7 +350,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
             W = unit_weights(self._graph_weights(rows))
             return W if self.graph != "full" else lambda part: W[part].toarray()
         paths = self._neighbor_graph(rows, "undirected") if self.weights == "geodesic" else None
-        return AllPairs(rows.X, self.weights, self.tau, paths=paths, **self._search)
+        return AllPairs(rows.X, self.weights, self.tau, paths=paths, n_scale=self.n_scale, **self._search)
 
     @property
     def _exponents(self) -> dict[str, float]:

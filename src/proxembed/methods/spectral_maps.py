@@ -14,7 +14,7 @@ from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
 from proxembed.algebra.template import Template
 
 from ..direct import DirectEmbedder, stored_like
-from ..neighborly import Neighborly, Weighted
+from ..neighborly import GIVEN_DOC, OR_GIVEN, Neighborly, Weighted
 from ..params import log, param
 from ..proximity.graph import components
 from ..proximity.neighbors import nearest
@@ -235,6 +235,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     True
     """
 
+    metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
     normalization: str = param(
         default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Of the Laplacian."
     )

@@ -20,8 +20,9 @@ from .affinity import Distances
 from .correlation import SIGNED, correlations, mid_ranks
 from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms
 from .geodesic import geodesics
+from .measured import OF_SCIPY, centred_rows, dense_rows, distance_blocks
 from .neighbors import nearest
-from .weights import DISTANCE_WEIGHTS, local_scale, used_tau, weights_gaussian
+from .weights import DISTANCE_WEIGHTS, LOCAL_NEIGHBORS, local_scale, used_tau, weights_gaussian
 
 WIDTH_ROWS = 2000
 WIDE = ("gaussian", "geodesic")  # what falls with the distance alone, in a width that the graph sets
@@ -36,10 +37,10 @@ class AllPairs:
     kind : a computed weight of ``edge_weights``
     tau : float or None
         Width; None: its default on the full graph, of 2,000 rows drawn by number where there are more.
-    metric : {"euclidean", "cosine"}
+    metric : one of ``nearest``, but "precomputed"
     paths : sparse matrix or None
         The graph along which "geodesic" measures.
-    algorithm : of the search for the local scales
+    algorithm, n_scale : of the search for the local scales
 
     Examples
     --------
@@ -57,6 +58,7 @@ class AllPairs:
         metric: str = "euclidean",
         paths: Any = None,
         algorithm: Any = "exact",
+        n_scale: int = LOCAL_NEIGHBORS,
     ):
         self.kind, self.n, self.paths, self.own, self.unit = kind, X.shape[0], paths, None, 1.0
         if kind in SIGNED:
@@ -66,7 +68,7 @@ class AllPairs:
             self.distances = BlockDistances(X, metric)
             self.tau = used_width(X, kind, tau, metric)
         if kind == "local_scaling":
-            self.own = local_scale(X, metric=metric, algorithm=algorithm)
+            self.own = local_scale(X, n_scale, metric=metric, algorithm=algorithm)
         elif kind == "alternative":
             self.unit = unit_of(X)
             self.own = squared_norms(over(X, self.unit))
@@ -130,7 +132,12 @@ class BlockDistances:
     """
 
     def __init__(self, X: Any, metric: str = "euclidean"):
-        self.n, self.power, self.unit = X.shape[0], None, None
+        self.n, self.power, self.unit, self.metric = X.shape[0], None, None, metric
+        if metric in OF_SCIPY:
+            self.rows = dense_rows(X, metric)
+            return
+        if metric == "correlation":
+            X, metric = centred_rows(X), "cosine"
         if metric == "cosine":
             self.unit = canonical(X, metric)
             return
@@ -144,6 +151,8 @@ class BlockDistances:
         self.squares = Distances(X, rows, row_squares(rows))
 
     def __call__(self, part: slice) -> np.ndarray:
+        if self.metric in OF_SCIPY:
+            return np.concatenate([D for _, D in distance_blocks(self.rows[part], self.rows, self.metric)])
         if self.unit is not None:
             near = _product(self.unit[part], self.unit)
             return np.maximum(np.round(1.0 - near, DIGITS), 0.0)

@@ -15,10 +15,10 @@ ENTRIES = 1 << 15
 HUGE = 2.0**480
 
 
-def check_metric(metric: str) -> None:
+def check_metric(metric: str, allowed: tuple[str, ...] = METRICS) -> None:
     """A ValueError for a metric that is not known."""
-    if metric not in METRICS:
-        raise ValueError(f"metric={metric!r} is not known; choose one of {', '.join(METRICS)}.")
+    if metric not in allowed:
+        raise ValueError(f"metric={metric!r} is not known; choose one of {', '.join(allowed)}.")
 
 
 def check_distances(D, name: str = "X") -> np.ndarray:
@@ -38,6 +38,7 @@ def check_distances(D, name: str = "X") -> np.ndarray:
 
 def canonical(X, metric: str = "euclidean"):
     """Rows as distances use them: an array or canonical CSR; for the cosine unit rows (zero rows stay zero)."""
+    check_metric(metric)
     if sparse.issparse(X):
         X = sparse.csr_array(X)
         if not X.has_canonical_format:

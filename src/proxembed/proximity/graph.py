@@ -17,7 +17,8 @@ from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.parallel import in_threads, one_pool
 
 from .distances import canonical, check_distances, check_metric, pair_distances
-from .neighbors import Neighbors, check_shapes, nearest
+from .measured import OF_SCIPY, centred_rows, dense_rows, distance_blocks, pairs_within
+from .neighbors import EVERY_METRIC, Neighbors, check_shapes, nearest
 from .search import each_in_threads, rounded_up
 from .tiles import Side, plan_tiles, tile
 
@@ -66,9 +67,14 @@ def close_graph(X, eps: float | None, *, metric: str = "euclidean") -> sparse.cs
 
     Raises ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB.
     """
-    check_metric(metric)
+    check_metric(metric, EVERY_METRIC)
     most = check_eps(eps)
     n = X.shape[0]
+    if metric == "correlation":
+        return close_graph(centred_rows(X), eps, metric="cosine")
+    if metric in OF_SCIPY:
+        i, j, distance = pairs_within(X, most, metric)
+        return _from_keys(i * np.int64(n) + j, distance, (n, n))
     if metric == "precomputed":
         D = check_distances(X)
         near = D <= most
@@ -93,10 +99,15 @@ def rows_within(X, eps: float, *, queries, metric: str = "euclidean") -> sparse.
     array([[2., 1., 1.],
            [0., 0., 0.]])
     """
-    check_metric(metric)
+    check_metric(metric, EVERY_METRIC)
     most = check_eps(eps)
     check_shapes(X, queries, metric)
     n = X.shape[0]
+    if metric == "correlation":
+        return rows_within(centred_rows(X), eps, queries=centred_rows(queries), metric="cosine")
+    if metric in OF_SCIPY:
+        i, j, distance = pairs_within(X, most, metric, queries)
+        return _from_keys(i * np.int64(n) + j, distance, (queries.shape[0], n))
     if metric == "precomputed":
         D = check_distances(queries, "queries")
         i, j = np.nonzero(D <= most)
@@ -109,11 +120,16 @@ def rows_within(X, eps: float, *, queries, metric: str = "euclidean") -> sparse.
 
 def full_graph(X, *, metric: str = "euclidean") -> sparse.csr_array:
     """All pairs of different rows, n x n CSR of distances; refused where that takes more than 2 GiB."""
-    check_metric(metric)
+    check_metric(metric, EVERY_METRIC)
+    if metric == "correlation":
+        return full_graph(centred_rows(X), metric="cosine")
     n = X.shape[0]
     guard_dense((n, n), "A full graph", itemsize=20)
     if metric == "precomputed":
         D = np.asarray(check_distances(X), dtype=np.float64)
+    elif metric in OF_SCIPY:
+        Z = dense_rows(X, metric)
+        D = np.concatenate([block for _, block in distance_blocks(Z, Z, metric)])
     else:
         D, Z = np.zeros((n, n)), canonical(X, metric)
 

@@ -24,6 +24,7 @@ from ..params import call
 from .class_similarity import class_similarity
 from .latent_labels import Between, latent_between, latent_labels
 from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, ratio, symmetrise
+from .weights import LOCAL_NEIGHBORS
 
 SCHEMES = ("labels", "latent", "classes")
 DEFAULTS = {"labels": "dice", "latent": "cosine", "classes": "dice"}
@@ -119,6 +120,7 @@ def label_similarity(
     n_latent: int | None = None,
     centred: bool = False,
     class_features: Any = None,
+    n_scale: int = LOCAL_NEIGHBORS,
 ) -> LabelSimilarity:
     """Similarities of rows from their labels by one of three schemes, G; rows with equal labels have equal rows of G.
     [mu2012mesd]
@@ -141,6 +143,8 @@ def label_similarity(
         Of ``latent_labels``; "pca" by default.
     class_features : array or sparse matrix of shape (n, d)
         X for the class similarities of features.
+    n_scale : int
+        Of "local_scaling": which nearest label set sets the scale.
 
     Returns
     -------
@@ -175,7 +179,7 @@ def label_similarity(
     if scheme == "classes":
         return _of_classes(labels, sets, index, class_similarity(labels, kind, tau=tau, features=class_features))
     phi = latent_labels(labels, sets, "pca" if latent is None else latent, n_latent, centred)
-    between, largest = latent_between(phi, kind, tau, p)
+    between, largest = latent_between(phi, kind, tau, p, n_scale)
     return LabelSimilarity(index, len(sets), between, largest or 1.0)
 
 

@@ -88,7 +88,11 @@ def latent_labels(
 
 
 def latent_between(
-    phi: np.ndarray, kind: str | Callable = "cosine", tau: float | None = None, p: float = 2.0
+    phi: np.ndarray,
+    kind: str | Callable = "cosine",
+    tau: float | None = None,
+    p: float = 2.0,
+    n_scale: int = LOCAL_NEIGHBORS,
 ) -> tuple[Between, float]:
     """Similarities of latent points: (function of two index vectors a, b -> (len(a), len(b)) array, largest value).
 
@@ -103,6 +107,7 @@ def latent_between(
     tau : width; None: the mean of sum |phi_i - phi_j|^p over all pairs of points (of g^2 for "geodesic"), and 1 for
         "alternative".
     p : at least 1.
+    n_scale : which neighbour sets the scale of a point in "local_scaling".
 
     Examples
     --------
@@ -125,14 +130,14 @@ def latent_between(
     if kind == "tanimoto":
         squares = np.einsum("ij,ij->i", phi, phi)
         return _clipped(lambda a, b: similarity_jaccard(phi[a] @ phi[b].T, squares[a, None], squares[b])), 1.0
-    return _of_distances(phi, kind, tau, p)
+    return _of_distances(phi, kind, tau, p, n_scale)
 
 
 def _clipped(between: Between) -> Between:
     return lambda a, b: positive_part(between(a, b))
 
 
-def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float) -> tuple[Between, float]:
+def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_scale: int) -> tuple[Between, float]:
     everyone = np.arange(len(phi))
     if kind == "minkowski":
         if not 1.0 <= p < np.inf:
@@ -155,7 +160,7 @@ def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float) -> tu
         squares = np.einsum("ij,ij->i", phi, phi)
         return lambda a, b: weights_alternative(distance(a, b), width, squares[a, None], squares[b]), 1.0 / width
     if kind == "local_scaling":
-        scale = _scales(distance, everyone)
+        scale = _scales(distance, everyone, n_scale)
         return lambda a, b: weights_local_scaling(distance(a, b), 1.0, scale[a, None], scale[b][None, :]), 1.0
     width = _mean_of_pairs(lambda a, b: distance(a, b) ** 2, len(phi)) if tau is None else tau
     return lambda a, b: weights_gaussian(distance(a, b), width), 1.0
@@ -179,12 +184,12 @@ def _mean_of_pairs(values: Between, u: int) -> float:
     return total / count if count and total > 0.0 else 1.0
 
 
-def _scales(distance: Between, everyone: np.ndarray) -> np.ndarray:
-    """The distance of each point to its 7th nearest other point, or to the last."""
+def _scales(distance: Between, everyone: np.ndarray, n_scale: int) -> np.ndarray:
+    """The distance of each point to its K-th nearest other point, or to the last."""
     u = len(everyone)
     if u < 2:
         return np.zeros(u)
-    rank = min(LOCAL_NEIGHBORS, u - 1)
+    rank = min(int(n_scale), u - 1)
     blocks = (distance(everyone[part], everyone) for part in row_blocks(u, u))
     return np.concatenate([np.partition(block, rank, axis=1)[:, rank] for block in blocks])
 

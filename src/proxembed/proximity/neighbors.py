@@ -12,8 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from .backends import approximate_nearest, settled
-from .distances import check_metric
+from .distances import METRICS, check_metric
+from .measured import OF_SCIPY, centred_rows, nearest_by_blocks
 from .search import exact_nearest
+
+EVERY_METRIC = (*METRICS, "correlation", *OF_SCIPY)
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,11 @@ def nearest(
     for dense and sparse rows and for any number of threads.
 
     X: (n, d) array or CSR; n x n distances with metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with
-    queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of zeros)
-    or "precomputed". algorithm: "exact"; "faiss" (all distances in float32), "faiss-ivf" (inverted lists), "faiss-hnsw"
-    (a navigable graph) or "pynndescent", which search in float32 and measure exactly what they found; "auto": exact up
+    queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of
+    zeros), "correlation" (1 - r likewise, 1 from a row of equal entries), "precomputed", or a name of scipy's cdist
+    (``measured.OF_SCIPY``), searched exactly; these and correlation need dense rows. algorithm: "exact"; "faiss" (all
+    distances in float32), "faiss-ivf" (inverted lists), "faiss-hnsw" (a navigable graph) or "pynndescent", which search
+    in float32 and measure exactly what they found; "auto": exact up
     to 10^10 pairs of rows and queries, then pynndescent, or else faiss-hnsw; or an object with fit and transform as
     those of scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes
     that do not fit, for given distances that are not finite and at least 0 and for rows whose distances overflow;
@@ -58,14 +63,30 @@ def nearest(
     >>> found.distance[2].tolist()
     [0.0, 2.0]
     """
-    check_metric(metric)
+    check_metric(metric, EVERY_METRIC)
     check_shapes(X, queries, metric)
     check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))
+    if metric == "correlation":
+        X, metric = centred_rows(X), "cosine"
+        queries = None if queries is None else centred_rows(queries)
+    if metric in OF_SCIPY:
+        _refuse_approximation(algorithm, metric)
+        return Neighbors(*nearest_by_blocks(X, int(K), queries, metric, exclude))
     algorithm = settled(X, (X if queries is None else queries).shape[0], int(K), metric, algorithm)
     if isinstance(algorithm, str) and algorithm == "exact":
         return Neighbors(*exact_nearest(X, int(K), queries, metric, exclude))
     name = algorithm if isinstance(algorithm, str) else type(algorithm).__name__
     return Neighbors(*approximate_nearest(X, int(K), queries, metric, algorithm, exclude), name)
+
+
+def _refuse_approximation(algorithm, metric: str) -> None:
+    """A ValueError for an approximate search of a metric that has an exact one alone."""
+    if not isinstance(algorithm, str) or algorithm not in ("auto", "exact"):
+        raise ValueError(
+            f"algorithm={algorithm!r} cannot search metric={metric!r}: what an approximate search finds is measured, "
+            "and its recall taken, in the Euclidean distance, cosine or correlation alone. Use algorithm='exact', or "
+            "one of these metrics."
+        )
 
 
 def check_count(K, most: int, name: str = "K") -> None:

@@ -1,0 +1,119 @@
+"""Distances that are not sums of squares: those of scipy by blocks of rows, and correlation as a cosine.
+
+In: dense rows and the name of a distance. Out: all distances of a block of rows, neighbours by sorting them, and the
+pairs within a distance; (distance, index) orders neighbours as in every search. All searches here are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from proxembed.algebra.arrays.matrix import centred_lengths, row_blocks
+
+from .search import Lists, given_lists
+
+OF_BITS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+OF_SCIPY = (
+    "braycurtis", "canberra", "chebyshev", "cityblock", "dice", "hamming", "jaccard", "jensenshannon", "rogerstanimoto",
+    "russellrao", "sokalsneath", "sqeuclidean", "yule",
+)  # fmt: skip
+NONE_SHARED = ("braycurtis", "dice", "sokalsneath")  # 0/0 for two rows of zeros
+
+
+def dense_rows(X: Any, metric: str) -> np.ndarray:
+    """The rows as float64; a ValueError where the distance is not defined for them."""
+    if sparse.issparse(X):
+        raise ValueError(
+            f"metric={metric!r} needs dense rows, and X is sparse: pass X.toarray() where it is small, or use "
+            '"euclidean" or "cosine".'
+        )
+    X = np.asarray(X, dtype=np.float64)
+    if metric in OF_BITS and not np.all((X == 0.0) | (X == 1.0)):
+        raise ValueError(
+            f"metric={metric!r} compares rows of 0 and 1, and X holds other values. Pass (X > 0) * 1.0, or use another "
+            'metric, such as "cityblock".'
+        )
+    return X
+
+
+def centred_rows(X: Any) -> np.ndarray:
+    """Rows less their own mean, whose cosine is the correlation; rows of equal entries become 0.
+
+    Examples
+    --------
+    >>> centred_rows(np.array([[1.0, 3.0], [0.1, 0.1]]))
+    array([[-1.,  1.],
+           [ 0.,  0.]])
+    """
+    X = dense_rows(X, "correlation")
+    mean, length = centred_lengths(X)
+    return np.where(length[:, None] > 0.0, X - mean[:, None], 0.0)
+
+
+def distance_blocks(Q: np.ndarray, X: np.ndarray, metric: str) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of the rows of Q with their distances to all rows of X, both from ``dense_rows``; two rows of zeros are at
+    distance 0.
+
+    Examples
+    --------
+    >>> [D.tolist() for _, D in distance_blocks(np.array([[0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 2.0]]), "dice")]
+    [[[0.0, 1.0]]]
+    """
+    for part in row_blocks(len(Q), len(X)):
+        with np.errstate(all="ignore"):
+            D = cdist(Q[part], X, metric)
+        if metric in NONE_SHARED:
+            D[np.isnan(D)] = 0.0
+        wrong = ~np.isfinite(D)
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"metric={metric!r} gives {D[i, j]} for two rows of X, the first number {part.start + i}: it is not "
+                "defined for these. Leave out such rows, or use another metric."
+            )
+        yield part, np.maximum(D, 0.0)
+
+
+def nearest_by_blocks(X: Any, K: int, queries: Any, metric: str, exclude: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(index, distance), m x K: the K nearest rows of X for every row of X, itself left out where ``exclude``, or for
+    every query.
+
+    Examples
+    --------
+    >>> index, distance = nearest_by_blocks(np.array([[0.0], [1.0], [3.0]]), 1, None, "cityblock", True)
+    >>> index.tolist(), distance.tolist()
+    ([[1], [0], [1]], [[1.0], [1.0], [2.0]])
+    """
+    Z = dense_rows(X, metric)
+    Q = Z if queries is None else dense_rows(queries, metric)
+    index, distance = np.empty((len(Q), K), dtype=np.intp), np.empty((len(Q), K))
+    for part, D in distance_blocks(Q, Z, metric):
+        if queries is None and exclude:
+            D[np.arange(len(D)), np.arange(part.start, part.stop)] = np.inf
+        index[part], distance[part] = given_lists(D, Lists(np.arange(len(D))), K, exclude=False)
+    return index, distance
+
+
+def pairs_within(X: Any, eps: float, metric: str, queries: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(i, j, distance) of all rows i, of X or of ``queries``, and rows j of X at a distance of at most ``eps``; ordered
+    by i, then j, without i = j where there are no queries.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in pairs_within(np.array([[0.0], [1.0], [3.0]]), 1.5, "cityblock")]
+    [[0, 1], [1, 0], [1.0, 1.0]]
+    """
+    Z = dense_rows(X, metric)
+    found = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))]
+    for part, D in distance_blocks(Z if queries is None else dense_rows(queries, metric), Z, metric):
+        if queries is None:
+            D[np.arange(len(D)), np.arange(part.start, part.stop)] = np.inf
+        i, j = np.nonzero(D <= eps)
+        found.append((i + part.start, j, D[i, j]))
+    i, j, distance = (np.concatenate(column) for column in zip(*found, strict=True))
+    return i, j, distance

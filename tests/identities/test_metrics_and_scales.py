@@ -1,0 +1,270 @@
+"""Distances other than the Euclidean one, distances that are given, and the K of local scaling: against definitions by
+pairs of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial import distance
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsTransformer
+
+import strategies
+from identities.comparison import IDENTITY, assert_same_embedding, gram_distance
+from identities.local_problems import assert_close, matrices
+from oracles import given, mope, preserving
+from proxembed import (
+    DNE,
+    LLE,
+    LPP,
+    MFA,
+    MLGFHF,
+    MLLGC,
+    MOPE,
+    NPP,
+    OLPP,
+    OLPPR,
+    ONPPR,
+    SSDRMC,
+    Isomap,
+    LaplacianEigenmaps,
+)
+from proxembed.neighborly import OF_ROWS
+from proxembed.proximity.graph import close_graph, full_graph, rows_within
+from proxembed.proximity.measured import OF_BITS, OF_SCIPY
+from proxembed.proximity.neighbors import nearest
+from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
+
+N, D, K = 50, 9, 4
+X = np.abs(strategies.features_dense(N, D, 3))
+BITS = (X > np.median(X)) * 1.0
+NEW = np.abs(strategies.features_dense(6, D, 4))
+Y = strategies.labels_multi(N, 3)
+CLASSES = np.arange(N) // 2 % 3
+PARTLY = np.where(np.arange(N)[:, None] % 3 > 0, Y, np.nan)
+MEASURED = ("correlation", *OF_SCIPY)
+OWN = {
+    "braycurtis": lambda x, y: np.abs(x - y).sum() / np.abs(x + y).sum() if np.any(x + y) else 0.0,
+    "canberra": lambda x, y: sum(abs(a - b) / (abs(a) + abs(b)) for a, b in zip(x, y, strict=True) if a or b),
+    "chebyshev": lambda x, y: np.abs(x - y).max(),
+    "cityblock": lambda x, y: np.abs(x - y).sum(),
+    "correlation": lambda x, y: 1.0 - np.corrcoef(x, y)[0, 1],
+    "dice": lambda x, y: (x != y).sum() / (x.sum() + y.sum()) if x.any() or y.any() else 0.0,
+    "hamming": lambda x, y: (x != y).mean(),
+    "jaccard": lambda x, y: (x != y).sum() / ((x + y) > 0).sum() if x.any() or y.any() else 0.0,
+    "russellrao": lambda x, y: 1.0 - (x * y).mean(),
+    "sqeuclidean": lambda x, y: (x - y) @ (x - y),
+}  # the others: scipy's function of two vectors, which does not share the code of its function of two matrices
+
+
+def rows_for(metric: str, X: np.ndarray) -> np.ndarray:
+    return (np.median(X) < X) * 1.0 if metric in OF_BITS else np.round(X) if metric == "hamming" else X
+
+
+def by_pairs(metric: str, Q: np.ndarray, X: np.ndarray) -> np.ndarray:
+    of_two = OWN.get(metric) or getattr(distance, metric)
+    bits = metric in ("rogerstanimoto", "sokalsneath", "yule")
+    return np.array([[of_two(*((x > 0, y > 0) if bits else (x, y))) for y in X] for x in Q])
+
+
+every = pytest.mark.parametrize("metric", MEASURED)
+
+
+# ------------------------------------------------------------------------------------------------------- searches
+
+
+@every
+def test_neighbours_are_the_first_of_all_pairs(metric):
+    A, Q = rows_for(metric, X), rows_for(metric, NEW)
+    E = by_pairs(metric, A, A)
+    np.fill_diagonal(E, np.inf)
+    found = nearest(A, K, metric=metric)
+    np.testing.assert_allclose(found.distance, np.sort(E, axis=1)[:, :K], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.take_along_axis(E, found.index, axis=1), found.distance, rtol=0, atol=1e-9)
+    tied = (np.diff(found.distance, axis=1) == 0) & (np.diff(found.index, axis=1) < 0)
+    assert not tied.any()  # ties by number
+    F = by_pairs(metric, Q, A)
+    np.testing.assert_allclose(
+        nearest(A, K, queries=Q, metric=metric).distance, np.sort(F, axis=1)[:, :K], rtol=0, atol=1e-9
+    )
+    assert found.recall is None and found.algorithm == "exact"
+
+
+@every
+def test_graphs_within_a_distance_and_of_all_pairs(metric):
+    A, Q = rows_for(metric, X), rows_for(metric, NEW)
+    E, F = by_pairs(metric, A, A), by_pairs(metric, Q, A)
+    values = np.unique(np.round(E[~np.eye(N, dtype=bool)], 6))
+    eps = float((values[len(values) // 3] + values[len(values) // 3 + 1]) / 2)
+    near = np.where((E <= eps) & ~np.eye(N, dtype=bool), E, 0.0)
+    np.testing.assert_allclose(close_graph(A, eps, metric=metric).toarray(), near, rtol=0, atol=1e-9)
+    assert close_graph(A, eps, metric=metric).nnz == ((E <= eps) & ~np.eye(N, dtype=bool)).sum()
+    np.testing.assert_allclose(
+        rows_within(A, eps, queries=Q, metric=metric).toarray(), np.where(eps >= F, F, 0.0), rtol=0, atol=1e-9
+    )
+    whole = full_graph(A, metric=metric)
+    np.testing.assert_allclose(whole.toarray(), E * ~np.eye(N, dtype=bool), rtol=0, atol=1e-9)
+    assert whole.nnz == N * (N - 1)
+
+
+def test_equal_entries_have_no_correlation_and_rows_of_zeros_no_distance():
+    A = np.vstack([X[:5], np.full((2, D), 0.1)])
+    E = full_graph(A, metric="correlation").toarray()
+    np.testing.assert_array_equal(E[5:, :5], 1.0)
+    assert E[5, 6] == 1.0  # as of two rows of zeros by their cosine
+    zeros = np.vstack([BITS[:5], np.zeros((2, D))])
+    for metric in ("dice", "sokalsneath", "braycurtis"):
+        assert full_graph(zeros, metric=metric).toarray()[5, 6] == 0.0
+
+
+def test_correlation_is_searched_by_approximations_and_objects_too():
+    exact = nearest(X, K, metric="correlation")
+    found = nearest(X, K, metric="correlation", algorithm=KNeighborsTransformer(n_neighbors=K + 2, metric="cosine"))
+    np.testing.assert_array_equal(found.index, exact.index)
+    assert found.recall == 1.0
+
+
+# ----------------------------------------------------------------------------------------------- methods, new rows
+
+
+@every
+@pytest.mark.parametrize("graph", ["undirected", "full"])
+def test_the_weights_of_a_method_are_those_of_its_distances(metric, graph):
+    A = rows_for(metric, X)
+    E = by_pairs(metric, A, A)
+    W = np.exp(-(E**2) / 0.7) * ~np.eye(N, dtype=bool)
+    if graph == "undirected":
+        index = nearest(A, K, metric=metric).index  # the search has a test of its own
+        linked = np.zeros((N, N), dtype=bool)
+        np.put_along_axis(linked, index, True, axis=1)
+        W *= linked | linked.T
+    options = {"metric": metric, "graph": graph, "n_neighbors": K, "tau": 0.7}
+    np.testing.assert_allclose(LPP(**options)._graph_weights(Rows(A, None)).toarray(), W, rtol=0, atol=1e-8)
+    G = mope.similarity_of_sets("jaccard", Y)
+    model = MOPE("labels", similarity="jaccard", weights="gaussian", a=2.0, **options).fit(A, Y)
+    psi = model.proximity(Rows(A, LabelMatrix.of(Y))) @ np.eye(N)
+    np.testing.assert_allclose(psi, mope.psi(W / W.max(), G / G.max(), 2.0, 1.0, 1.0, 1.0), rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        LaplacianEigenmaps(n_neighbors=9),
+        LaplacianEigenmaps(graph="full", weights="local_scaling", n_scale=3),
+        Isomap(n_neighbors=9),
+        MLGFHF(n_neighbors=9),
+        MLLGC(graph="closeness", eps=10.0, weights="constant"),
+    ],
+    ids=repr,
+)
+def test_given_distances_are_as_good_as_the_rows(method):
+    E, F = by_pairs("cityblock", X, X), by_pairs("cityblock", NEW, X)
+    y = PARTLY if isinstance(method, MLGFHF | MLLGC) else None
+    rows = clone(method).set_params(metric="cityblock").fit(X, y)
+    matrix = clone(method).set_params(metric="precomputed").fit(E, y)
+    for one, other in ((X, E), (NEW, F)):
+        assert gram_distance(matrix.transform(other), rows.transform(one)) < IDENTITY
+    assert matrix.__sklearn_tags__().input_tags.pairwise and not rows.__sklearn_tags__().input_tags.pairwise
+
+
+def test_isomap_of_given_distances_on_the_full_graph_is_classical_scaling():
+    E = preserving.distances(X)
+    J = np.eye(N) - 1.0 / N
+    w, V = np.linalg.eigh(-0.5 * J @ E**2 @ J)
+    Z = V[:, ::-1][:, :3] * np.sqrt(w[::-1][:3])
+    assert gram_distance(Isomap(n_components=3, n_neighbors=N - 1, metric="precomputed").fit_transform(E), Z) < IDENTITY
+
+
+def test_folds_of_given_distances_take_rows_and_columns():
+    scores = cross_val_score(MLGFHF(metric="precomputed"), by_pairs("cityblock", X, X), CLASSES, cv=3)
+    expected = cross_val_score(MLGFHF(metric="cityblock"), X, CLASSES, cv=3)
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("method", [LLE(), NPP(), OLPP(), SSDRMC(), LaplacianEigenmaps(), Isomap()], ids=repr)
+def test_every_method_of_neighbours_takes_every_metric(method):
+    model = clone(method).set_params(metric="canberra", n_neighbors=9)
+    y = PARTLY if isinstance(method, SSDRMC) else None
+    assert np.isfinite(model.fit(X, y).transform(NEW)).all()
+
+
+# ------------------------------------------------------------------------------------------------ K of local scaling
+
+
+@pytest.mark.parametrize("n_scale", [1, 3, 7, 200])
+def test_local_scaling_takes_its_k(n_scale):
+    W = preserving.local_scaling(X, min(n_scale, N - 1))
+    options = {"graph": "full", "weights": "local_scaling", "n_scale": n_scale}
+    np.testing.assert_allclose(LPP(**options)._graph_weights(Rows(X, None)).toarray(), W, rtol=1e-9, atol=1e-12)
+    assert_same_embedding(OLPP(n_components=3, **options).fit(X), OLPP(n_components=3, weights=W).fit(X), X)
+    model = LaplacianEigenmaps(n_components=2, **options).fit(X)
+    assert gram_distance(model.embedding_, given.eigenmaps(W, 2, "random_walk")[0]) < IDENTITY
+    E = np.linalg.norm(NEW[:, None] - X, axis=2)
+    new, own = np.sort(E, axis=1)[:, min(n_scale, N) - 1], preserving.distances(X)
+    links = np.exp(-(E**2) / np.outer(new, np.sort(own, axis=1)[:, min(n_scale, N - 1)]))
+    Z = links @ model.embedding_ / links.sum(axis=1, keepdims=True) / (1.0 - model.eigenvalues_)
+    assert gram_distance(model.transform(NEW), Z) < IDENTITY
+    rows = Rows(X, LabelMatrix.of(CLASSES))
+    for method in (MFA(), DNE(), DNE(scope="class"), OLPPR(), ONPPR()):
+        scaled = clone(method).set_params(weights="local_scaling", n_scale=n_scale)
+        for found, expected in zip(
+            matrices(scaled, rows), matrices(clone(method).set_params(weights=W), rows), strict=True
+        ):
+            assert (found is None) == (expected is None)
+            if found is not None:
+                assert_close(found, expected)
+
+
+def test_local_scaling_of_mope_takes_its_k_for_rows_and_label_sets():
+    W = preserving.local_scaling(X, 3)
+    G = mope.similarity_of_sets("jaccard", Y)
+    options = {"weights": "local_scaling", "graph": "full", "n_scale": 3}
+    model = MOPE("labels", similarity="jaccard", **options).fit(X, Y)
+    psi = model.proximity(Rows(X, LabelMatrix.of(Y))) @ np.eye(N)
+    np.testing.assert_allclose(psi, mope.psi(W / W.max(), G / G.max(), 1.0, 1.0, 1.0, 1.0), rtol=0, atol=1e-9)
+    sets, index = LabelMatrix.of(Y).groups()
+    latent = np.linalg.svd(Y - Y.mean(axis=0), full_matrices=False)[2][:2].T
+    for n_scale in (1, 2):
+        S = preserving.local_scaling(sets @ latent, n_scale) + np.eye(len(sets))
+        model = MOPE("latent", similarity="local_scaling", n_latent=2, n_scale=n_scale).fit(X, Y)
+        psi = model.proximity(Rows(X, LabelMatrix.of(Y))) @ np.eye(N)
+        np.testing.assert_allclose(psi, S[np.ix_(index, index)], rtol=0, atol=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------------- refusals
+
+
+def test_refusals_name_the_argument_and_the_remedy():
+    cases = [
+        (LPP(metric="mahalanobis"), X, "metric must be 'euclidean', 'cosine', 'correlation'"),
+        (LPP(metric="precomputed"), X, "metric='precomputed' is not allowed"),
+        (LPP(metric="jaccard"), X, r"compares rows of 0 and 1.*\(X > 0\)"),
+        (LPP(metric="cityblock"), sp.csr_array(X), r"needs dense rows.*toarray"),
+        (LPP(metric="correlation"), sp.csr_array(X), r"needs dense rows.*toarray"),
+        (LPP(metric="jensenshannon"), X - X.mean(), "is not defined for these"),
+        (LPP(metric="cityblock", algorithm="pynndescent"), X, "cannot search metric='cityblock'.*recall"),
+        (
+            LPP(metric="cityblock", algorithm=KNeighborsTransformer(n_neighbors=9)),
+            X,
+            "cannot search.*algorithm='exact'",
+        ),
+        (LPP(n_scale=0), X, "n_scale=0 is not allowed"),
+        (LaplacianEigenmaps(metric="precomputed"), np.triu(X @ X.T), r"symmetric distances. Pass \(X \+ X.T\) / 2"),
+        (LaplacianEigenmaps(metric="precomputed"), X, "n x n"),
+        (
+            LaplacianEigenmaps(metric="precomputed", weights="cosine"),
+            X @ X.T,
+            "made of features, and X holds distances",
+        ),
+        (Isomap(metric="precomputed", n_landmarks=5), preserving.distances(X), "n_landmarks=None"),
+    ]
+    for method, data, words in cases:
+        with pytest.raises(ValueError, match=words):
+            method.fit(data)
+
+
+def test_every_metric_of_the_parameter_is_known_to_the_search():
+    assert set(MEASURED) | {"euclidean", "cosine"} == set(OF_ROWS)
