@@ -62,6 +62,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             30,
         ),
         Experiment(
+            "mvmd",
+            "Xu et al. 2016: MVMD beside seven linear methods on eight sets, six measures of instances",
+            ("emotions", "birds", "scene", "yeast", "enron", "corel5k", "tmc2007-500", "reuters"),
+            _later("mvmd.experiment", "run"),
+            60,
+            has_sets=True,
+        ),
+        Experiment(
             "benchmark-multilabel",
             "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
             ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),

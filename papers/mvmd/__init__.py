@@ -1,0 +1,1 @@
+"""Xu et al. 2016: MVMD beside seven linear methods."""
