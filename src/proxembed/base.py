@@ -542,8 +542,9 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         if k is None:
             return found.first(max(1, found.positive) if self.positive_only else len(found.eigenvalues))
         if k > bound:
+            most = f"{bound} component{'s' * (bound != 1)}"
             raise ValueError(
-                f"n_components={k} is more than the {bound} components that {type(self).__name__} has on these data "
+                f"n_components={k} is more than the {most} that {type(self).__name__} has on these data "
                 f"(its rank bound). Use n_components <= {bound}, or None for the natural number."
             )
         return found.first(k)

@@ -95,6 +95,8 @@ class PartialFits:
             _forget(self, ())
         self.resolve()
         sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
+        if source is None and y is None and self.label_kind is not None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         try:
             if source is not None and source.spread:
                 self._add_spread(sums, source, classes, fresh)

@@ -252,3 +252,9 @@ def test_sparse_parts():
     X[X < 0.5] = 0.0
     parts = [OPLS(ridge=0.1).partial_fit(sparse.csr_array(X[:80]), Y[:80]), OPLS(ridge=0.1).partial_fit(X[80:], Y[80:])]
     np.testing.assert_allclose(parts[0].merge(parts[1]).components_, OPLS(ridge=0.1).fit(X, Y).components_, atol=1e-10)
+
+
+def test_rows_without_labels_are_refused_as_by_fit():
+    for call in (OPLS().partial_fit, OPLS().fit):
+        with pytest.raises(ValueError, match="This OPLS estimator requires y to be passed, but the target y is None.$"):
+            call(np.eye(4))

@@ -61,7 +61,10 @@ def show(done: dict, json_output: bool) -> None:
     if json_output:
         print_json(done)
         return
-    typer.echo(f"{done['method']} by {done['layout']}: {done['train']:,} training rows, {done['held_out']:,} held out")
+    from proxembed.proximity.layouts import TITLES
+
+    rows = f"{done['train']:,} training rows, {done['held_out']:,} held out"
+    typer.echo(f"{done['method']}, laid out by {TITLES[done['layout']]}: {rows}")
     for each in done["maps"]:
         for name, values in ((f"{each['map']} map", each), ("  on shuffled labels", each["null"])):
             typer.echo(

@@ -82,6 +82,26 @@ FLAGS = {
 }
 
 
+IN_THE_PROGRAM = (
+    (r"\bn_components=(\d+) is more than", r"-k \1 is more than"),
+    (r"Use n_components <= (\d+), or None for the natural number", r"Use -k \1 or less, or leave -k out"),
+)
+
+
+def in_program_words(text: str) -> str:
+    """A message of the library about a parameter that the program has an option for, in words of the program.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import in_program_words
+    >>> in_program_words("n_components=9 is more than 2. Use n_components <= 2, or None for the natural number.")
+    '-k 9 is more than 2. Use -k 2 or less, or leave -k out.'
+    """
+    for written, said in IN_THE_PROGRAM:
+        text = re.sub(written, said, text)
+    return text
+
+
 def memory_bytes(text: str | None) -> int | None:
     """Read --memory.
 

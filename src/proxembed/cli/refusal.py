@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from .interruption import interruptible, leave_interrupted, say
-from .options import option_text
+from .options import in_program_words, option_text
 from .terminal import command
 
 PERMISSION = "change its permissions, or name another place"
@@ -55,7 +55,7 @@ def refusals() -> Iterator[None]:
         except ValueError as error:
             from proxembed.workflow.options import OptionError
 
-            text = option_text(error) if isinstance(error, OptionError) else str(error)
+            text = option_text(error) if isinstance(error, OptionError) else in_program_words(str(error))
             lines = faults_text(error)
             refuse(lines[0] if lines else " ".join(text.split()), error, lines[1:])
         except KeyboardInterrupt as error:

@@ -46,6 +46,20 @@ def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
     return Finished(split, arm, outcome, part.scaling, part.sizes, part.rows)
 
 
+def phase_name(split: Split) -> str:
+    """What progress calls the rows of a split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.parallel import phase_name
+    >>> from proxembed.splits.splits import Split
+    >>> [phase_name(Split(name, np.arange(2), np.arange(2, 3))) for name in ("0", "test")]
+    ['fold 0', 'test rows']
+    """
+    return "test rows" if split.name == TEST else f"fold {split.name}"
+
+
 def one_by_one(
     protocol, dataset, splits: list[Split], report: Callable[[str], None], store: Any = None
 ) -> Iterator[Finished]:
@@ -56,7 +70,7 @@ def one_by_one(
             return
         split, part = splits[i], None
         for j, arm in enumerate(protocol.arms):
-            report(f"fold {split.name}: {arm.name}")
+            report(f"{phase_name(split)}: {arm.name}")
             found = _stored(store, protocol, splits, i, j)
             if found is None:
                 part = prepare(dataset, split, protocol.seed) if part is None else part
@@ -122,7 +136,7 @@ def in_parallel(
             for found in work:
                 bounded[found.arm], seconds[found.arm] = found.outcome.bounded, found.outcome.seconds
                 yield found
-                report(f"fold {splits[0].name}: {protocol.arms[found.arm].name} done")
+                report(f"{phase_name(splits[0])}: {protocol.arms[found.arm].name} done")
         order, later = sorted(arms, key=lambda j: -seconds[j]), split_order(splits)[1:]
         owed = {(i, j) for i in later[: LEAST_SPLITS - 1] for j in arms}
         with closing(done([(i, j) for i in later for j in order])) as work:
@@ -131,7 +145,7 @@ def in_parallel(
                 owed.discard((found.split, found.arm))
                 if not owed and too_late(protocol):
                     return
-                report(f"fold {splits[found.split].name}: {protocol.arms[found.arm].name} done")
+                report(f"{phase_name(splits[found.split])}: {protocol.arms[found.arm].name} done")
 
 
 def _item(protocol, split: int, arm: int, natural: bool) -> tuple:

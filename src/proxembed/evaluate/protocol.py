@@ -311,7 +311,7 @@ def _collect(
     results.preprocessing = _shared_scaling(results.scalings)
     _in_order(protocol, splits, results, notes)
     complete = len(results.folds) * len(protocol.arms)
-    progress(complete, total, "interrupted" if results.interrupted else "done")
+    progress(complete, total, "interrupted" if results.interrupted else "all scored")
 
 
 def _shared_scaling(scalings: dict[str, str]) -> str:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import method_arms, name_of, title_of
+from proxembed.evaluate.costs import Shape, fit_work, machine_speed, shape_of
 from proxembed.evaluate.maps import drawn_maps
 from proxembed.evaluate.part import prepare
-from proxembed.execute.executor import Progress
+from proxembed.execute.executor import Progress, silent
 from proxembed.methods.layout import Layout
 from proxembed.methods.relation import Kernelized
 from proxembed.params import check_params
@@ -110,7 +112,8 @@ def draw_map(
     check_labels(dataset, dataset.name)
     dataset, split = with_test_rows(dataset, seed)
     chosen = map_layout(method, layout, seed, len(split.train), several_labels=not dataset.single_label)
-    part = prepare(dataset, split, seed)
+    part, progress = prepare(dataset, split, seed), progress or silent
+    progress(0, 0, f"forecast: {forecast_text(chosen, shape_of(dataset.X[split.train], len(dataset.label_names)))}")
     maps = drawn_maps(chosen, part, progress=progress)
     rows = split._replace(held_out=part.rows)
     facts = {
@@ -122,6 +125,21 @@ def draw_map(
     }
     Y = sp.vstack([sp.csr_array(dataset.Y)[rows.train], sp.csr_array(part.Y_held_out.astype(np.uint8))])
     return map_record(maps, Y, dataset, rows, facts)
+
+
+def forecast_text(layout: Layout, shape: Shape) -> str:
+    """How long the maps of a layout take on this machine, about.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS, Layout
+    >>> from proxembed.evaluate.costs import Shape
+    >>> from proxembed.workflow.map_job import forecast_text
+    >>> forecast_text(Layout(OPLS()), Shape(2000, 50, 50.0, 5)).startswith("2 maps of about ")
+    True
+    """
+    one, honest = (fit_work(clone(layout).set_params(honest=each), shape) / machine_speed() for each in (False, True))
+    return f"2 maps of about {one:,.0f} s each; where these flatter the training rows, 2 honest ones of {honest:,.0f} s"
 
 
 def check_map_path(path: Path) -> Path:

@@ -87,7 +87,9 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
 def test_bad_input_is_one_line_and_exit_code_2(table, words, message):
     done = program(table, *words)
     assert done.exit_code == 2 and done.stdout == ""
-    assert message in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("proxembed: ")
+    proposed = "this settles it" in done.stderr
+    assert message in done.stderr and done.stderr.count("\n") == 1 + proposed and done.stderr.startswith("proxembed: ")
+    assert proposed == (words == ())
 
 
 def test_joined_labels_and_a_test_file(tmp_path):

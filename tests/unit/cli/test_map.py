@@ -19,7 +19,8 @@ FAST = ("-m", "opls", "--layout", "sklearn")
 def test_a_page_and_pictures_are_written_and_told(file, tmp_path):
     out = [tmp_path / name for name in ("map.html", "map.png", "map.svg")]
     done = program("map", file, *FAST, *(part for path in out for part in ("-o", path)))
-    assert "OPLS by sklearn: 60 training rows, 20 held out" in done.stdout
+    assert "OPLS, laid out by t-SNE of scikit-learn: 60 training rows, 20 held out" in done.stdout
+    assert "forecast: 2 maps of about" in done.stderr and "s each" in done.stderr
     assert "on shuffled labels" in done.stdout and "by chance" in done.stdout
     assert all(path.stat().st_size > 5000 for path in out)
     assert "<bdi>&lt;b&gt;</bdi>" in out[0].read_text(encoding="utf-8")

@@ -249,3 +249,20 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
     data = read(tmp_path / "t.csv", columns=Columns(labels=("y",), text="k", drop=("x",)))
     with pytest.raises(ValueError, match="no column of the table varies between these rows"):
         table_fit(data.X)
+
+
+@pytest.mark.parametrize(
+    ("columns", "option"),
+    [
+        ({"age": range(12), "town": "abcabcabcabc", "answer": "ynynynynynyn"}, "--labels answer"),
+        ({"answer": "ynynynynynyn", "age": range(12)}, "--labels answer"),
+        ({"topic": range(12), "answer": "ynynynynynyn"}, "--labels topic"),
+        ({"age": range(12), "name": "abcdefghijkl", "one": "a" * 12, "four": [1, 2, 3, 4, 5, 6] * 2}, ""),
+    ],
+)
+def test_a_column_of_few_values_is_proposed_where_no_name_tells(tmp_path, columns, option):
+    rows = zip(*columns.values(), strict=True)
+    (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
+    with pytest.raises(DataError, match="nothing names the labels") as caught:
+        read(tmp_path / "t.csv")
+    assert caught.value.option == option

@@ -194,7 +194,7 @@ def test_progress_ends_at_its_total(dataset):
         dataset,
         lambda *call: calls.append(call),
     )
-    assert [call[0] for call in calls] == [0, 1, 2, 3, 4] and calls[-1] == (4, 4, "done")
+    assert [call[0] for call in calls] == [0, 1, 2, 3, 4] and calls[-1] == (4, 4, "all scored")
 
 
 def test_one_label_and_labels_without_a_training_row_are_no_trouble():

@@ -54,7 +54,7 @@ def test_two_processes_find_what_one_finds_in_the_same_order(dataset, several):
         np.testing.assert_allclose(S, alone.predictions[key], atol=1e-5)
     assert together.folds == alone.folds and together.notes == alone.notes
     assert {row["failure"] is None for row in together.rows if row["arm"] == "broken"} == {False}
-    assert [call[0] for call in calls] == [*range(16), 15] and calls[-1] == (15, 15, "done")
+    assert [call[0] for call in calls] == [*range(16), 15] and calls[-1] == (15, 15, "all scored")
 
 
 def test_interruption_keeps_what_is_done(dataset, several):

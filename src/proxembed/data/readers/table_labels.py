@@ -22,6 +22,7 @@ from proxembed.tables.reading import quoted
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
+MOST_CLASSES, ROWS_OF_EACH = 20, 3  # of a column that may hold the classes
 LIKELY = re.compile(
     r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
     r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",
@@ -91,6 +92,8 @@ def read_labels(
 def likely_labels(columns: dict[str, Cells]) -> str:
     """An option that names the columns that may be the labels, "" where none looks like it.
 
+    By their names; else the last column of few values, each of several rows.
+
     Examples
     --------
     >>> from proxembed.data.readers.cells import Cells
@@ -102,7 +105,13 @@ def likely_labels(columns: dict[str, Cells]) -> str:
     start = os.path.commonprefix(found)
     if len(found) > 1 and len(start) > 1 and not start[-1].isalnum():
         return f"--labels {shlex.quote(start + '*')}"
+    found = found or [name for name, cells in columns.items() if _few_values(cells)]
     return f"--labels {quoted(found[-1])}" if found else ""
+
+
+def _few_values(cells: Cells) -> bool:
+    """Whether a column has from 2 to 20 values, of which each stands in 3 rows or more on average."""
+    return 2 <= len(cells.values) <= MOST_CLASSES and len(cells.codes) >= ROWS_OF_EACH * len(cells.values)
 
 
 def _lone_form(name: str, values: list, separator: str | None) -> LoneForm | None:
