@@ -437,6 +437,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         prepared = self.prepared_
         if prepared.training is not rows.X:
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
+        template = template.on(prepared.training)
         ridge, scale = rows.settled(prepared.ridge, prepared.ridge_scale, template)
         return solve(
             template,

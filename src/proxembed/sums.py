@@ -276,7 +276,7 @@ class Sums:
 
 
 def _demand(method: Any, rows: BlockRows, lifted: Any) -> tuple[Template, Demand]:
-    template = method.template(rows)
+    template = method.template(rows).on(lifted)
     labels = None if rows.labels is None else rows.labels.Y
     target = template.B is not None and template.target is not None
     return template, Demand(template, lifted, rows.ones, labels, target)

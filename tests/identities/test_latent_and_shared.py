@@ -7,8 +7,9 @@ import pytest
 
 import strategies
 from identities.comparison import IDENTITY, assert_same_embedding, assert_same_span, span_distance
+from invariants.cases import assert_same_gram
 from oracles import dense
-from proxembed import CCA, LSI, MLLS, MLSI, MORP, OPLS, PCA, SLVM
+from proxembed import CCA, LSI, MLLS, MLSI, MORP, OPLS, PCA, SLVM, Kernelized, RowBlocks
 
 FIXTURES = strategies.problems_multi()
 WIDE, TALL = FIXTURES[0], FIXTURES[1]
@@ -136,3 +137,24 @@ def test_mlls_predictor_solves_its_own_problem():
     expected = (new - mean) @ W + TALL.Y.mean(axis=0)
     scores = fitted.decision_function(new)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=IDENTITY * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"tau": 9.0},
+        {"kernel": "polynomial"},
+        {"tau": 9.0, "n_prototypes": 20, "random_state": 0},
+        {"tau": 9.0, "n_prototypes": 20, "random_state": 0, "constraint": "coef"},
+    ],
+)
+def test_mlls_inside_a_kernel_is_mlls_of_the_coordinates(kernel):
+    """Both penalties are on predictors of the kernel's coordinates: X'X of the rows themselves has no part."""
+    X, Y = TALL.X, TALL.Y.astype(int)
+    method = MLLS(n_components=2, alpha=0.7, beta=0.02)
+    model = Kernelized(method, **kernel).fit(X, Y)
+    R = model.lift(X)
+    assert_same_gram(model.transform(X), method.fit(R, Y).transform(R), 1e-8)
+    if "n_prototypes" in kernel:
+        blocks = Kernelized(method, **kernel).fit(RowBlocks.from_arrays(X, Y, block_rows=11))
+        assert_same_gram(model.transform(X), blocks.transform(X), 1e-8)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .operators.structured import Centering, Identity, LowRank, Operator
+from .operators.structured import Centering, Identity, LowRank, Operator, Sum
 
 GATHERED = 1 << 22
 CONSTANT = 1e-8  # share of its diagonal that an operator may make of the constant vector and not know it
@@ -26,7 +26,8 @@ class Template:
     ``A`` is always maximised; ``sense=-1`` says that the method states a minimisation, so that the recorded
     eigenvalues are the method's own. ``B=None`` stands for 0. ``offset`` holds the row weights of the mean that
     transform subtracts (None: no centring) and of the row-space restriction. ``target`` is the label factor that
-    ``ridge="auto"`` regresses on.
+    ``ridge="auto"`` regresses on. ``rows`` is the X among the factors of B that stands for the rows that are projected,
+    whatever a kernel or another lift makes of them.
     """
 
     A: Operator
@@ -36,6 +37,24 @@ class Template:
     offset: np.ndarray | None = None
     target: Any = None
     sense: int = 1
+    rows: Any = None
+
+    def on(self, R: Any) -> Template:
+        """The template for projected rows R, which take the place of ``rows`` among the factors.
+
+        Examples
+        --------
+        >>> X, R = np.eye(3), np.ones((3, 2))
+        >>> template = Template(Identity(3), LowRank(X) + 2.0 * Identity(3), rows=X)
+        >>> [leaf.F is R for _, leaf in template.on(R).B.terms() if isinstance(leaf, LowRank)]
+        [True]
+        """
+        if self.rows is None or self.rows is R or self.B is None:
+            return self
+        own = [isinstance(leaf, LowRank) and leaf.F is self.rows for _, leaf in self.B.terms()]
+        terms = zip(own, self.B.terms(), strict=True)
+        B = Sum([(c, LowRank(R, leaf.S, leaf.center) if mine else leaf) for mine, (c, leaf) in terms])
+        return replace(self, B=B, rows=R)
 
     def flipped(self) -> Template:
         """(-B, A), a and b likewise: what was the constraint is minimised, under what was maximised as constraint.

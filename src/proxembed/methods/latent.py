@@ -311,7 +311,8 @@ class MLLS(SpectralEmbedder):
 
     The linear predictors of all labels share one subspace, and each has a part of its own.
     Minimises ||XW - Y||^2/n + alpha ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1
-    Q it is the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised.
+    Q it is the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised. Inside a kernel X
+    stands for its coordinates.
 
     Attributes
     ----------
@@ -344,7 +345,8 @@ class MLLS(SpectralEmbedder):
         n, ones = rows.n, rows.ones
         squared = LowRank(rows.X, center=ones) / n**2
         B = squared + ((self.alpha + 2.0 * self.beta) / n) * Centering()
-        return Template(LowRank(rows.labels.Y, center=ones), B, b=(self.alpha + self.beta) * self.beta, offset=ones)
+        b = (self.alpha + self.beta) * self.beta
+        return Template(LowRank(rows.labels.Y, center=ones), B, b=b, offset=ones, rows=rows.X)
 
     def finish(self, P, R, eigenvalues):
         return orthonormal_columns(self._shifted(P, R))
