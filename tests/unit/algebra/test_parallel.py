@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import strategies
 from proxembed.algebra.arrays import parallel
-from proxembed.algebra.arrays.parallel import by_columns, in_order, in_threads, one_thread
+from proxembed.algebra.arrays.parallel import by_columns, in_order, in_threads, one_thread, threads_for
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -76,19 +76,28 @@ def test_threads_follow_joblib():
         assert parallel.threads() == 1
 
 
-def test_blas_has_one_thread_until_the_last_one_leaves():
-    def threads() -> set[int]:
-        known = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]  # other libraries bring theirs
-        return {pool["num_threads"] for pool in known if "numpy" in pool["filepath"] or "scipy" in pool["filepath"]}
+def threads_of_blas() -> set[int]:
+    known = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]  # other libraries bring theirs
+    return {pool["num_threads"] for pool in known if "numpy" in pool["filepath"] or "scipy" in pool["filepath"]}
 
+
+def test_blas_has_one_thread_until_the_last_one_leaves():
     with threadpool_limits(2, user_api="blas"):
-        before = threads()
+        before = threads_of_blas()
         one_thread.__enter__()
         with one_thread:
-            assert threads() == {1}
-        assert threads() == {1}
+            assert threads_of_blas() == {1}
+        assert threads_of_blas() == {1}
         one_thread.__exit__()
-        assert threads() == before
+        assert threads_of_blas() == before
+
+
+@pytest.mark.parametrize(("size", "threads"), [(20, 2), (100, 1), (799, 1), (800, 2)])
+def test_decompositions_of_small_matrices_have_one_thread(size, threads):
+    with threadpool_limits(2, user_api="blas"):
+        with threads_for(size):
+            assert threads_of_blas() == {threads}
+        assert threads_of_blas() == {2}
 
 
 @pytest.mark.parametrize(("daemon", "threads"), [(True, 1), (False, 5)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from multiprocessing import current_process
 from threading import Lock
@@ -18,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 CHUNK = 16
 SMALL = 1_000_000
+ALONE_FROM, ALONE_BELOW = 64, 800
 HOMES = ("numpy", "scipy")
 
 
@@ -73,6 +75,19 @@ def _numpy_pools() -> ThreadpoolController:
 one_pool = _OneThread(_numpy_pools)
 # All of them, for products so small that further threads only spin.
 one_thread = _OneThread(_blas_pools)
+
+
+def threads_for(size: int) -> AbstractContextManager:
+    """BLAS for decompositions of a matrix of this size: one thread for those below 800 x 800.
+
+    There two threads take as much CPU as they save, and several times as much on a busy machine, where they wait for
+    each other; below 64 x 64 BLAS takes one by itself.
+
+    >>> with threads_for(100):
+    ...     np.linalg.eigvalsh(np.eye(100)).sum()
+    100.0
+    """
+    return one_thread if ALONE_FROM <= size < ALONE_BELOW else nullcontext()
 
 
 def sets_pools(frame: FrameType | None) -> bool:

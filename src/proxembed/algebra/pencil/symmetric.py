@@ -14,6 +14,7 @@ from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.parallel import threads_for
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
@@ -29,7 +30,8 @@ def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(M) >= EVD_MEMORY:
         w, V = linalg.eigh(M.T, driver="evr", check_finite=False)  # M' in LAPACK's order
     else:  # not by eigh, whose checks take a third of the time of a small matrix
-        w, V, info = dsyevd(M.T, lower=1)
+        with threads_for(len(M)):
+            w, V, info = dsyevd(M.T, lower=1)
         if info:
             raise linalg.LinAlgError(f"Divide and conquer found no eigenvalues of a {len(M)} x {len(M)} matrix.")
     return w[::-1], V[:, ::-1]
@@ -37,7 +39,8 @@ def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def eigenvalues(M: np.ndarray) -> np.ndarray:
     """All eigenvalues of a symmetric matrix, descending."""
-    return linalg.eigvalsh(M.T, check_finite=False)[::-1]
+    with threads_for(len(M)):
+        return linalg.eigvalsh(M.T, check_finite=False)[::-1]
 
 
 def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -55,12 +58,13 @@ def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.
 
     With B = LL' those of L^-1 A L^-T. Raises NotDefinite where B is not positive definite to working precision.
     """
-    L, refused = dpotrf(B.T, lower=1, clean=0)
-    if refused:
-        raise NotDefinite(f"The leading {refused} x {refused} part of B is not positive definite.")
-    M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
-    w, U = top(M.T, min(k, len(A)))
-    return w, dtrsm(1.0, L, U, lower=1, trans_a=1)
+    with threads_for(len(B)):
+        L, refused = dpotrf(B.T, lower=1, clean=0)
+        if refused:
+            raise NotDefinite(f"The leading {refused} x {refused} part of B is not positive definite.")
+        M, _ = dsygst(A.T, L, itype=1, lower=1)  # the lower triangle alone, which is all that the solvers look at
+        w, U = top(M.T, min(k, len(A)))
+        return w, dtrsm(1.0, L, U, lower=1, trans_a=1)
 
 
 def lanczos(
@@ -100,8 +104,9 @@ class SPD:
         scaled = scaled.T  # symmetric, and in LAPACK's order
         norm = linalg.norm(scaled, 1, check_finite=False)
         try:
-            self.factor = linalg.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
-            rcond, info = dpocon(self.factor, norm, uplo="L")
+            with threads_for(len(M)):
+                self.factor = linalg.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+                rcond, info = dpocon(self.factor, norm, uplo="L")
         except linalg.LinAlgError:
             rcond, info = 0.0, 0
         self.ok = info == 0 and rcond > 1e-13
@@ -110,12 +115,14 @@ class SPD:
     def solve(self, E: np.ndarray) -> np.ndarray:
         """M^-1 E."""
         scaled = E * self.inverse_scale[:, None]
-        return linalg.cho_solve((self.factor, True), scaled, check_finite=False) * self.inverse_scale[:, None]
+        with threads_for(len(scaled)):
+            return linalg.cho_solve((self.factor, True), scaled, check_finite=False) * self.inverse_scale[:, None]
 
     def whiten(self) -> np.ndarray:
         """C with C'MC = I."""
         identity = np.eye(len(self.factor))
-        half = linalg.solve_triangular(self.factor, identity, lower=True, trans="T", check_finite=False)
+        with threads_for(len(identity)):
+            half = linalg.solve_triangular(self.factor, identity, lower=True, trans="T", check_finite=False)
         return half * self.inverse_scale[:, None]
 
 
@@ -141,7 +148,8 @@ def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
 def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
     """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
     N = matmul(P.T, BP)
-    L = linalg.cholesky((N + N.T) / 2, lower=True, check_finite=False)
+    with threads_for(len(N)):
+        L = linalg.cholesky((N + N.T) / 2, lower=True, check_finite=False)
     return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
 
 
