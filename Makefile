@@ -99,6 +99,7 @@ reproduce: $(VENV)/.ready
 	    case $$name in mesd-mope-*) seed=1;; *) seed=0;; esac; \
 	    $(VENV)/bin/python -m papers $$name --seed $$seed --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \
 	done
+	PYTHONPATH=. $(VENV)/bin/python docs/results/claims.py
 
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build
