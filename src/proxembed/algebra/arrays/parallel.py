@@ -84,7 +84,7 @@ def threads_for(size: int) -> AbstractContextManager:
     each other; below 64 x 64 BLAS takes one by itself.
 
     >>> with threads_for(100):
-    ...     float(np.linalg.eigvalsh(np.eye(100)).sum())
+    ...     float(np.linalg.cholesky(np.eye(100)).sum())
     100.0
     """
     return one_thread if ALONE_FROM <= size < ALONE_BELOW else nullcontext()
