@@ -50,6 +50,7 @@ _NAMES = {
     "SSMMC": "methods.named_combinations",
     "SSMOPE": "methods.named_combinations",
     "MOPE": "methods.mope",
+    "DirectMOPE": "methods.mope",
     "Kernelized": "methods.relation",
     "ForestLeaves": "methods.forest",
     "Views": "methods.views",

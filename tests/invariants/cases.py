@@ -37,6 +37,7 @@ from proxembed import (
     PCA,
     PLS,
     SSDR,
+    DirectMOPE,
     ForestLeaves,
     Kernelized,
     LaplacianEigenmaps,
@@ -125,6 +126,10 @@ VARIANTS: dict[str, list[dict]] = {
         {"method": DNE(), "weighting": "mimj"},
         {"method": OLPPR(), "weighting": "printed"},
     ],
+    "DirectMOPE": [
+        {"scheme": "labels", "similarity": "hamming", **RIDGE},
+        {"scheme": "labels", "weights": "gaussian", "objective": "normalized", "center": False, **RIDGE},
+    ],
     "MOPE": [
         {"scheme": "labels"},
         {"scheme": "latent", "similarity": "gaussian"},
@@ -206,6 +211,8 @@ def _moves_with_origin(estimator) -> bool:
         return _moves_with_origin(FDA() if estimator.method is None else estimator.method)
     if getattr(estimator, "metric", None) == "cosine" or getattr(estimator, "weights", None) == "alternative":
         return True
+    if isinstance(estimator, DirectMOPE):
+        return False  # A alone is centred
     return isinstance(estimator, LSI) or not getattr(estimator, "center", True)
 
 

@@ -13,14 +13,12 @@ from proxembed.algebra.arrays.guard import dense_side
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Identity, LowRank, Operator, Sum
 from proxembed.algebra.pencil.eigen import choose_ridge
-from proxembed.algebra.pencil.linear import ridge_solve
 from proxembed.algebra.pencil.plan import Aim
 from proxembed.algebra.pencil.problem import ROUNDING, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
-from ..direct import DirectEmbedder
 from ..explain import label_loadings
 from ..params import log, param
 from ..reading import refuse_once
@@ -29,6 +27,7 @@ from ..sources import RowBlocks, blocks_of, lazily
 from ..sums import SummedRows, summed_rows
 from ..targets.totals import LabelTotals
 from ..validation import in_range
+from .regressed import Regressed
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 
@@ -150,7 +149,7 @@ class MLSI(SpectralEmbedder):
             )
 
 
-class SLVM(DirectEmbedder):
+class SLVM(Regressed):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
@@ -183,19 +182,8 @@ class SLVM(DirectEmbedder):
     """
 
     labels = "multi"
-    columns = ("intercept_",)
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
-    ridge: float | str = param(
-        default="auto",
-        low=0,
-        choices=("auto",),
-        search="ridge",
-        doc="Ridge of the regression that embeds new rows; auto: least leave-one-out error.",
-    )
-    ridge_scale: str = param(
-        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: tr(Xc'Xc) / min(n, d), or 1."
-    )
 
     def template(self, rows):
         offset = rows.ones if self.center else None
@@ -249,23 +237,6 @@ class SLVM(DirectEmbedder):
         if self.center:
             self.intercept_ = self.intercept_ - rows.found.target_level()
         self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
-
-    def projects(self):
-        return True
-
-    def learn(self, rows, found):
-        Z = self.embedding_
-        regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
-        aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
-        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), aim=aim, factors=[Z])
-        ridge = choose_ridge(problem, self.ridge, self.ridge_scale)
-        gram = problem.gram if problem.plan.decomposes else None
-        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
-        self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
-        self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
-
-    def extend(self, X):
-        return CentredMatrix(X).dot(self.components_.T) + self.intercept_
 
     def embed(self, X):
         return self.extend(X) if self.embedding_ is None else super().embed(X)

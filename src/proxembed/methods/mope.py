@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,7 @@ from proxembed.algebra.operators.structured import (
     Operator,
     Sparse,
 )
+from proxembed.algebra.pencil.direct import positive_part, solve_direct
 from proxembed.algebra.template import Template, centred
 
 from ..base import PencilEmbedder, SpectralEmbedder
@@ -34,6 +35,7 @@ from ..proximity.sparsify import sparsify
 from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
 from ..rows import Rows, reciprocal
 from .preserving import NeighborProjection
+from .regressed import Regressed
 
 SIMILARITY_DOC = (
     'How label sets are compared. scheme="labels": "and", "cosine", "dice" (None), "scaled_dice", "jaccard", '
@@ -393,6 +395,64 @@ class MOPE(PencilEmbedder, NeighborProjection):
                 f"{degree.min():.3g}. Use objective='proximity', or similarities that are not negative."
             )
         return A.weighted(np.sqrt(reciprocal(np.maximum(degree, 0.0))))
+
+
+class DirectMOPE(Regressed, MOPE):
+    """MOPE of the rows themselves: maximise tr Z'AZ subject to Z'Z = I, A = Psi(W, G) from label sets and features.
+    [mu2012mesd]
+
+    The embedding that ``MOPE`` restricts to projections: rows with like labels, and where asked for with like features,
+    have like places, whatever a linear map can do. Rows of training keep the places that their labels give them; new
+    rows are embedded by the ridge regression of Z on X, so that a classifier trained on the former is too sure of the
+    latter. A Laplacian is no objective here: its smallest eigenvectors tell apart groups of label sets that share
+    nothing, and no more.
+
+    Attributes
+    ----------
+    embedding_ : (n, k) array, Z.
+    components_ : (k, d) array, and
+    intercept_ : (k,) array, the regression that embeds new rows.
+    eigenvalues_ : (k,) array, descending and positive.
+    ridge_ : float, the ridge of the regression for new rows, absolute.
+    recall_ : float or None, the sampled recall of an approximate search of neighbours; None for an exact one or none.
+    algorithm_ : str or None, the search that ran; None for none.
+
+    Raises
+    ------
+    ValueError
+        As ``MOPE`` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import DirectMOPE
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> model = DirectMOPE("labels", n_components=3).fit(data.X[:300], data.Y[:300])
+    >>> bool(np.allclose(model.embedding_.T @ model.embedding_, np.eye(3)))
+    True
+    >>> model.transform(data.X[300:310]).shape  # new rows, by the regression
+    (10, 3)
+    """
+
+    from_sums: ClassVar[str | None] = None
+    needs_all_rows: ClassVar[str] = "it places all rows together; MOPE with weights=None and n_links=None does not"
+    positive_only: ClassVar[bool] = True
+    constraint: ClassVar[str] = "embedding"
+    objective: str = param(
+        default="proximity",
+        choices=("proximity", "normalized"),
+        search=("proximity", "normalized"),
+        doc="A itself, or D^-1/2 A D^-1/2, D(A) the row sums.",
+    )
+    center: bool = param(default=True, kind=bool, doc="Centre A, so that each component of Z sums to 0.")
+
+    def template(self, rows):
+        A = self._stated_objective(self.proximity(rows))
+        return Template(centred(A, rows.ones) if self.center else A)
+
+    def place(self, template, rows, k):
+        return positive_part(solve_direct(template.A, k))
 
 
 def _is_of_features(similarity: Any) -> bool:
