@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import strategies
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance
 from oracles import dense, kernels
-from proxembed import CCA, FDA, MDDM, MESD, MMC, OPLS, PCA, PLS, Kernelized
+from proxembed import CCA, FDA, MDDM, MESD, MMC, OPLS, PCA, PLS, Kernelized, RelationFeatures
 
 SINGLE, MULTI = strategies.problems_single(), strategies.problems_multi()
 TALL = MULTI[1]
@@ -74,7 +75,7 @@ def test_polynomial_kernel_is_the_method_on_all_products(n, method):
     assert gram_distance(kernel.transform(new), plain.transform(squares_and_products(new))) < IDENTITY
 
 
-@pytest.mark.parametrize("constraint", ["feature", "coef"])
+@pytest.mark.parametrize("constraint", ["feature", "coef", "raw"])
 @pytest.mark.parametrize("tau", [5.0, 40.0])
 @pytest.mark.parametrize(
     ("method", "define"),
@@ -94,14 +95,26 @@ def test_gaussian_kernel_is_the_method_on_the_kernel_coordinates(method, define,
     assert gram_distance(fitted.transform(new_rows(TALL)), Zq) < IDENTITY
 
 
-def test_the_two_constraints_are_different_problems():
-    feature, coefficient = (
+def test_the_constraints_are_different_problems():
+    feature, coefficient, raw = (
         Kernelized(OPLS(**ABSOLUTE), kernel="gaussian", tau=20.0, constraint=c, n_components=2)
         .fit(TALL.X, TALL.Y.astype(int))
         .transform(TALL.X)
-        for c in ("feature", "coef")
+        for c in ("feature", "coef", "raw")
     )
     assert gram_distance(feature, coefficient) > DIFFERENT
+    assert gram_distance(coefficient, raw) > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "cosine"])
+def test_the_raw_kernel_is_the_relation_with_all_rows_as_features(kind):
+    """Section 3.5 of the paper: K, or any relation to the training rows, is the input feature matrix."""
+    width = {"tau": 20.0} if kind == "gaussian" else {}
+    kernel = Kernelized(OPLS(**ABSOLUTE), kernel=kind, constraint="raw", n_components=2, **width)
+    features = make_pipeline(RelationFeatures(kind, **width), OPLS(n_components=2, **ABSOLUTE))
+    for rows in (TALL.X, new_rows(TALL)):
+        Z, other = (model.fit(TALL.X, TALL.Y.astype(int)).transform(rows) for model in (kernel, features))
+        assert gram_distance(Z, other) < IDENTITY
 
 
 def test_kernel_fisher_on_gaussian_coordinates():

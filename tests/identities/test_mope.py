@@ -19,7 +19,7 @@ from proxembed.targets.labels import LabelMatrix
 
 EXACT = 1e-12
 SETS = ("and", "cosine", "dice", "scaled_dice", "jaccard", "hamming_linear")
-CLASSES = ("cooccurrence", "dice", "jaccard", "cosine")
+CLASSES = ("cooccurrence", "dice", "scaled_dice", "jaccard", "cosine")
 
 
 def problem(seed: int, n: int = 26, c: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -78,6 +78,20 @@ def test_classes_are_compared_as_defined(name, seed):
     X, Y = problem(seed)
     found = proximity(MOPE("classes", similarity=name), X, Y)
     assert_close(found, mope.similarity_through_classes(class_sigma(Y, name), Y))
+
+
+def test_classes_are_compared_by_latent_variables():
+    X, Y = problem(4)
+    V = np.linalg.svd(Y.T - Y.T.mean(axis=0), full_matrices=False)[2][:2].T
+    sigma = mope.similarity_of_latent(Y.T @ V)
+    model = MOPE("classes", similarity="latent_cosine", n_latent=2)
+    assert_close(proximity(model, X, Y), mope.similarity_through_classes(sigma, Y))
+    pca = PCA(n_components=2).fit(Y.T)
+    by_method = MOPE("classes", similarity="latent_cosine", latent=PCA(n_components=2))
+    sigma = mope.similarity_of_latent(pca.transform(Y.T))
+    assert_close(proximity(by_method, X, Y), mope.similarity_through_classes(sigma, Y))
+    with pytest.raises(ValueError, match="n_latent=2 is not allowed with scheme='classes'.*'latent_...'"):
+        MOPE("classes", n_latent=2).fit(X, Y)
 
 
 def test_similarity_of_classes_as_an_array_follows_the_classes_that_are_kept():

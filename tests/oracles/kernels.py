@@ -26,7 +26,8 @@ def centre_kernel(K_query, K) -> np.ndarray:
 def kernel_embedding(pencil_of, X, X_query, kernel, k, tau=None, constraint="feature"):
     """(Z of the training rows, Z of the query rows, w) of a centred method on the kernel's own coordinates."""
     K = kernel_matrix(X, X, kernel, tau)
-    Kc, Kq = centre_kernel(K, K), centre_kernel(kernel_matrix(X_query, X, kernel, tau), K)
+    Kq = kernel_matrix(X_query, X, kernel, tau)
+    Kc, Kq = (K, Kq) if constraint == "raw" else (centre_kernel(K, K), centre_kernel(Kq, K))
     if constraint == "feature":
         kappa, U = np.linalg.eigh(Kc)
         keep = kappa > RANK_TOLERANCE * kappa.max()

@@ -56,7 +56,7 @@ def class_sigma(Y, kind: str, tau: float | None = None) -> np.ndarray:
     width = (max(sum(found) / len(found), 1.0) if found else 1.0) if tau is None else tau
 
     def value(s, t):
-        return of_sets(members[s], members[t], kind, len(Y), None, width) if members[s] and members[t] else 0.0
+        return of_sets(members[s], members[t], kind, len(Y), Y.sum(axis=1), width) if members[s] and members[t] else 0.0
 
     return pair_matrix(Y.shape[1], value)
 

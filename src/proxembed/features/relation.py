@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.matrix import Matrix, centred_lengths, float_matrix, row_blocks, row_norms, row_squares
-from proxembed.algebra.arrays.pairs import alternative, cosine, gaussian
+from proxembed.algebra.arrays.pairs import alternative, cosine, gaussian, local_scaling
+from proxembed.algebra.arrays.ranks import mid_ranks
 from proxembed.features.kinds import check_params
 from proxembed.params import call
 
@@ -142,6 +143,62 @@ def relation_correlation(X: Any, prototypes: Any) -> np.ndarray:
     return _fill("correlation", X, P, ((rows, correlations(rows, G)) for rows, G in _gram_blocks(X, centred)))
 
 
+def relation_spearman(X: Any, prototypes: Any) -> np.ndarray:
+    """Spearman's correlation over the features, that of the mid-ranks of each row; 0 where a row is constant.
+    [mu2012mesd]
+
+    Examples
+    --------
+    >>> relation_spearman([[1.0, 2.0, 9.0]], [[0.0, 5.0, 6.0], [3.0, 2.0, 1.0]])
+    array([[ 1., -1.]])
+    """
+    X, P = _pair(X, prototypes)
+    if X.shape[1] < 2:
+        raise ValueError(f"X has {X.shape[1]} feature; kind 'spearman' needs at least 2: use kind 'cosine'.")
+    R = relation_correlation(*(mid_ranks(rows).astype(np.float64, copy=False) for rows in (X, P)))
+    return R.astype(np.result_type(X.dtype, P.dtype), copy=False)
+
+
+def relation_local_scaling(X: Any, prototypes: Any, *, n_scale: int = 7, scale: np.ndarray | None = None) -> np.ndarray:
+    """Gaussian of local widths, exp(-|x - p|^2 / (s_x s_p)), s the distance to the n_scale-th nearest prototype.
+    [mu2012mesd]
+
+    A prototype at distance 0 is none of the nearest, so that a training row among its prototypes has the scale of local
+    scaling; ``scale`` gives s_p where it is known (``prototype_scales``).
+
+    Examples
+    --------
+    >>> relation_local_scaling([[0.0]], [[0.0], [1.0], [3.0]], n_scale=1).round(4)
+    array([[1.    , 0.3679, 0.0111]])
+    """
+    X, P = _pair(X, prototypes)
+    s = prototype_scales(P, n_scale) if scale is None else scale
+    blocks = ((rows, np.sqrt(d2, out=d2)) for rows, d2 in _distance_blocks(X, P))
+    scaled = ((rows, local_scaling(d, _to_nearest(d, n_scale)[:, None], s)) for rows, d in blocks)
+    return _fill("local_scaling", X, P, scaled)
+
+
+def prototype_scales(prototypes: Any, n_scale: int = 7) -> np.ndarray:
+    """The distance of each prototype to its n_scale-th nearest one that differs, or to the last; 0 where none differs.
+
+    Examples
+    --------
+    >>> prototype_scales([[0.0], [1.0], [3.0]], 2)
+    array([3., 2., 3.])
+    """
+    P = float_matrix(prototypes, "prototypes")
+    return np.concatenate([_to_nearest(np.sqrt(d2), n_scale) for _, d2 in _distance_blocks(P, P)])
+
+
+def _to_nearest(distance: np.ndarray, K: int) -> np.ndarray:
+    """The K-th smallest positive entry of each row, or the last; 0 where none is positive."""
+    if isinstance(K, bool) or not isinstance(K, int | np.integer) or K < 1:
+        raise ValueError(f"n_scale={K!r} is out of range: an integer of at least 1 is needed.")
+    rank = min(int(K), distance.shape[1]) - 1
+    found = np.partition(np.where(distance > 0, distance, np.inf), rank, axis=1)[:, rank]
+    return np.where(np.isfinite(found), found, distance.max(axis=1))
+
+
 RELATIONS: dict[str, Callable[..., np.ndarray]] = {
     "dot": relation_dot,
     "polynomial": relation_polynomial,
@@ -151,6 +208,8 @@ RELATIONS: dict[str, Callable[..., np.ndarray]] = {
     "gaussian": relation_gaussian,
     "alternative": relation_alternative,
     "correlation": relation_correlation,
+    "spearman": relation_spearman,
+    "local_scaling": relation_local_scaling,
 }
 
 
@@ -160,14 +219,15 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
     Parameters
     ----------
     kind : str or callable
-        "dot", "polynomial", "cosine", "tanimoto", "euclidean", "gaussian", "alternative", "correlation"; or a
-        function of (X, prototypes, **params) that returns an m x p array.
+        "dot", "polynomial", "cosine", "tanimoto", "euclidean", "gaussian", "alternative", "correlation", "spearman",
+        "local_scaling"; or a function of (X, prototypes, **params) that returns an m x p array.
     X : array or sparse matrix of shape (m, d)
         Rows.
     prototypes : array or sparse matrix of shape (p, d)
         Rows to relate them to.
     **params
-        ``degree`` (polynomial) and ``tau`` (gaussian: required; alternative: 1 by default).
+        ``degree`` (polynomial), ``tau`` (gaussian: required; alternative: 1 by default), ``n_scale`` and ``scale``
+        (local_scaling).
 
     Returns
     -------

@@ -27,7 +27,7 @@ from ..base import PencilEmbedder, SpectralEmbedder
 from ..neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from ..params import log, param
 from ..proximity.all_pairs import AllPairs
-from ..proximity.class_similarity import OF_FEATURES
+from ..proximity.class_similarity import OF_FEATURES, OF_LATENT
 from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
 from ..proximity.similarity import symmetrise
@@ -42,8 +42,11 @@ SIMILARITY_DOC = (
     '"hamming", "hamming_linear", or a callable of the u x c distinct label sets, to u x u. "latent": "cosine" (None), '
     '"minkowski", "tanimoto", "gaussian", "local_scaling", "alternative", "pearson", "spearman", "kendall", '
     '"geodesic", or a callable of the u latent points, to u x u. "classes": "cooccurrence", "dice" (None), "jaccard", '
-    '"cosine", "hamming", "hamming_linear", "features", "features_gaussian", "features_binary", '
-    '"features_binary_gaussian", a c x c array of the classes, or a callable of the c x n array of labels, to c x c.'
+    '"cosine", "scaled_dice", "hamming", "hamming_linear", "latent_cosine", "latent_minkowski", "latent_tanimoto", '
+    '"latent_gaussian", "latent_local_scaling", "latent_alternative", "latent_pearson", "latent_spearman", '
+    '"latent_kendall", "latent_geodesic" (of latent variables of the classes), "features", "features_gaussian", '
+    '"features_binary", "features_binary_gaussian", a c x c array of the classes, or a callable of the c x n array of '
+    "labels, to c x c."
 )
 
 
@@ -114,8 +117,8 @@ class MOPE(PencilEmbedder, NeighborProjection):
         choices=("pca", "lsi"),
         kind=SpectralEmbedder,
         search=("pca", "lsi"),
-        doc='Latent variables of scheme="latent": by name, or an unsupervised method, which is fitted on Y; other '
-        "schemes ignore it.",
+        doc='Latent variables of scheme="latent", and of classes by "latent_...": by name, or an unsupervised method, '
+        "which is fitted on Y, or on Y'; otherwise ignored.",
     )
     n_latent: int | None = param(
         default=None,
@@ -193,7 +196,9 @@ class MOPE(PencilEmbedder, NeighborProjection):
         of_sets = {
             "labels": True,
             "latent": isinstance(self.latent, str),
-            "classes": not callable(self.similarity) and not _is_of_features(self.similarity),
+            "classes": not callable(self.similarity)
+            and not _is_among(OF_FEATURES, self.similarity)
+            and (isinstance(self.latent, str) or not _is_among(OF_LATENT, self.similarity)),
         }
         alone = self.weights is None and self.n_links is None
         return "labels" if alone and of_sets.get(self.scheme, False) else None
@@ -260,11 +265,12 @@ class MOPE(PencilEmbedder, NeighborProjection):
                 f"{name}: gamma={self.gamma!r} is not allowed with weights=None: there is no W to take a share. Pass "
                 "weights, such as 'gaussian', or leave gamma at 1."
             )
-        if self.n_latent is not None and not (self.scheme == "latent" and isinstance(self.latent, str)):
-            here = f"latent={self.latent!r}" if self.scheme == "latent" else f"scheme={self.scheme!r}"
+        if self.n_latent is not None and not (self._has_latent and isinstance(self.latent, str)):
+            here = f"latent={self.latent!r}" if self._has_latent else f"scheme={self.scheme!r}"
             raise ValueError(
                 f"{name}: n_latent={self.n_latent!r} is not allowed with {here}: it counts the latent variables 'pca' "
-                "or 'lsi' of scheme='latent'. Leave it at None, and set n_components of a method."
+                "or 'lsi' of scheme='latent', or of classes by a similarity 'latent_...'. Leave it at None, and set "
+                "n_components of a method."
             )
 
     def _check_proximity(self, psi: Operator, rows: Rows) -> None:
@@ -329,18 +335,24 @@ class MOPE(PencilEmbedder, NeighborProjection):
             n_scale=self.n_scale,
         )
 
+    @property
+    def _has_latent(self) -> bool:
+        """Whether latent variables are compared, of label sets or of classes."""
+        return self.scheme == "latent" or (self.scheme == "classes" and _is_among(OF_LATENT, self.similarity))
+
     def _latent_variables(self, labels) -> str | Callable:
-        """A name, or the map of label sets by an unsupervised method fitted on the labels."""
+        """A name, or the map of label sets, or classes, by an unsupervised method fitted on the labels."""
         if isinstance(self.latent, str):
             return self.latent
-        if self.scheme != "latent":
+        if not self._has_latent:
             return "pca"
         if self.latent.label_kind is not None or not hasattr(self.latent, "transform"):
             raise ValueError(
                 f"latent={self.latent!r} is not allowed: latent variables of label sets come from an unsupervised "
                 "method that embeds new rows, such as PCA(), LPP() or Isomap()."
             )
-        fitted = clone(self.latent).fit(sparse.csr_array(labels.Y))
+        Y = labels.Y if self.scheme == "latent" else labels.Y.T
+        fitted = clone(self.latent).fit(sparse.csr_array(Y))
         return lambda sets: fitted.transform(sparse.csr_array(sets, dtype=np.float64))
 
     def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable | None:
@@ -455,8 +467,8 @@ class DirectMOPE(Regressed, MOPE):
         return positive_part(solve_direct(template.A, k))
 
 
-def _is_of_features(similarity: Any) -> bool:
-    return isinstance(similarity, str) and similarity in OF_FEATURES
+def _is_among(kinds: tuple[str, ...], similarity: Any) -> bool:
+    return isinstance(similarity, str) and similarity in kinds
 
 
 def _of_kept_classes(sigma: np.ndarray, labels) -> np.ndarray:

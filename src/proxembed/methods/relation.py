@@ -21,7 +21,7 @@ from proxembed.targets.labels import LabelMatrix
 from ..base import Embedder, Prepared, SpectralEmbedder
 from ..features.effects import column_deviations, relation_effects
 from ..features.prototypes import PROTOTYPES, prototypes
-from ..features.relation import RELATIONS, checked_relation, median_squared_distance, relation
+from ..features.relation import RELATIONS, checked_relation, median_squared_distance, prototype_scales, relation
 from ..features.scaling import BY_SUMS, KINDS, ScalingState, scaling_apply, scaling_fit
 from ..params import call, check_params, log, methods, param
 from ..reading import joint_columns, summed_columns
@@ -119,6 +119,7 @@ class RelationFeatures(Embedder):
     prototypes_ : (p, d) array or CSR.
     tau_ : float or None, the width used.
     scale_ : float by which features are divided (the largest on the training rows for "polynomial", else 1).
+    local_scales_ : (p,) array, the widths of the prototypes under "local_scaling"; None otherwise.
 
     Raises
     ------
@@ -150,6 +151,12 @@ class RelationFeatures(Embedder):
         doc='Width; None: the median squared distance for "gaussian", 1 for "alternative".',
     )
     degree: float = param(default=2, above=0, search=(1, 5), doc='Degree of "polynomial".')
+    n_scale: int = param(
+        default=7,
+        low=1,
+        integer=True,
+        doc='Which nearest prototype sets the width of a row under "local_scaling"; an equal one is none of them.',
+    )
     prototypes: str | Callable = param(
         default="all", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
     )
@@ -175,6 +182,9 @@ class RelationFeatures(Embedder):
             self.tau_ = self.tau
             if self.tau is None and self.kind in ("gaussian", "alternative"):
                 self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
+            self.local_scales_ = None
+            if self.kind == "local_scaling":
+                self.local_scales_ = prototype_scales(self.prototypes_, self.n_scale)
             self.scale_ = 1.0
             if self.kind == "polynomial":
                 self.scale_ = (
@@ -210,12 +220,18 @@ class RelationFeatures(Embedder):
 
     def feature_effects(self, weights):
         check_is_fitted(self, "prototypes_")
-        kind = measure_params(self.kind, self.tau_, self.degree)
-        return relation_effects(self.kind, self.prototypes_, weights / self.scale_, **kind)
+        return relation_effects(self.kind, self.prototypes_, weights / self.scale_, **self._settings)
 
     def _relate(self, X) -> np.ndarray:
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")
-        return relation(self.kind, X, self.prototypes_, **measure_params(self.kind, self.tau_, self.degree))
+        return relation(self.kind, X, self.prototypes_, **self._settings)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The parameters of the measure."""
+        if self.kind == "local_scaling":
+            return {"n_scale": self.n_scale, "scale": self.local_scales_}
+        return measure_params(self.kind, self.tau_, self.degree)
 
     @property
     def _n_features_out(self) -> int:
@@ -226,7 +242,8 @@ class RelationFeatures(Embedder):
 class KernelMap:
     """A kernel with its prototypes, and from its values with them the coordinates of any rows.
 
-    ``map`` takes kernel rows to coordinates under constraint="feature"; ``level`` centres them under "coef".
+    ``map`` takes kernel rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under
+    "raw" they are the coordinates.
     """
 
     kernel: str | Callable
@@ -290,7 +307,8 @@ class Kernelized(Wrapper):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
     Makes a projection non-linear by a kernel. The method runs on the kernel's empirical map, so that P'P = I means
-    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix itself (``"coef"``).
+    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (``"coef"`` of the centred
+    features, ``"raw"`` as it is).
     ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out error of kernel
     ridge regression of the labels. With n_prototypes it fits on RowBlocks, too: prototypes and width are chosen from a
     uniform sample of 10,000 rows, the ridge from all rows. Kernelized(FDA()) is kernel FDA [mika1999kfda],
@@ -345,8 +363,9 @@ class Kernelized(Wrapper):
     degree: float = param(default=2, above=0, doc='Degree of "polynomial", (1 + x\'y)^degree.')
     constraint: str = param(
         default="feature",
-        choices=("feature", "coef"),
-        doc="Coordinates: the empirical kernel map, or the kernel matrix.",
+        choices=("feature", "coef", "raw"),
+        doc="Coordinates: the empirical kernel map, the kernel matrix (centred on both sides for a method that centres "
+        "rows), or the kernel matrix as it is, A_g = K'AK.",
     )
     n_prototypes: int | None = param(
         default=None, low=1, integer=True, choices=(None,), doc="Prototypes instead of all training rows; None: exact."
@@ -481,6 +500,8 @@ class Kernelized(Wrapper):
             return kernel
         K = kernel.values(rows.X)
         self._refuse_equal(K)
+        if self.constraint == "raw":
+            return kernel
         return replace(kernel, level=K.mean(axis=0) - K.mean())
 
     def _refuse_equal(self, K: np.ndarray) -> None:

@@ -15,9 +15,10 @@ from scipy import sparse
 from proxembed.algebra.arrays.matrix import centred_lengths, over, row_blocks, row_squares, unit_of
 from proxembed.algebra.arrays.pairs import cosine
 from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.ranks import mid_ranks
 
 from .affinity import Distances
-from .correlation import SIGNED, correlations, mid_ranks
+from .correlation import SIGNED, correlations
 from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms
 from .geodesic import geodesics
 from .measured import OF_SCIPY, centred_rows, dense_rows, distance_blocks

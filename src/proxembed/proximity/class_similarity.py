@@ -14,10 +14,15 @@ from proxembed.targets.labels import LabelMatrix
 
 from ..params import call
 from .distances import squared_norms
+from .latent_labels import LATENT_SIMILARITIES, latent_between, latent_classes
 from .similarity import SET_SIMILARITIES, checked_similarity, positive_part
+from .weights import LOCAL_NEIGHBORS
 
 OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian")
-CLASS_SIMILARITIES = ("cooccurrence", "dice", "jaccard", "cosine", "hamming", "hamming_linear", *OF_FEATURES)
+OF_LATENT = tuple(f"latent_{kind}" for kind in LATENT_SIMILARITIES)
+CLASS_SIMILARITIES = (
+    "cooccurrence", "dice", "scaled_dice", "jaccard", "cosine", "hamming", "hamming_linear", *OF_LATENT, *OF_FEATURES,
+)  # fmt: skip
 
 
 def class_similarity(
@@ -26,6 +31,11 @@ def class_similarity(
     *,
     tau: float | None = None,
     features: Any = None,
+    latent: str | Callable = "pca",
+    n_latent: int | None = None,
+    centred: bool = False,
+    p: float = 2.0,
+    n_scale: int = LOCAL_NEIGHBORS,
 ) -> np.ndarray:
     """Similarities of the c classes, Sigma of (42): symmetric, at least 0.  [mu2012mesd]
 
@@ -35,13 +45,17 @@ def class_similarity(
     kind : str, callable or array of shape (c, c)
         "cooccurrence": the rows with both labels, (Y'Y)_st. "dice", "jaccard", "cosine", "hamming" and
         "hamming_linear": as of label sets, of the sets of rows that carry the labels; with one label per row the first
-        three are I. "features": the cosine of class vectors Y'X; "features_binary" that of 1[Y'X > 0];
+        three are I. "scaled_dice": a shared row counts 1/m_i, m_i its labels. "latent_cosine", "latent_minkowski" and
+        so on: a similarity of ``latent_between`` of the latent variables of the classes, Y' in the place of Y.
+        "features": the cosine of class vectors Y'X; "features_binary" that of 1[Y'X > 0];
         "features_gaussian" and "features_binary_gaussian" exp(-d^2 / tau) of them. A callable takes the c x n array of
         0/1 and gives c x c.
     tau : float or None
         Width of "hamming" and the Gaussians; None: the mean over distinct pairs of classes (at least 1 for "hamming").
     features : array or sparse matrix of shape (n, d)
         X, for the kinds of features.
+    latent, n_latent, centred : of ``latent_classes``, for the latent kinds.
+    p, n_scale : of ``latent_between``, likewise.
 
     Returns
     -------
@@ -70,6 +84,13 @@ def class_similarity(
             f"similarity={kind!r} of classes is not known; choose one of {', '.join(CLASS_SIMILARITIES)}, a c x c "
             "array, or a callable."
         )
+    elif kind in OF_LATENT:
+        used = np.flatnonzero(labels.nk > 0)
+        phi = latent_classes(labels, used, latent, n_latent, centred)
+        between, _ = latent_between(phi, kind.removeprefix("latent_"), tau, p, n_scale)
+        everyone, Sigma = np.arange(len(used)), np.zeros((labels.c, labels.c))
+        Sigma[np.ix_(used, used)] = between(everyone, everyone)
+        Sigma = (Sigma + Sigma.T) / 2.0
     elif kind in OF_FEATURES:
         Sigma = _of_vectors(labels, kind, features, tau)
     else:
@@ -79,7 +100,7 @@ def class_similarity(
 
 def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray:
     """A similarity of the sets of rows that carry the labels."""
-    shared, size = labels.gram, labels.nk
+    shared, size = labels.shared if kind == "scaled_dice" else labels.gram, labels.nk
     if kind == "hamming" and tau is None:
         used = np.ix_(size > 0, size > 0)
         tau = max(_mean_of_pairs((size[:, None] + size - 2.0 * shared)[used]), 1.0)

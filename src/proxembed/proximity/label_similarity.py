@@ -177,7 +177,11 @@ def label_similarity(
     if scheme == "labels":
         return _of_strings(labels, sets, index, kind, tau)
     if scheme == "classes":
-        return _of_classes(labels, sets, index, class_similarity(labels, kind, tau=tau, features=class_features))
+        Sigma = class_similarity(
+            labels, kind, tau=tau, features=class_features, latent="pca" if latent is None else latent,
+            n_latent=n_latent, centred=centred, p=p, n_scale=n_scale,
+        )  # fmt: skip
+        return _of_classes(labels, sets, index, Sigma)
     phi = latent_labels(labels, sets, "pca" if latent is None else latent, n_latent, centred)
     between, largest = latent_between(phi, kind, tau, p, n_scale)
     return LabelSimilarity(index, len(sets), between, largest or 1.0)

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
-from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
+from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import call, call_for_array
@@ -64,16 +64,62 @@ def latent_labels(
            [0.]])
     """
     if callable(kind):
-        phi = call_for_array("latent", kind, sets)
-        if phi.ndim != 2 or len(phi) != len(sets) or not np.isfinite(phi).all():
-            raise ValueError(
-                f"latent={kind!r} must return a finite array with a row for each of the {len(sets)} label sets; it "
-                f"returned one of shape {phi.shape}."
-            )
-        return phi
+        return _points(kind, sets, "label sets")
+    _check_latent(kind)
+    w, V = descending(labels.centred_gram if kind == "pca" else labels.gram)
+    points = sets - labels.nk / labels.n if centred else sets
+    return points @ V[:, : _directions(w, kind, n_latent)]
+
+
+def latent_classes(
+    labels: LabelMatrix,
+    used: np.ndarray,
+    kind: str | Callable[[np.ndarray], np.ndarray] = "pca",
+    n_latent: int | None = None,
+    centred: bool = False,
+) -> np.ndarray:
+    """phi of classes, (39) with Y' in the place of Y: the rows that carry a label are its vector of 0/1.  [mu2012mesd]
+
+    Parameters, result and errors as for ``latent_labels``, for the classes ``used``; a callable takes their r x n
+    vectors. The directions (of n entries) are never formed: points follow from Y'Y.
+
+    Examples
+    --------
+    >>> labels = LabelMatrix.of(np.array([[1, 0], [1, 0], [0, 1]]))
+    >>> np.abs(latent_classes(labels, np.arange(2), "lsi", 2)).round(3)
+    array([[1.414, 0.   ],
+           [0.   , 1.   ]])
+    """
+    if callable(kind):
+        guard_dense((len(used), labels.n), f"latent={kind!r}: the rows of each label")
+        return _points(kind, labels.Y.T.tocsr()[used].toarray(), "classes")
+    _check_latent(kind)
+    G = labels.gram[np.ix_(used, used)]
+    right = G - G.mean(axis=1, keepdims=True) if kind == "pca" else G
+    w, U = descending(right - right.mean(axis=0) if kind == "pca" else G)
+    k = _directions(w, kind, n_latent)
+    phi = fix_signs(right @ (U[:, :k] / np.sqrt(w[:k])))
+    return phi - phi.mean(axis=0) if centred else phi
+
+
+def _points(kind: Callable, vectors: np.ndarray, what: str) -> np.ndarray:
+    """The latent variables of a function, checked."""
+    phi = call_for_array("latent", kind, vectors)
+    if phi.ndim != 2 or len(phi) != len(vectors) or not np.isfinite(phi).all():
+        raise ValueError(
+            f"latent={kind!r} must return a finite array with a row for each of the {len(vectors)} {what}; it "
+            f"returned one of shape {phi.shape}."
+        )
+    return phi
+
+
+def _check_latent(kind: object) -> None:
     if not isinstance(kind, str) or kind not in LATENT:
         raise ValueError(f"latent={kind!r} is not known; choose one of {', '.join(LATENT)}, or pass a callable.")
-    w, V = descending(labels.centred_gram if kind == "pca" else labels.gram)
+
+
+def _directions(w: np.ndarray, kind: str, n_latent: int | None) -> int:
+    """How many directions of this spectrum are taken: ``n_latent``, or those that hold 90 % of it."""
     rank = int(np.count_nonzero(w > RANGE_TOLERANCE * w[0])) if w[0] > 0 else 0
     if n_latent is None:
         share = np.cumsum(w[:rank]) / max(w[:rank].sum(), np.finfo(float).tiny)
@@ -83,8 +129,7 @@ def latent_labels(
             f"n_latent={n_latent!r} is not allowed: it must be a whole number from 1 to {rank}, the rank of the "
             f'labels under latent="{kind}", or None.'
         )
-    points = sets - labels.nk / labels.n if centred else sets
-    return points @ V[:, :n_latent]
+    return n_latent
 
 
 def latent_between(

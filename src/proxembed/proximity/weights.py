@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
-from proxembed.algebra.arrays.pairs import alternative, gaussian
+from proxembed.algebra.arrays.pairs import alternative, gaussian, local_scaling
 
 from .correlation import SIGNED, correlations
 from .distances import canonical, pair_distances, squared_norms
@@ -181,9 +181,7 @@ def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, ri
     >>> weights_local_scaling(np.array([1.0, 0.0]), 1.0, np.array([1.0, 0.0]), np.array([1.0, 2.0])).round(3)
     array([0.368, 1.   ])
     """
-    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        exponent = (distance / left) * (distance / right)
-        return np.where((left > 0) & (right > 0), np.exp(-exponent), (distance == 0) * 1.0)
+    return local_scaling(distance, left, right)
 
 
 def weights_alternative(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -5,11 +5,17 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import rankdata, spearmanr
 
+from proxembed import RelationFeatures
 from proxembed.algebra.arrays import matrix
 from proxembed.features.relation import RELATIONS, median_squared_distance, relation
+from proxembed.proximity.graph import full_graph
+from proxembed.proximity.weights import edge_weights
 
-PARAMS = {"polynomial": {"degree": 3}, "gaussian": {"tau": 2.5}, "alternative": {"tau": 0.7}}
+PARAMS = {
+    "polynomial": {"degree": 3}, "gaussian": {"tau": 2.5}, "alternative": {"tau": 0.7}, "local_scaling": {"n_scale": 2},
+}  # fmt: skip
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 
 
@@ -50,7 +56,20 @@ def naive(kind, x, p, degree=None, tau=None):
     return values[kind]()
 
 
+def nearest_but_itself(x, P, n_scale):
+    """The n_scale-th smallest distance above 0, or the largest."""
+    found = sorted(d for d in (math.dist(x, p) for p in P) if d > 0)
+    return found[min(n_scale, len(found)) - 1] if found else 0.0
+
+
 def loop(kind, X, P):
+    if kind == "spearman":
+        return loop("correlation", *(np.array([rankdata(row) for row in M]) for M in (X, P)))
+    if kind == "local_scaling":
+        s, t = ([nearest_but_itself(row, P, 2) for row in M] for M in (X, P))
+        return np.array(
+            [[math.exp(-(math.dist(x, p) ** 2) / (s[i] * t[j])) for j, p in enumerate(P)] for i, x in enumerate(X)]
+        )
     return np.array([[naive(kind, list(x), list(p), **PARAMS.get(kind, {})) for p in P] for x in X])
 
 
@@ -157,6 +176,27 @@ def test_large_sparse_rows_are_not_densified():
     X = sp.csr_array((rng.random(2000), places), shape=(2000, 10**7))
     for kind in RELATIONS:
         assert relation(kind, X, X[:3], **PARAMS.get(kind, {})).shape == (2000, 3)
+
+
+def test_spearman_against_scipy():
+    X, P = np.random.default_rng(0).normal(size=(2, 6, 9))
+    expected = [[spearmanr(x, p).statistic for p in P] for x in X]
+    np.testing.assert_allclose(relation("spearman", X, P), expected, rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match="needs at least 2"):
+        relation("spearman", X[:, :1], P[:, :1])
+
+
+def test_local_scaling_of_all_rows_is_that_of_a_full_graph():
+    """Rows among their prototypes have the scale of local scaling; K above the number of prototypes takes the last."""
+    X = rows(20)
+    for K in (1, 3, 40):
+        W = edge_weights(X, full_graph(X), "local_scaling", n_scale=K).toarray() + np.eye(20)
+        R = RelationFeatures("local_scaling", n_scale=K).fit(X)
+        np.testing.assert_allclose(R.transform(X), W, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(R.transform(X[[4]])[0], R.transform(X)[4], rtol=1e-12)  # whatever rows come with it
+    np.testing.assert_array_equal(relation("local_scaling", [[1.0], [2.0]], [[1.0], [1.0]]), [[1.0, 1.0], [0.0, 0.0]])
+    with pytest.raises(ValueError, match="n_scale=0 is out of range"):
+        relation("local_scaling", X, X, n_scale=0)
 
 
 def test_gaussian_that_underflows_is_zero():

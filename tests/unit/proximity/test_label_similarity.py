@@ -16,7 +16,7 @@ from proxembed.proximity import class_similarity as classes
 from proxembed.proximity import label_similarity as room
 from proxembed.proximity import latent_labels as latents
 from proxembed.proximity import similarity as similarities
-from proxembed.proximity.class_similarity import CLASS_SIMILARITIES, class_similarity
+from proxembed.proximity.class_similarity import class_similarity
 from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
 from proxembed.proximity.latent_labels import LATENT_SIMILARITIES, latent_between, latent_labels
 from proxembed.proximity.similarity import (
@@ -30,8 +30,7 @@ from proxembed.proximity.similarity import (
 from proxembed.targets.labels import LabelMatrix
 
 STRINGS = tuple(SET_SIMILARITIES)
-OF_MEMBERS = ("cooccurrence", "dice", "jaccard", "cosine", "hamming", "hamming_linear")
-OF_FEATURES = tuple(kind for kind in CLASS_SIMILARITIES if kind not in OF_MEMBERS)
+OF_MEMBERS = ("cooccurrence", "dice", "scaled_dice", "jaccard", "cosine", "hamming", "hamming_linear")
 
 
 def random_labels(seed: int, n: int = 26, c: int = 5) -> np.ndarray:
@@ -95,6 +94,65 @@ def test_class_similarity_equals_loops_over_members(seed, kind):
     Sigma = oracle.class_sigma(Y, kind)
     np.testing.assert_allclose(class_similarity(labels, kind), Sigma, rtol=1e-14, atol=0)
     check(label_similarity(labels, "classes", kind), oracle.scheme_classes(Y, Sigma))
+
+
+@pytest.mark.parametrize("latent", ["pca", "lsi"])
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_latent_classes_are_latent_labels_of_the_transposed_matrix(seed, centred, latent):
+    """Classes without rows are left out; Y' is decomposed as it is, c x n."""
+    Y = random_labels(seed)
+    used = np.flatnonzero(Y.sum(axis=0))
+    T = Y[:, used].T
+    V = np.linalg.svd(T - T.mean(axis=0) if latent == "pca" else T, full_matrices=False)[2][:2].T
+    phi = (T - T.mean(axis=0) if centred else T) @ V
+    found = latents.latent_classes(LabelMatrix.of(Y), used, latent, 2, centred)
+    np.testing.assert_allclose(found @ found.T, phi @ phi.T, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(np.abs(found), np.abs(phi), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", LATENT_SIMILARITIES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_classes_are_compared_by_every_similarity_of_latent_points(seed, kind):
+    Y = random_labels(seed)
+    used = np.flatnonzero(Y.sum(axis=0))
+    T = Y[:, used].T
+    phi = T @ np.linalg.svd(T - T.mean(axis=0), full_matrices=False)[2][:3].T
+    phi *= np.sign(phi[np.abs(phi).argmax(axis=0), np.arange(3)])  # correlations over the directions know their signs
+    expected = np.zeros((Y.shape[1], Y.shape[1]))
+    expected[np.ix_(used, used)] = latent_loops(kind, phi)
+    labels = LabelMatrix.of(Y)
+    Sigma = class_similarity(labels, f"latent_{kind}", n_latent=3, n_scale=2)
+    np.testing.assert_allclose(Sigma, expected, rtol=0, atol=1e-9)
+    G = label_similarity(labels, "classes", f"latent_{kind}", n_latent=3, n_scale=2)
+    check(G, oracle.scheme_classes(Y, Sigma))
+
+
+def latent_loops(kind: str, phi: np.ndarray) -> np.ndarray:
+    """A similarity of points, by pairs; negative ones 0."""
+    n = len(phi)
+    E = cdist(phi, phi)
+    pairs = ~np.eye(n, dtype=bool)
+    if kind in ("gaussian", "minkowski"):
+        return np.exp(-(E**2) / (E**2)[pairs].mean())
+    if kind == "geodesic":  # at most five other points: every one is a neighbour
+        return np.exp(-(E**2) / (E**2)[pairs].mean())
+    if kind == "local_scaling":
+        s = np.sort(E, axis=1)[:, 2]
+        return np.exp(-(E**2) / np.outer(s, s))
+    squares = (phi**2).sum(axis=1)
+    if kind == "alternative":
+        return 1.0 / (1.0 + E**2 / (squares[:, None] + squares))
+    if kind == "tanimoto":
+        dots = phi @ phi.T
+        return np.maximum(dots / (squares[:, None] + squares - dots), 0.0)
+    of_two = {
+        "cosine": lambda x, y: x @ y / np.sqrt((x @ x) * (y @ y)),
+        "pearson": lambda x, y: np.corrcoef(x, y)[0, 1],
+        "spearman": lambda x, y: spearmanr(x, y).statistic,
+        "kendall": lambda x, y: kendalltau(x, y).statistic,
+    }[kind]
+    return np.maximum([[of_two(x, y) for y in phi] for x in phi], 0.0)
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays.ranks import mid_ranks
 from proxembed.proximity import correlation
-from proxembed.proximity.correlation import correlations, mid_ranks
+from proxembed.proximity.correlation import correlations
 from proxembed.proximity.geodesic import geodesics
 from proxembed.proximity.graph import edge_rows, feature_graph, neighbor_graph
 from proxembed.proximity.neighbors import nearest

@@ -41,3 +41,17 @@ def alternative(share: np.ndarray, tau: float) -> np.ndarray:
     array([1. , 0.5])
     """
     return 1.0 / (tau + share)
+
+
+def local_scaling(distance: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """exp(-d^2 / (s_i s_j)) from the scales of both ends; where one is 0, 1 at distance 0 and else 0: equation (8).
+    [mu2012mesd]
+
+    Examples
+    --------
+    >>> local_scaling(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 2.0])).round(3)
+    array([0.368, 1.   ])
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        exponent = (distance / left) * (distance / right)
+        return np.where((left > 0) & (right > 0), np.exp(-exponent), (distance == 0) * 1.0)
