@@ -12,10 +12,11 @@ from sklearn.base import clone
 import proxembed
 import strategies
 from identities.comparison import DIFFERENT, gram_distance
-from oracles import copies, local
+from oracles import copies, dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, MMC, OLPPR, ONPPR, SONPP, Kernelized
 from proxembed.base import registry
 from proxembed.rows import Rows
+from proxembed.sources import RowBlocks
 from proxembed.targets.labels import LabelMatrix
 
 EXACT = 1e-12
@@ -261,3 +262,49 @@ def test_a_lone_label_is_two_classes(inner):
     found, expected = MESD(clone(inner)).fit(X, lone), clone(inner).fit(X, y)
     np.testing.assert_allclose(found.transform(X), expected.transform(X), rtol=0, atol=1e-9)
     assert found.transform(X).shape[1] == expected.transform(X).shape[1]
+
+
+# ---------------------------------------------------------------------------- the embedding of all copies orthonormal
+
+
+@every
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_orthonormal_copies_are_those_of_explicit_duplication(method, weighting):
+    """Z~'Z~ = I of the copies about their mean, made row by row, under the objective of the method."""
+    X, Y = PROBLEMS["few labels"]
+    if getattr(method, "constraint", None) == "within" and weighting != "none":
+        method = FDA()  # the other form is refused
+    used = Y[:, Y.sum(axis=0) > 0]
+    A, _ = copies.operators(method, local.Copies(X, used), weighting)
+    duplicated = np.vstack([X[[i] * int(m)] for i, m in enumerate(used.sum(axis=1))])
+    centred = duplicated - duplicated.mean(axis=0)
+    P, w = dense.dense_solve(X.T @ A @ X, centred.T @ centred, centred)
+    sense = -1 if isinstance(method, DLA | DNE | OLPPR | SONPP | DONPP | ONPPR) else 1
+    k = max((k for k in (1, 2, 3) if w[k - 1] - w[k] > 1e-6 * np.abs(w).max()), default=1)
+    fitted = MESD(clone(method), weighting=weighting, constraint="embedding", n_components=k)
+    fitted.set_params(ridge=0.0, ridge_scale="absolute").fit(X, Y)
+    np.testing.assert_allclose(fitted.eigenvalues_, sense * w[:k], rtol=0, atol=1e-8 * np.abs(w).max())
+    np.testing.assert_allclose(fitted.mean_, duplicated.mean(axis=0), rtol=0, atol=1e-12)
+    Z = fitted.transform(duplicated)
+    np.testing.assert_allclose(Z.T @ Z, np.eye(k), rtol=0, atol=1e-8)
+    assert gram_distance(Z, centred @ P[:, :k]) < 1e-6
+
+
+@pytest.mark.parametrize("lam", [0.3, 1.0])
+def test_margins_of_orthonormal_copies_are_fisher_analysis(lam):
+    """Sb - lam Sw under St = Sb + Sw = I has the vectors of Sb, and (1 + lam) w - lam for its values."""
+    X, Y = PROBLEMS["few labels"]
+    margin = MESD(MMC(lam=lam), constraint="embedding", n_components=2).fit(X, Y)
+    fisher = MESD(FDA(ridge=0.0), n_components=2).fit(X, Y)
+    assert gram_distance(margin.transform(X), fisher.transform(X)) < 1e-8
+    np.testing.assert_allclose(margin.eigenvalues_, (1.0 + lam) * fisher.eigenvalues_ - lam, rtol=1e-9)
+    other = MESD(MMC(lam=lam), n_components=2).fit(X, Y)
+    assert gram_distance(margin.transform(X), other.transform(X)) > DIFFERENT
+
+
+def test_orthonormal_copies_from_sums_of_blocks():
+    X, Y = PROBLEMS["few labels"]
+    model = MESD(MMC(), constraint="embedding", n_components=2)
+    whole = clone(model).fit(X, Y)
+    blocks = clone(model).fit(RowBlocks([(X[:9], Y[:9]), (X[9:], Y[9:])]))
+    assert gram_distance(blocks.transform(X), whole.transform(X)) < 1e-8

@@ -3,6 +3,10 @@ it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from proxembed.algebra.operators.structured import Laplacian
+
 from ..base import SpectralEmbedder
 from ..params import methods, param
 from ..rows import Rows
@@ -68,6 +72,13 @@ class MESD(Wrapper):
         doc="Rows of other classes: those with any label that the copy does not have, or with no label of the row.",
     )
 
+    constraint: str = param(
+        default="method",
+        choices=("method", "embedding"),
+        doc="What is orthonormal: as the wrapped method has it, or the embedding of all copies, B = diag(m), m the "
+        "labels per row; about the copies' mean, up to the ridge.",
+    )
+
     needs_all_rows = "its method needs all rows; FDA and MMC do not"
 
     @property
@@ -106,7 +117,11 @@ class MESD(Wrapper):
         return super().prepare(self._copied(rows))
 
     def template(self, rows):
-        return self.method_.template(self._copied(rows))
+        copied = self._copied(rows)
+        template = self.method_.template(copied)
+        if self.constraint == "method":
+            return template
+        return replace(template, B=Laplacian(copied.grand_mean()), b=0.0, offset=copied.labels.m)
 
     def _copied(self, rows: Rows) -> Rows:
         return rows.copied(self.weighting, self.copies, self.enemy)
