@@ -129,7 +129,7 @@ def test_isomap_unrolls_a_line_of_four_points_bent():
     bent = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
     Z = Isomap(n_components=1, eps=1.1).fit(bent).embedding_.ravel()
     np.testing.assert_allclose(np.abs(np.diff(Z)), 1.0, rtol=0, atol=1e-10)
-    with pytest.raises(ValueError, match="more than the 1 components"):
+    with pytest.raises(ValueError, match="more than the 1 component that"):
         Isomap(n_components=2, eps=1.1).fit(bent)
 
 
@@ -206,8 +206,8 @@ def test_all_rows_as_landmarks_are_exact():
     one, other = Isomap().fit(X), Isomap(n_landmarks=N).fit(X)
     assert gram_distance(other.embedding_, one.embedding_) < 1e-10
     assert gram_distance(other.transform(NEW), one.transform(NEW)) < 1e-10
-    few = Isomap(n_landmarks=8).fit(X)
-    assert len(few.landmarks_) == 8 and 1e-6 < gram_distance(few.embedding_, one.embedding_) < 0.5
+    few = Isomap(n_landmarks=20).fit(X)
+    assert len(few.landmarks_) == 20 and 1e-6 < gram_distance(few.embedding_, one.embedding_) < 0.5
 
 
 def test_isomap_of_a_disconnected_graph():

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.algebra.arrays.matrix import row_blocks
+
 from ..base import Embedder, Nested, natural_components
-from ..params import integers, log, param
+from ..features.landmarks import LANDMARK_SEED_DOC, landmark_count, landmark_rows
+from ..params import SEED, integers, log, param
+from ..targets.labels import LabelMatrix
 from ..validation import in_range
 from .candidate import Embedded
 from .options import CHOICES, PairOptions
@@ -17,6 +22,7 @@ from .space import Projection
 from .stages import Part, Stages
 from .switches import CRITERIA, OBJECTIVES, OPTIONS, PAIR_WEIGHTS, PREPROCESSINGS, RELATIONS, SIMILARITIES, Switches
 
+EXACT_UP_TO, LANDMARKS = 5000, 2000  # a fit takes n^3 multiplications and some ten n x n arrays
 COUNTS = ("n_friends", "n_enemies", "n_neighbors")
 ALL_DOC = " None: all."
 SIGMA_DOC = "Width of the Gaussian {}, in medians of the squared distances."
@@ -42,10 +48,13 @@ class EmbeddingModel(Nested, Embedder):
     Rows are preprocessed; features are their relations to the rows of the fit (or the rows themselves),
     preprocessed again; similarities of the preprocessed rows and the labels tell which pairs to hold apart (A') and
     which together (B'); the projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a relative of it. Options that
-    a search has found are set by ``from_switches``. Rows may have several labels.
+    a search has found are set by ``from_switches``. Rows may have several labels. A fit takes n x n arrays: with
+    ``n_landmarks`` the model is fitted on rows drawn at random, of every label set in proportion, and places all others
+    as it places new rows.
 
     Attributes
     ----------
+    landmarks_ : indices of the rows that the model was fitted on, among those whose labels are known.
     switches_ : tuple of eight integers, the options.
     eigenvalues_ : (k,) array.
     n_components_ : int, k.
@@ -151,6 +160,14 @@ class EmbeddingModel(Nested, Embedder):
         choices=CHOICES["label_similarity"],
         doc='Weight of friends by their label sets, where multilabel="sets".',
     )
+    n_landmarks: int | str | None = param(
+        default="auto",
+        low=2,
+        integer=True,
+        choices=("auto", None),
+        doc="Rows to fit on; None: all; auto: all up to 5,000 rows, 2,000 above.",
+    )
+    random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
 
     @classmethod
     def from_switches(cls, switches: Any, params: Mapping[str, float] | None = None, **options: Any) -> EmbeddingModel:
@@ -190,7 +207,15 @@ class EmbeddingModel(Nested, Embedder):
         with self._learning():
             rows = self._rows(X, y)
             switches = self.switches()
-            stages = Stages(Part(rows.X, rows.labels), **PairOptions.taken_from(self))
+            self.landmarks_ = chosen_landmarks(
+                "EmbeddingModel", rows.X, rows.labels, self.n_landmarks, self.random_state
+            )
+            part = Part(rows.X, rows.labels)
+            if self.landmarks_ is None:
+                self.landmarks_ = np.arange(rows.n)
+            else:
+                part = Part(rows.X[self.landmarks_], rows.labels.take(self.landmarks_))
+            stages = Stages(part, **PairOptions.taken_from(self))
             found = stages.embed(switches, self._values(switches))
             if found.failed is not None:
                 raise ValueError(f"EmbeddingModel has no embedding of these rows by these options. {found.failed}")
@@ -202,7 +227,9 @@ class EmbeddingModel(Nested, Embedder):
         """The embedding of rows X, (m, d) to (m, k), in X's float type."""
         check_is_fitted(self, "projection_")
         X = self._input(X, reset=False)
-        return in_range(Projection.restored(self.projection_).apply(float64(X)), X)
+        projection = Projection.restored(self.projection_)
+        parts = row_blocks(X.shape[0], max(X.shape[1], len(self.landmarks_)))
+        return in_range(np.vstack([projection.apply(float64(X[part])) for part in parts]), X)
 
     def _store(self, found: Embedded, natural: int) -> None:
         bound = found.Z.shape[1]
@@ -230,3 +257,15 @@ class EmbeddingModel(Nested, Embedder):
 
     def _values(self, switches: Switches) -> dict[str, Any]:
         return {name: getattr(self, name) for name in switches.numeric()}
+
+
+def chosen_landmarks(name: str, X: Any, labels: LabelMatrix, asked: int | str | None, seed: Any) -> np.ndarray | None:
+    """The rows on which the estimator ``name`` with ``n_landmarks=asked`` is fitted, of every label set in proportion;
+    None for all.
+
+    >>> labels = LabelMatrix.of(["a"] * 9 + ["b"] * 3)
+    >>> labels.take(chosen_landmarks("DEFC", np.arange(12.0)[:, None], labels, 4, 0)).nk.tolist()
+    [3.0, 1.0]
+    """
+    number = landmark_count(name, asked, labels.n, EXACT_UP_TO, LANDMARKS)
+    return None if number is None else landmark_rows(X, number, y_groups=labels.groups()[1], random_state=seed)

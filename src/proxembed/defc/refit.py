@@ -76,7 +76,7 @@ def refitted(best: Evaluation, params: dict[str, Any], X, labels: LabelMatrix, *
 
     ``options`` are those of ``PairOptions`` with which it was found.
     """
-    model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k, **options)
+    model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k, n_landmarks=None, **options)
     try:
         return model.fit(X, labels)
     except ValueError as error:

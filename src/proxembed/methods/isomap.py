@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, dense_side, guard_dense
+from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.direct import positive_part, solve_direct
 from proxembed.algebra.template import Template
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
-from ..features.prototypes import prototypes_farthest
+from ..features.landmarks import LANDMARK_SEED_DOC, landmark_count, landmark_rows
 from ..neighborly import FromDistances, links_within, path_lengths
-from ..params import param
+from ..params import SEED, param
 from ..proximity.geodesic import connected, geodesics
 from ..proximity.neighbors import Neighbors, nearest
 from ..validation import in_range
 from .gower import DoubleCentred, gower_rows
 from .manifold import SCALING_DOC
 
+LANDMARKS = 500
 DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanczos takes some twenty products
 
 
 @dataclass(frozen=True)
 class Paths(Prepared):
-    """The squared lengths of paths from the reference rows to all rows kept, which fit needs alone."""
+    """The squared lengths of paths from the landmarks (their numbers among the rows kept; None: all rows) to all rows
+    kept, which fit needs alone."""
 
     squares: np.ndarray | None = None
-    reference: np.ndarray | None = None
+    landmarks: np.ndarray | None = None
 
 
 class Isomap(DirectEmbedder, FromDistances):
@@ -38,7 +42,8 @@ class Isomap(DirectEmbedder, FromDistances):
 
     Distances along the manifold are kept, as paths on the neighbour graph measure them. New rows are placed by the
     paths through their neighbours and Gower's rule [gower1968mds]. Memory is n x n, or n times ``n_landmarks``: then
-    the landmarks (each the row farthest from those before) are scaled, and all rows placed against them.
+    the landmarks, drawn at random, are scaled, and all rows are placed by their paths to the landmarks and the same
+    rule (landmark Isomap [desilva2003landmark]).
 
     Attributes
     ----------
@@ -75,9 +80,15 @@ class Isomap(DirectEmbedder, FromDistances):
         choices=("connect", "largest", "error"),
         doc="Several graph components: add the shortest edges between them and warn, embed the largest, or refuse.",
     )
-    n_landmarks: int | None = param(
-        default=None, low=2, integer=True, choices=(None,), doc="Rows to scale, the others placed by them; None: all."
+    n_landmarks: int | str | None = param(
+        default="auto",
+        low=2,
+        integer=True,
+        choices=("auto", None),
+        doc="Rows to scale, the others placed by them; None: all; auto: all up to 16,384 rows, 500 above (fewer where "
+        "their paths to all rows would exceed the size guard).",
     )
+    random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
     scaling: str = param(default="eigenvalue", choices=("eigenvalue", "template", "unit"), doc=SCALING_DOC)
 
     @property
@@ -87,43 +98,37 @@ class Isomap(DirectEmbedder, FromDistances):
 
     def prepare(self, rows):
         graph, kept = self._graph(rows)
-        reference = self._reference(rows, kept)
-        squares = geodesics(graph, reference)
+        landmarks = self._landmarks(rows, kept)
+        squares = geodesics(graph, landmarks)
         np.square(squares, out=squares)
-        learned = {"graph_": graph, "kept_": kept, "landmarks_": kept[reference], **self.searched(rows)}
-        return Paths(**vars(super().prepare(rows)) | {"attributes": learned}, squares=squares, reference=reference)
+        scaled = kept if landmarks is None else kept[landmarks]
+        learned = {"graph_": graph, "kept_": kept, "landmarks_": scaled, **self.searched(rows)}
+        return Paths(**vars(super().prepare(rows)) | {"attributes": learned}, squares=squares, landmarks=landmarks)
 
     def template(self, rows):
         paths = self.prepared_
-        return Template(DoubleCentred(paths.squares if self.n_landmarks is None else paths.squares[:, paths.reference]))
+        return Template(DoubleCentred(paths.squares if paths.landmarks is None else paths.squares[:, paths.landmarks]))
 
-    def _reference(self, rows, kept):
-        """The rows to scale, by their number among those kept."""
+    def _landmarks(self, rows, kept):
+        """The rows to scale, by their number among those kept; None for all."""
         m = len(kept)
-        if self.n_landmarks is None:
+        most = max(2, MAX_DENSE_BYTES // (8 * m))
+        number = landmark_count("Isomap", self.n_landmarks, m, dense_side(), min(LANDMARKS, most))
+        if number is None:
             guard_dense((m, m), "The shortest paths between all rows (set n_landmarks to bound them)")
-            return np.arange(m)
-        number = int(self.n_landmarks)
-        if number > m:
-            raise ValueError(
-                f"Isomap: n_landmarks={self.n_landmarks} is not allowed with {m} rows on the graph; it must be an "
-                f"integer from 2 to {m}. Use n_landmarks <= {m}, or None to scale all rows."
-            )
-        if self.metric == "precomputed":
-            raise ValueError(
-                "Isomap: n_landmarks is not allowed with metric='precomputed': landmarks are rows far apart by their "
-                "features. Use n_landmarks=None."
-            )
-        guard_dense((number, m), "The shortest paths from the landmarks")
-        return prototypes_farthest(rows.X[kept], number, random_state=0)[1]
+            return None
+        guard_dense((number, m), "The shortest paths from the landmarks", remedy=f"Use n_landmarks <= {most}.")
+        return landmark_rows(rows.X[kept], number, random_state=self.random_state)
 
     def place(self, template, rows, k):
         self.level_ = template.A.A.mean(axis=1)
         return positive_part(solve_direct(template.A, k, dense_up_to=DENSE_UP_TO))
 
     def complete(self, Z, rows):
-        if self.n_landmarks is not None:
-            Z = gower_rows(self.prepared_.squares.T, self.level_, Z, self.eigenvalues_)
+        paths = self.prepared_
+        if paths.landmarks is not None:
+            parts = row_blocks(len(self.kept_), len(Z))
+            Z = np.vstack([gower_rows(paths.squares[:, p].T, self.level_, Z, self.eigenvalues_) for p in parts])
         whole = np.full((rows.n, Z.shape[1]), np.nan)
         whole[self.kept_] = Z
         return whole

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.graphs.bottom import SOLVERS
 from proxembed.algebra.operators.structured import Diagonal, Identity, Sparse
 from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
+from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
 
+from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
+from ..features.landmarks import LANDMARK_SEED_DOC, landmark_count, landmark_rows
 from ..neighborly import GIVEN_DOC, OR_GIVEN, Neighborly, Weighted
-from ..params import log, param
+from ..params import SEED, log, param
 from ..proximity.graph import components
 from ..proximity.neighbors import nearest
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from ..rows import reciprocal
+
+LLE_EXACT_UP_TO, LLE_LANDMARKS = 10_000, 2000
 
 
 class GraphMap(DirectEmbedder, Neighborly, abstract=True):
@@ -46,6 +53,10 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         """Whether those trivial vectors stay in the map, first."""
         return False
 
+    def route(self) -> str:
+        """The solver that is asked for."""
+        return self.solver
+
     def scaled(self, found):
         return found.P
 
@@ -64,7 +75,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
                 f"{type(self).__name__} found no links between the rows. Use more neighbours or a larger eps."
             )
         k = min(k, bound)
-        Z = np.full((rows.n, k), self._unlinked)
+        Z = np.full((template.A.n, k), self._unlinked)
         w = np.full((k, len(found)), np.nan)
         for j, (group, part) in enumerate(zip(groups, found, strict=True)):
             width = min(k, part.Z.shape[1])
@@ -131,7 +142,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         if wanted > 0:
             inner = M if len(group) == M.shape[0] else M[group][:, group]
             B = None if template.B is None else Diagonal(weight)
-            found = solve_graph(Sparse(inner), B, null, wanted, solver=self.solver, gap=self.gap)
+            found = solve_graph(Sparse(inner), B, null, wanted, solver=self.route(), gap=self.gap)
             Z, w, solver = np.hstack([kept, found.Z]), np.append(w, found.eigenvalues), found.solver
         if self.scaling == "unit":
             Z = Z / np.linalg.norm(Z, axis=0)
@@ -141,25 +152,46 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         return 2 if rows.n > 3 else 1
 
 
+@dataclass(frozen=True)
+class OnLandmarks(Prepared):
+    """The reconstruction error of all rows as a function of the landmarks, which fit needs alone.
+
+    Z = S Y, row i of ``S`` (n, L) the weights that rebuild it from its nearest landmarks, and Y = ``back`` U, so that
+    U'U = Z'Z and the error is tr U' ``error`` U; ``trivial`` (L,): the U of Y = 1. ``links`` joins landmarks that a row
+    or its neighbours share.
+    """
+
+    S: sparse.csr_array | None = None
+    back: np.ndarray | None = None
+    error: np.ndarray | None = None
+    trivial: np.ndarray | None = None
+    links: sparse.csr_array | None = None
+
+
 class LLE(GraphMap):
     """Locally linear embedding: A = -(I - W)'(I - W), Z'Z = I, W the weights that rebuild rows from their neighbours.
     [roweis2000lle]
 
     Each row stays the same mixture of its neighbours. The constant vector (one a graph component) is left out. A new
-    row is placed by the weights that rebuild it from its neighbours.
+    row is placed by the weights that rebuild it from its neighbours. With ``n_landmarks`` the same objective, over the
+    neighbours of all rows, is minimised over Z = SY, each row a mixture of its nearest landmarks by such weights S;
+    landmarks are drawn at random (locally linear landmarks [vladymyrov2013landmarks]). A new row is then a mixture of
+    landmarks, too.
 
     Attributes
     ----------
     embedding_ : (n, k) array, Z.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component; (k, p) for components="separate".
     graph_component_ : (n,) array, the graph component of each row, the largest first.
+    landmarks_ : indices of the landmarks; of all rows where there are none.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
     ValueError
-        For n_components above n less the number of graph components, n_neighbors above n - 1, constant X.
+        For n_components above n (or n_landmarks) less the number of graph components, n_neighbors above n - 1,
+        n_landmarks above n or not above n_neighbors, constant X.
 
     Examples
     --------
@@ -179,19 +211,98 @@ class LLE(GraphMap):
         search=log(1e-6, 1e-1),
         doc="Added to each local Gram matrix, in units of its trace; above 0 where n_neighbors exceeds the features.",
     )
+    n_landmarks: int | str | None = param(
+        default="auto",
+        low=2,
+        integer=True,
+        choices=("auto", None),
+        doc="Rows of which the others are mixtures; None: all rows free; auto: None up to 10,000 rows, 2,000 above.",
+    )
+    random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
+
+    def prepare(self, rows):
+        found = super().prepare(rows)
+        landmarks = self._landmarks(rows)
+        learned = found.attributes | {"landmarks_": np.arange(rows.n) if landmarks is None else landmarks}
+        if landmarks is None:
+            return replace(found, attributes=learned)
+        return self._reduced(rows, landmarks, vars(found) | {"attributes": learned})
 
     def template(self, rows):
+        prepared = self.prepared_
+        if isinstance(prepared, OnLandmarks):
+            return Template(-Sparse(sparse.csr_array(prepared.error)), sense=-1)
+        return Template(-Sparse(residual_matrix(self._reconstruction(rows))), sense=-1)
+
+    def _reconstruction(self, rows) -> sparse.csr_array:
+        """W (n, n)."""
         index = self._neighbors(rows).index
-        W = reconstruction_matrix(index, reconstruction_weights(rows.X, index, reg=self.reg), rows.n)
-        return Template(-Sparse(residual_matrix(W)), sense=-1)
+        return reconstruction_matrix(index, reconstruction_weights(rows.X, index, reg=self.reg), rows.n)
+
+    def _landmarks(self, rows) -> np.ndarray | None:
+        """The row numbers of the landmarks; None where every row is free."""
+        number = landmark_count("LLE", self.n_landmarks, rows.n, LLE_EXACT_UP_TO, LLE_LANDMARKS)
+        if number is None:
+            return None
+        landmarks = landmark_rows(rows.X, number, random_state=self.random_state)
+        if len(landmarks) <= self.n_neighbors:
+            raise ValueError(
+                f"LLE: n_neighbors={self.n_neighbors} is not allowed with {len(landmarks)} landmarks that differ, of "
+                "which every row is a mixture; use more landmarks (n_landmarks) or fewer neighbours."
+            )
+        return landmarks
+
+    def _reduced(self, rows, landmarks: np.ndarray, settings: dict[str, Any]) -> OnLandmarks:
+        """S, and the error of the landmarks in coordinates of unit constraint."""
+        index, weights = self._mixtures(rows.X, rows.X[landmarks])
+        index[landmarks], weights[landmarks] = np.arange(len(landmarks))[:, None], np.eye(1, index.shape[1])
+        S = reconstruction_matrix(index, weights, len(landmarks))
+        S.sum_duplicates()
+        S.eliminate_zeros()
+        W = self._reconstruction(rows)
+        error = links = sparse.csr_array((len(landmarks), len(landmarks)))
+        for part in row_blocks(rows.n, self.n_neighbors**2):
+            residual = sparse.csr_array(S[part] - W[part] @ S)
+            error = error + residual.T @ residual
+            shape = abs(S[part]) + abs(residual)
+            links = links + shape.T @ shape
+        B = (S.T @ S).toarray()
+        back = SPD(B).whiten()
+        reduced = back.T @ (error @ back)
+        found = {"error": (reduced + reduced.T) / 2, "trivial": back.T @ B.sum(axis=1), "links": links}
+        return OnLandmarks(**settings, S=S, back=back, **found)
+
+    def _mixtures(self, X, landmarks) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest landmarks of rows X, and the weights that rebuild the rows from them, both (m, K)."""
+        index = nearest(landmarks, self.n_neighbors, queries=X, **self._search).index
+        return index, reconstruction_weights(landmarks, index, reg=self.reg, queries=X)
+
+    def trivial(self, template):
+        prepared = self.prepared_
+        return prepared.trivial if isinstance(prepared, OnLandmarks) else super().trivial(template)
+
+    def route(self):
+        return "dense" if self.solver == "auto" and isinstance(self.prepared_, OnLandmarks) else self.solver
+
+    def _labels(self, M):
+        return super()._labels(self.prepared_.links if isinstance(self.prepared_, OnLandmarks) else M)
+
+    def complete(self, Z, rows):
+        prepared = self.prepared_
+        if not isinstance(prepared, OnLandmarks):
+            return Z
+        Z = prepared.S @ (prepared.back @ np.nan_to_num(Z))
+        self.graph_component_ = self.graph_component_[prepared.S.indices[prepared.S.indptr[:-1]]]
+        if self.components == "largest":
+            Z[self.graph_component_ != 0] = np.nan
+        return Z
 
     def learn(self, rows, found):
-        self.training_ = rows.X
+        self.training_ = rows.X if len(self.landmarks_) == rows.n else rows.X[self.landmarks_]
 
     def extend(self, X):
-        K, X = self.n_neighbors, stored_like(X, self.training_)
-        index = nearest(self.training_, K, queries=X, **self._search).index
-        weights = reconstruction_weights(self.training_, index, reg=self.reg, queries=X)
+        index, weights = self._mixtures(stored_like(X, self.training_), self.training_)
+        index = self.landmarks_[index]
         if self.components == "separate":  # mixtures of rows of one map
             label = self.graph_component_[index]
             weights = np.where(label == label[:, :1], weights, 0.0)

@@ -123,8 +123,8 @@ class Trial:
         params = self.build().get_params()
         if self.unseeded or any(name.rpartition("__")[2] in ("cv", "n_folds") for name in params):
             return True
-        if params.get("decision") == "tuned" or params.get("n_landmarks") is not None:
-            return True  # cuts are tuned on folds; the first landmark is drawn by its number
+        if params.get("decision") == "tuned":
+            return True  # cuts are tuned on folds
         seeds = {name: 98765 for name in params if name.rpartition("__")[2] == "random_state"}
         if not seeds:
             return False
