@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics import pairwise_distances_argmin
 
+from .algebra.arrays.matrix import row_blocks
 from .features.scaling import ColumnSums
 from .rows import Rows
 from .sources.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
@@ -39,11 +41,11 @@ def sampled_rows(method: Any, source: RowBlocks) -> Rows:
     refuse_few(method, sum(X.shape[0] for _, X, _ in found.drawn), found.dropped)
     _, X, labels = zip(*found.drawn, strict=True)
     if labels[0] is None:
-        return Rows(stacked(X), None)
+        return Rows(stacked(X), None, source=source)
     totals = all_totals([LabelTotals.of(own) for own in labels])
     own = [totals.block(part) for part in labels]
     Y = sparse.csc_array(sparse.vstack([part.Y for part in own]))
-    return Rows(stacked(X), LabelMatrix(Y, totals.classes_, own[0].form, None, totals.columns))
+    return Rows(stacked(X), LabelMatrix(Y, totals.classes_, own[0].form, None, totals.columns), source=source)
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,36 @@ def _one_sample(size: int, parts: Sequence[Sampled]) -> Sampled:
     checking = checked_alike(parts)
     drawn = fewest_keys(size, [part.drawn for part in parts], LabelMatrix.take)
     return Sampled(checking, drawn, sum(part.dropped for part in parts))
+
+
+def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
+    """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
+    part, in one reading."""
+    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_summed)
+    moved = centroids + sums / np.maximum(counts, 1)[:, None]
+    return moved.astype(centroids.dtype)
+
+
+def _near_each(method: Any, centroids: np.ndarray, rows: RowBlocks, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows each centroid is the nearest of, and the sum of their differences from it."""
+    k = len(centroids)
+    counts, sums = np.zeros(k), np.zeros(centroids.shape)
+    for X, _, _ in known_blocks(copy.copy(method), rows):
+        for part in row_blocks(X.shape[0], k):
+            own = X[part].astype(np.float64)
+            near = pairwise_distances_argmin(own, centroids)
+            each = sparse.csr_array((np.ones(len(near)), near, np.arange(len(near) + 1)), shape=(len(near), k)).T
+            found = each.sum(axis=1)
+            counts += found
+            if sparse.issparse(own):
+                sums += (each @ own).toarray() - found[:, None] * centroids
+            else:
+                sums += each @ (own - centroids[near])
+    return counts, sums
+
+
+def _both_summed(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from .proximity import labelled
 from .proximity.labelled import Searched
 from .proximity.neighbors import Neighbors, nearest
 from .proximity.weights import given_weights
+from .sources import RowBlocks
 from .splits.crossfit import take_labels
 from .targets.labels import LabelMatrix
 
@@ -42,7 +43,7 @@ class Origin:
 @dataclass(frozen=True)
 class Rows:
     """Checked rows X (n x d) with their labels; ``weighting``, ``copies`` and ``enemy`` are set by MESD alone
-    (weighting None: no copies).
+    (weighting None: no copies); ``source`` holds the blocks that they are a sample of.
 
     Searches are kept for as long as the object, by their arguments: a method may ask twice.
     """
@@ -53,6 +54,7 @@ class Rows:
     copies: str = "distinct"
     enemy: str = "any"
     origin: Origin | None = None
+    source: RowBlocks | None = None
 
     @property
     def n(self) -> int:

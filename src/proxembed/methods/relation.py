@@ -24,7 +24,7 @@ from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, prototype_scales, relation
 from ..features.scaling import BY_SUMS, KINDS, ScalingState, scaling_apply, scaling_fit
 from ..params import call, check_params, log, methods, param
-from ..reading import joint_columns, summed_columns
+from ..reading import joint_columns, moved_centroids, summed_columns
 from ..sources import RowBlocks, blocks_of
 from ..validation import in_range
 from ..wrapper import Wrapper, refuse_features
@@ -169,7 +169,7 @@ class RelationFeatures(Embedder):
         """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self.
 
         Of RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by
-        which the width is, too.
+        which the width is, too; with "kmeans" they then move to the means of all rows nearest to each.
         """
         with self._learning():
             blocks = blocks_of(X, y)
@@ -179,6 +179,8 @@ class RelationFeatures(Embedder):
             groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
             number = None if self.n_prototypes is None else min(int(self.n_prototypes), X.shape[0])
             self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
+            if blocks is not None and self.prototypes == "kmeans":
+                self.prototypes_ = moved_centroids(self, blocks, self.prototypes_)
             self.tau_ = self.tau
             if self.tau is None and self.kind in ("gaussian", "alternative"):
                 self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
@@ -311,8 +313,8 @@ class Kernelized(Wrapper):
     features, ``"raw"`` as it is).
     ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out error of kernel
     ridge regression of the labels. With n_prototypes it fits on RowBlocks, too: prototypes and width are chosen from a
-    uniform sample of 10,000 rows, the ridge from all rows. Kernelized(FDA()) is kernel FDA [mika1999kfda],
-    Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+    uniform sample of 10,000 rows (k-means takes a last step over all), the ridge from all rows. Kernelized(FDA()) is
+    kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
 
     Attributes
     ----------
@@ -488,7 +490,10 @@ class Kernelized(Wrapper):
         if not chosen:
             return X
         groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
-        return prototypes(self.prototypes, X, number, groups, self.random_state)[0]
+        found = prototypes(self.prototypes, X, number, groups, self.random_state)[0]
+        if rows.source is not None and self.prototypes == "kmeans":
+            return moved_centroids(self, rows.source, found)
+        return found
 
     def _with_map(self, kernel: KernelMap, rows, inner) -> KernelMap:
         """The kernel with its map to coordinates, or with the level that centres its rows."""

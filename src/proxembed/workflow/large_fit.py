@@ -25,6 +25,7 @@ from proxembed.model import EmbeddingPipeline, embedding_pipeline, source_of, tr
 from proxembed.sources import RowBlocks, pieces_of
 from proxembed.sources.cluster import active_client, cores
 from proxembed.study.candidates import FIRST
+from proxembed.sums import refuse_blocks
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
@@ -84,6 +85,8 @@ class LargeFit:
         X, y = self.sample.X, training_labels(self.sample) if self.table.single_label else self.sample.y
         scaling = choose_scaling(X, LabelMatrix.of(self.sample.y), self.sample.groups) if scaling is None else scaling
         model = embedding_pipeline(method, X, scaling=scaling)
+        if hasattr(model["embedding"], "from_sums"):
+            refuse_blocks(model["embedding"])
         labels = LabelMatrix.of(y)
         scores = None if labels.form == "classes" else unseen_scores(model[:-1], X, labels, self.sample.groups)
         first, embedding = model["scaling"], clone(model["embedding"])
@@ -107,12 +110,12 @@ class LargeFit:
 
         def read() -> Iterator[tuple[Any, Any]]:
             done, started, number = 0, time.perf_counter(), next(reading)
-            what = "features" if first is None else "rows"
+            what = "scaling" if first is None else "embedding"
             for X, _ in self.table.parts(source, self.rows):
                 yield X if first is None else first.transform(X), self._labels(done, done + X.shape[0])
                 done += X.shape[0]
                 told = rate_text(done, self.table.n, time.perf_counter() - started)
-                progress(done, self.table.n, f"{what}, reading {number}: {told}")
+                progress(done, self.table.n, f"{what}: reading {number}, {told}")
 
         starts = range(0, self.table.n, self.rows)
         return RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
@@ -120,7 +123,8 @@ class LargeFit:
     def _pieces(self, first: Any, source: dict[str, Any], progress: Progress) -> RowBlocks:
         """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
         n_workers = cores(active_client())
-        progress(0, self.table.n, f"rows, {self.table.n:,}: read by {n_workers} worker{'s' * (n_workers != 1)}")
+        what = "scaling" if first is None else "embedding"
+        progress(0, self.table.n, f"{what}: {self.table.n:,} rows, read by {n_workers} worker{'s' * (n_workers != 1)}")
         rows, items, done = max(LEAST_ROWS, self.rows // n_workers), [], 0
         for piece in self.table.pieces(rows):
             items.append((piece, self._labels(done, done + piece.rows)))

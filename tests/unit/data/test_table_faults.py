@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from proxembed.data import Columns, DataError, Dataset, read
 from proxembed.data.errors import TableFaults
+from proxembed.data.large_table import LargeTable
+from proxembed.data.readers import table, table_file
 from proxembed.features.table import table_fit
 
 HEAD = "y,x,k\n"
@@ -266,3 +268,25 @@ def test_a_column_of_few_values_is_proposed_where_no_name_tells(tmp_path, column
     with pytest.raises(DataError, match="nothing names the labels") as caught:
         read(tmp_path / "t.csv")
     assert caught.value.option == option
+
+
+def test_without_labels_the_first_rows_tell_what_to_ask(tmp_path, monkeypatch):
+    """A large table is not read to its end to say that its labels are not named."""
+    monkeypatch.setattr(table, "FIRST_ROWS", 40)
+    code = ["-999" if i > 100 else str(i) for i in range(300)]
+    rows = [f"{i},{cell},{'yn'[i % 2]}" for i, cell in enumerate(code)]
+    pq.write_table(
+        pa.table({"age": [float(i) for i in range(300)], "size": list(map(float, code)), "answer": list("yn" * 150)}),
+        tmp_path / "t.parquet",
+    )
+    (tmp_path / "t.csv").write_text("\n".join(["age,size,answer", *rows]) + "\n")
+    monkeypatch.setattr(table_file, "BLOCK_BYTES", 400)
+    for name in ("t.parquet", "t.csv"):
+        with pytest.raises(DataError, match="nothing names the labels") as caught:
+            read(tmp_path / name)
+        assert caught.value.option == "--labels answer" and "-999" not in str(caught.value)
+        with pytest.raises(DataError, match="-999"):
+            read(tmp_path / name, columns=Columns(labels=("answer",)))
+        with pytest.raises(DataError, match="nothing names the labels") as caught:
+            LargeTable(tmp_path / name, Columns())
+        assert caught.value.option == "--labels answer"

@@ -62,8 +62,8 @@ def test_scaling_and_embedding_are_those_of_a_fit_in_memory(tmp_path):
     np.testing.assert_allclose(model["scaling"].state_.mean, X.mean(axis=0), rtol=1e-12)
     assert model["embedding"].ridge_ == pytest.approx(whole["embedding"].ridge_, rel=1e-8)
     np.testing.assert_allclose(model.transform(X[:50]), whole.transform(X[:50]), rtol=1e-6, atol=1e-8)
-    readings = list(dict.fromkeys(text.split(":")[0] for _, _, text in told))
-    assert readings == ["features, reading 1", "rows, reading 1", "rows, reading 2"]
+    readings = list(dict.fromkeys(text.split(",")[0] for _, _, text in told))
+    assert readings == ["scaling: reading 1", "embedding: reading 1", "embedding: reading 2"]
     assert [done for done, _, _ in told].count(N) == 3 and {total for _, total, _ in told} == {N}
 
 
@@ -108,8 +108,13 @@ def test_unknown_labels_are_left_out_as_in_memory(tmp_path):
 
 def test_a_method_that_links_rows_is_refused_in_words(tmp_path):
     large = large_fit(written(tmp_path / "t.csv", INDICATOR), Columns(labels=NAMES, id="row"), memory=120_000)
+    told = []
     with pytest.raises(ValueError, match="LPP cannot be fitted on blocks"):
-        large.fit(LPP())
+        large.fit(LPP(), "standard", lambda *given: told.append(given))
+    assert told == [], "nothing was read in vain"
+    words = ["--labels", "sea,sky", "--id", "row", "--memory", "120kB", "-m", "lpp", "-o", tmp_path / "m.skops"]
+    done = program("fit", tmp_path / "t.csv", *words)
+    assert done.exit_code == 2 and "Give more --memory, or use a method" in done.stderr
 
 
 def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):

@@ -27,6 +27,8 @@ from proxembed.tables import Column, TableRows
 from proxembed.tables.cells import date_style
 from proxembed.tables.reading import holds_missing_code
 
+FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
+
 
 @dataclass
 class Gathered:
@@ -138,7 +140,8 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     others = _others(roles)
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
-    parts = [_gather(each, {}, wanted, columns.missing or ()) for each in files]
+    first = None if roles.labels else FIRST_ROWS  # which tell what to ask
+    parts = [_gather(each, {}, wanted, columns.missing or (), first=first) for each in files]
     mixed = mixed_rows([(part.file, part.cells) for part in parts], roles, columns)
     labels, problems = [], list(mixed.problems)
     try:
@@ -202,7 +205,9 @@ def labels_alone(file: TableFile, columns: Columns, most: int) -> LabelColumns:
     ('clear', 'grey')
     """
     roles = resolve(columns, file.names, file.path)
-    part = _gather(file, {}, dict.fromkeys(roles.labels, MISSING), columns.missing or (), most)
+    named = roles.labels or [name for name in roles.features if file.places[name] != "other"]
+    first = None if roles.labels else FIRST_ROWS
+    part = _gather(file, {}, dict.fromkeys(named, MISSING), columns.missing or (), most, first)
     return _labels([part], roles, columns)[0]
 
 
@@ -212,14 +217,22 @@ def _gather(
     others: dict[str, Sequence[str]],
     missing: Sequence[str] = (),
     most: int | None = None,
+    first: int | None = None,
 ) -> Gathered:
-    """One pass over a file in blocks; `others` holds, for each column read as cells, what its empty cells hold."""
+    """One pass over a file in blocks; `others` holds, for each column read as cells, what its empty cells hold.
+
+    With `first` it ends at the block that holds the row of this number.
+    """
     features = FeatureReader(file, kinds)
     cells = {name: Cells(empty, missing) for name, empty in others.items()}
-    for block in file.blocks({**dict.fromkeys(others, "cells"), **features.wanted}, most):
+    rows = 0
+    for block in file.blocks({**dict.fromkeys(others, "cells"), **features.wanted}, most or first):
+        rows += block.rows
         features.add(block)
         for name, column in cells.items():
             column.add(*block.cells(name))
+        if first is not None and rows >= first:
+            break
     return Gathered(file, features, cells)
 
 
