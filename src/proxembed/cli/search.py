@@ -47,7 +47,7 @@ def search(
     engine: str = ENGINE,
     methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; without it all."),
     strategy: str = STRATEGY,
-    classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), or flda."),
+    classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), flda or svm."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
     max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the whole command; cuts are told."),
     max_work: float = typer.Option(None, "--max-work", help="Units of work instead of seconds: repeats a run."),

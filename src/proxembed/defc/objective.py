@@ -89,7 +89,7 @@ class Objective(Evaluator):
     X : (n, d) array or CSR.
     labels : their labels, all known.
     splits : list of (rows trained on, rows held out), or one pair (X_val, labels_val) of further rows.
-    classifier : "1nn" | "flda"
+    classifier : "1nn" | "flda" | "svm" | classifier of scikit-learn
     measure : a measure of ``prefix_scores``; None: subset accuracy with one class per row, else macro F1.
     k_cap : most components.
     all_k : whether every number of components is scored, not only those of ``searched_sizes``.
@@ -124,7 +124,7 @@ class Objective(Evaluator):
         labels: LabelMatrix,
         splits: Sequence[tuple[np.ndarray, np.ndarray]] | tuple[Matrix, LabelMatrix],
         *,
-        classifier: str = "1nn",
+        classifier: Any = "1nn",
         measure: str | Measure | Callable | None = None,
         k_cap: int = K_CAP,
         all_k: bool = False,

@@ -1,8 +1,10 @@
-"""PrefixClassifier: 1-NN or Fisher discriminants on an embedding, the same on k columns whether more follow or not."""
+"""PrefixClassifier: 1-NN, Fisher discriminants or any other classifier on an embedding, the same on k columns whether
+more follow or not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -14,16 +16,21 @@ from proxembed.classify.thresholds import label_folds
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import learning
 
+from .any_classifier import SVM, AnyClassifier, is_unfitted_classifier, other_classifier
 from .prefixes import Discriminants, nearest_prefixes, of_labels
 
-CLASSIFIERS = ("1nn", "flda")
+CLASSIFIERS = ("1nn", "flda", SVM)
 FOLDS = 5
 
 
-def check_classifier(classifier) -> None:
-    """Raise a ValueError for a name that is no classifier of embeddings."""
-    if classifier not in CLASSIFIERS:
-        raise ValueError(f"classifier={classifier!r} is not known; choose one of {', '.join(CLASSIFIERS)}.")
+def check_classifier(classifier: Any) -> None:
+    """Raise a ValueError for what is no classifier of embeddings."""
+    if is_unfitted_classifier(classifier) or (isinstance(classifier, str) and classifier in CLASSIFIERS):
+        return
+    raise ValueError(
+        f"classifier={classifier!r} is not known; choose one of {', '.join(CLASSIFIERS)}, or a classifier of "
+        "scikit-learn, such as LinearSVC()."
+    )
 
 
 def cross_fitted(Z: np.ndarray, labels: LabelMatrix, sizes: Sequence[int]) -> Iterator[np.ndarray]:
@@ -43,17 +50,18 @@ def cross_fitted(Z: np.ndarray, labels: LabelMatrix, sizes: Sequence[int]) -> It
 
 
 class PrefixClassifier(LabelClassifier, abstract=True):
-    """The classifier of an embedding search: the nearest row, or Fisher discriminants with a shared covariance.
-    [mu2012defc]
+    """The classifier of an embedding search: the nearest row, Fisher discriminants with a shared covariance, or any
+    classifier of scikit-learn ("svm": a linear one).  [mu2012defc]
 
     One label per row: the class of the nearest row, or the class of the largest discriminant. Several: the label set of
-    the nearest row, or the labels whose discriminant exceeds its cut, by the shared rule on cross-fitted scores.
+    the nearest row, or the labels whose discriminant exceeds its cut, by the shared rule on cross-fitted scores; of
+    another classifier what one of it per label predicts.
 
     Parameters
     ----------
-    classifier : {"1nn", "flda"}, default="1nn"
+    classifier : {"1nn", "flda", "svm"} or classifier of scikit-learn, default="1nn"
     one_label : bool or None, default=None
-        Whether "flda" gives each row exactly one label; None: where each row of the fit has exactly one.
+        Whether each row gets exactly one label, but for "1nn"; None: where each row of the fit has exactly one.
 
     Attributes
     ----------
@@ -85,7 +93,9 @@ class PrefixClassifier(LabelClassifier, abstract=True):
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
             X, labels = known_labels(self, X, y)
             self.thresholds_ = None
-            if self.classifier == "1nn":
+            if (other := other_classifier(self.classifier)) is not None:
+                self._fitted = AnyClassifier(other, X, labels, self.one_label)
+            elif self.classifier == "1nn":
                 self._rows, self._Y = X, labels.Y.toarray() > 0
             else:
                 self._discriminants = Discriminants.fit(X, labels, self.one_label)
@@ -98,12 +108,16 @@ class PrefixClassifier(LabelClassifier, abstract=True):
     def _scores(self, X) -> np.ndarray:
         X = np.asarray(X, dtype=np.float64)
         k = X.shape[1]
+        if other_classifier(self.classifier) is not None:
+            return self._fitted.scores(X)
         if self.classifier == "1nn":
             return self._Y[nearest_prefixes(self._rows, X, [k])[0]] - 0.5
         scores = next(self._discriminants.scores(X, [k]))
         return scores if self.thresholds_ is None else scores - self.thresholds_.cuts
 
     def _predicted(self, X):
+        if other_classifier(self.classifier) is not None:
+            return self._labels.decode(self._fitted.labels(np.asarray(X, dtype=np.float64)))
         if self.classifier == "1nn" or not self._discriminants.single:
             return super()._predicted(X)
         X = np.asarray(X, dtype=np.float64)

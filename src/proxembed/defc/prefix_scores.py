@@ -11,6 +11,7 @@ from proxembed.classify import apply_thresholds, tune_thresholds
 from proxembed.evaluate.measures import MACRO_F1, MEASURES, Measure, measure_of
 from proxembed.targets.labels import LabelMatrix
 
+from .any_classifier import AnyClassifier, other_classifier
 from .prefix_classifier import check_classifier, cross_fitted
 from .prefixes import Discriminants, nearest_prefixes
 
@@ -40,16 +41,17 @@ def predicted_measure(measure: str | Measure | Callable[[Any, Any], float]) -> M
     return found
 
 
-def searched_sizes(classifier: str, k_max: int) -> list[int]:
+def searched_sizes(classifier: Any, k_max: int) -> list[int]:
     """The numbers of components at which a search looks, ascending: all of them with Fisher discriminants, which cost
-    next to nothing; with nearest rows all up to 16, then four an octave, and the last.  [mu2012defc]
+    next to nothing; with nearest rows and other classifiers all up to 16, then four an octave, and the last.
+    [mu2012defc]
 
     Examples
     --------
     >>> searched_sizes("1nn", 40)[14:], len(searched_sizes("flda", 40))
     ([15, 16, 19, 23, 27, 32, 38, 40], 40)
     """
-    if classifier != "1nn":
+    if isinstance(classifier, str) and classifier == "flda":
         return list(range(1, k_max + 1))
     octaves = int(PER_OCTAVE * np.log2(max(k_max, EVERY_TO) / EVERY_TO))
     beyond = [round(EVERY_TO * 2.0 ** (step / PER_OCTAVE)) for step in range(1, octaves + 1)]
@@ -57,7 +59,7 @@ def searched_sizes(classifier: str, k_max: int) -> list[int]:
 
 
 def prefix_predictions(
-    classifier: str,
+    classifier: Any,
     Z: np.ndarray,
     labels: LabelMatrix,
     Z_val: np.ndarray,
@@ -68,12 +70,12 @@ def prefix_predictions(
 
     Parameters
     ----------
-    classifier : "1nn" | "flda"
+    classifier : "1nn" | "flda" | "svm" | classifier of scikit-learn, fitted anew for each number of columns
     Z : (n, k_max) array, rows of the fit
     labels : their labels, all known
     Z_val : (m, k_max) array
     sizes : numbers of columns, ascending; None for 1 to k_max
-    one_label : whether "flda" gives each row exactly one label; None: where each row of the fit has exactly one
+    one_label : whether each row gets exactly one label, but for "1nn"; None: where each row of the fit has exactly one
 
     Returns
     -------
@@ -92,6 +94,8 @@ def prefix_predictions(
     """
     check_classifier(classifier)
     sizes = _sizes(Z, sizes)
+    if (other := other_classifier(classifier)) is not None:
+        return (AnyClassifier(other, Z[:, :k], labels, one_label).labels(Z_val[:, :k]) for k in sizes)
     if classifier == "1nn":
         Y = labels.Y.toarray() > 0
         return (Y[nearest] for nearest in nearest_prefixes(Z, Z_val, sizes))
@@ -106,7 +110,7 @@ def prefix_predictions(
 
 
 def prefix_scores(
-    classifier: str,
+    classifier: Any,
     Z: np.ndarray,
     labels: LabelMatrix,
     Z_val: np.ndarray,
@@ -119,7 +123,7 @@ def prefix_scores(
 
     Parameters
     ----------
-    classifier : "1nn" | "flda"
+    classifier : "1nn" | "flda" | "svm" | classifier of scikit-learn, fitted anew for each number of columns
     Z : (n, k_max) array, rows of the fit
     labels : their labels, all known
     Z_val : (m, k_max) array
@@ -148,7 +152,7 @@ def prefix_scores(
     Y = labels_val.Y.toarray() > 0
     if chosen.reads == "scores":
         readings = _scores(classifier, Z, labels, Z_val, _sizes(Z, sizes), one_label)
-    elif chosen.name == ACCURACY and classifier == "1nn" and labels.one_hot and labels_val.m.max() <= 1:
+    elif chosen.name == ACCURACY and _is_nearest(classifier) and labels.one_hot and labels_val.m.max() <= 1:
         true = np.where(labels_val.m > 0, Y.argmax(axis=1), -1)
         found = labels.Y.toarray().argmax(axis=1)[nearest_prefixes(Z, Z_val, _sizes(Z, sizes))]
         return (found == true).mean(axis=1)
@@ -158,17 +162,23 @@ def prefix_scores(
 
 
 def _scores(
-    classifier: str,
+    classifier: Any,
     Z: np.ndarray,
     labels: LabelMatrix,
     Z_val: np.ndarray,
     sizes: Sequence[int],
     one_label: bool | None,
 ) -> Iterator:
+    if (other := other_classifier(classifier)) is not None:
+        return (AnyClassifier(other, Z[:, :k], labels, one_label).scores(Z_val[:, :k]) for k in sizes)
     if classifier == "1nn":
         return (found.astype(np.float64) for found in prefix_predictions(classifier, Z, labels, Z_val, sizes))
     check_classifier(classifier)
     return Discriminants.fit(Z, labels, one_label).scores(Z_val, sizes)
+
+
+def _is_nearest(classifier: Any) -> bool:
+    return isinstance(classifier, str) and classifier == "1nn"
 
 
 def _sizes(Z: np.ndarray, sizes: Sequence[int] | None) -> Sequence[int]:

@@ -21,6 +21,7 @@ from proxembed.study.study import Study
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, learning
 
+from .any_classifier import is_unfitted_classifier
 from .model_strategies import ModelStrategy
 from .objective import Evaluation, Objective, aligned, ranked
 from .prefix_classifier import CLASSIFIERS, PrefixClassifier
@@ -29,6 +30,7 @@ from .refit import carried_over, joined, refitted, trained_on
 from .stage_cache import MAX_BYTES
 
 REFITS = ("all", "train")
+NAMES = {"1nn": "nearest row", "flda": "Fisher discriminants", "svm": "linear SVM"}
 
 
 def _pair_option(name: str) -> Any:
@@ -97,8 +99,15 @@ class DEFC(SearchEstimator):
         "fewer there are fewer models (never under 50); below 1,250 a model has fewer settings than one generation of "
         "parameters, 4 of them with the default of 200, which are then mere draws.",
     )
-    classifier: str = param(
-        default="1nn", choices=CLASSIFIERS, kw_only=False, doc="Nearest row, or Fisher discriminants."
+    classifier: Any = param(
+        default="1nn",
+        choices=CLASSIFIERS,
+        kw_only=False,
+        words="a classifier of scikit-learn",
+        test=is_unfitted_classifier,
+        doc="Nearest row, Fisher discriminants, a linear support vector machine of standardised components, or any "
+        "classifier of scikit-learn: it is fitted anew for each number of components that is looked at, and with "
+        "several labels per row for each label.",
     )
     measure: Any = param(
         default=None,
@@ -294,7 +303,8 @@ class DEFC(SearchEstimator):
     def describe(self) -> str:
         """The best candidate in words, with its classifier and its score in the search."""
         check_is_fitted(self, "best_estimator_")
-        name = {"1nn": "nearest row", "flda": "Fisher discriminants"}[self.classifier_.classifier]
+        own = self.classifier_.classifier
+        name = type(own).__name__ if is_unfitted_classifier(own) else NAMES[own]
         return (
             f"{self.best_estimator_.describe()}; {self.best_estimator_.n_components_} components; {name} "
             f"({self.measure_} {self.best_score_:.3f} in the search, the best of {self.n_evaluations_} candidates of "
@@ -311,9 +321,9 @@ class DEFC(SearchEstimator):
         Z = self._embedded(self._new_rows(X))
         return self.classifier_.predict(Z)
 
-    @available_if(lambda self: self.classifier == "flda")
+    @available_if(lambda self: not (isinstance(self.classifier, str) and self.classifier == "1nn"))
     def decision_function(self, X):
-        """Scores of the labels by Fisher discriminants: (m, c), or (m,) for 1-D y with two classes."""
+        """Scores of the labels by the classifier: (m, c), or (m,) for 1-D y with two classes."""
         Z = self._embedded(self._new_rows(X))
         return self.classifier_.decision_function(Z)
 

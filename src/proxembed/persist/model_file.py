@@ -34,6 +34,7 @@ STATE = (
     "proxembed.base.Prepared",
     "proxembed.bayes.precision.TrainingRows",
     "proxembed.classify.thresholds.Thresholds",
+    "proxembed.defc.any_classifier.AnyClassifier",
     "proxembed.defc.prefix_classifier.PrefixClassifier",
     "proxembed.defc.prefixes.Discriminants",
     "proxembed.features.blocks.Block",

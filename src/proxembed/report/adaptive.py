@@ -12,7 +12,7 @@ from proxembed.study.strategies import STRATEGIES
 
 MODELS = 10  # best models kept
 POINTS = 2000  # points of the convergence curve kept at most
-CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
+CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA", "svm": "linear SVM"}
 
 CALL = """from sklearn.pipeline import make_pipeline
 from proxembed import EmbeddingModel, Scaling

@@ -102,7 +102,7 @@ def search(
         What is searched: the registered methods, or the switches of the adaptive model.
     strategy : {"auto", "halving", "random", "tpe"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
         How it is searched; None: the first of them.
-    classifier : {"1nn", "flda"}, optional
+    classifier : {"1nn", "flda", "svm"}, optional
         Of the engine "defc"; None: "1nn".
     max_seconds : float, default=60
         Seconds of the whole job; what is cut for it is told. None: no bound.

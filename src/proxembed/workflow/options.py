@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 ENGINES = ("methods", "defc")
-CLASSIFIERS = ("1nn", "flda")
+CLASSIFIERS = ("1nn", "flda", "svm")
 LEAST_SHUFFLES = 19
 GOALS = ("predict", "neighbours", "map", "compress")
 TOLERANCE = 0.03

@@ -148,7 +148,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
             ["--engine", "defc", "--strategy", "tpe"],
             "--strategy tpe is unknown to the engine 'defc'; choose one of reduced8, ga, random",
         ),
-        (["--engine", "defc", "--classifier", "svm"], "--classifier svm is unknown; choose one of 1nn, flda."),
+        (["--engine", "defc", "--classifier", "tree"], "--classifier tree is unknown; choose one of 1nn, flda, svm."),
         (
             ["--strategy", "ga"],
             "--strategy ga is unknown to the engine 'methods'; choose one of halving, random, tpe, auto.",
@@ -217,7 +217,7 @@ def test_two_features_have_models_of_more_components_which_are_compared_at_them(
     assert wide and not any(entry["rival"] or entry["failures"] for entry in wide)
 
 
-@pytest.mark.parametrize("classifier", ["1nn", "flda"])
+@pytest.mark.parametrize("classifier", ["1nn", "flda", "svm"])
 def test_one_column_of_0_and_1_is_a_label_like_any_other(tmp_path, classifier):
     data = banana(120, 1)
     table = np.column_stack([data.X, data.Y.toarray()[:, 0] if hasattr(data.Y, "toarray") else data.Y[:, 0]])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from papers.defc.trials import by_chance
@@ -48,7 +49,7 @@ def without_seconds(leaderboard):
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in leaderboard]
 
 
-@pytest.mark.parametrize("classifier", ["1nn", "flda"])
+@pytest.mark.parametrize("classifier", ["1nn", "flda", "svm", GaussianNB()], ids=str)
 def test_it_embeds_predicts_and_tells_what_it_has_tried(made, classifier):
     X, y = made
     names = np.array(["red", "green", "blue"])[y]
@@ -57,7 +58,7 @@ def test_it_embeds_predicts_and_tells_what_it_has_tried(made, classifier):
         search.transform(X).shape == (60, search.best_estimator_.n_components_) == search.fit_transform(X, names).shape
     )
     assert set(search.predict(X)) <= set(names) and search.classes_.tolist() == sorted(set(names))
-    assert hasattr(search, "decision_function") is (classifier == "flda")
+    assert hasattr(search, "decision_function") is (classifier != "1nn")
     assert search.n_evaluations_ == EVALS == len(search.leaderboard_) == len(search.history_) and search.n_models_ == 8
     best = search.leaderboard_[0]
     assert best["score"] == search.best_score_ == max(entry["score"] for entry in search.leaderboard_)
@@ -272,7 +273,10 @@ def test_a_class_that_only_validation_has_counts_as_missed(made):
 
 BAD = [
     ({"search": "tpe"}, "search='tpe' is not allowed; search must be 'reduced8', 'ga' or 'random'"),
-    ({"classifier": "svm"}, "classifier='svm' is not allowed; classifier must be '1nn' or 'flda'"),
+    (
+        {"classifier": "tree"},
+        "classifier='tree' is not allowed; classifier must be '1nn', 'flda', 'svm' or a classifier",
+    ),
     ({"measure": "auc"}, "measure='auc' is unknown"),
     ({"refit": True}, "refit=True is not allowed; refit must be 'all' or 'train'"),
     ({"max_evals": 0}, "max_evals=0 is not allowed; max_evals must be None or an integer >= 1 and <= 10,000,000"),

@@ -199,8 +199,8 @@ def test_bad_calls_are_errors():
         Objective(X, labels, [])
     with pytest.raises(ValueError, match="measure='auc'"):
         Objective(X, labels, halves(80), measure="auc")
-    with pytest.raises(ValueError, match="classifier='svm'"):
-        Objective(X, labels, halves(80), classifier="svm")
+    with pytest.raises(ValueError, match="classifier='tree'"):
+        Objective(X, labels, halves(80), classifier="tree")
     with pytest.raises(ValueError, match="params lacks 'lam'"):
         Objective(X, labels, halves(80)).evaluate(MODEL, {"similarity_sigma": 1.0, "n_neighbors": 3})
     empty = LabelMatrix.of(["z"]).take([0])

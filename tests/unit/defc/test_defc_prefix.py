@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.adaptive import Part, Stages, Switches
 from proxembed.classify import LabelKNN, apply_thresholds, tune_thresholds
 from proxembed.defc import prefixes
+from proxembed.defc.any_classifier import AnyClassifier
 from proxembed.defc.prefix_classifier import PrefixClassifier, cross_fitted
 from proxembed.defc.prefix_scores import default_measure, prefix_predictions, prefix_scores
 from proxembed.defc.prefixes import RIDGE, Discriminants, nearest_prefixes
@@ -29,7 +35,7 @@ def problem(seed=0, n=70, m=40, k=9, c=4, several=False):
     return Z[:n] * scale, labels.take(np.arange(n)), Z[n:] * scale, labels.take(np.arange(n, n + m))
 
 
-@parametrize_with_checks([PrefixClassifier(), PrefixClassifier("flda")])
+@parametrize_with_checks([PrefixClassifier(), PrefixClassifier("flda"), PrefixClassifier(LinearSVC())])
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
@@ -231,8 +237,8 @@ def test_default_measures():
 
 def test_unknown_names_are_refused():
     Z, labels, Z_new, labels_new = problem()
-    with pytest.raises(ValueError, match="classifier='svm' is not known; choose one of 1nn, flda"):
-        prefix_predictions("svm", Z, labels, Z_new)
+    with pytest.raises(ValueError, match="classifier='tree' is not known; choose one of 1nn, flda"):
+        prefix_predictions("tree", Z, labels, Z_new)
     with pytest.raises(ValueError, match="measure='F1' is unknown"):
         prefix_scores("1nn", Z, labels, Z_new, labels_new, "F1")
     with pytest.raises(ValueError, match="classifier='knn'"):
@@ -257,3 +263,42 @@ def test_accuracy_of_all_sizes_at_once_counts_a_row_without_a_known_class_as_mis
     found = prefix_scores("1nn", Z, labels, Z_new, some, "subset accuracy")
     each = [np.mean((predicted == Y).all(axis=1)) for predicted in prefix_predictions("1nn", Z, labels, Z_new)]
     assert np.array_equal(found, each) and found.max() <= 34 / 40
+
+
+# ------------------------------------------------------------------------------------- classifiers of scikit-learn
+
+
+@pytest.mark.parametrize("classifier", [LinearSVC(), KNeighborsClassifier(3), GaussianNB()], ids=repr)
+@pytest.mark.parametrize("several", [False, True])
+def test_a_classifier_of_scikit_learn_is_fitted_anew_for_each_number_of_columns(classifier, several):
+    Z, labels, Z_new, truth = problem(several=several)
+    sizes, Y = (1, 4, 9), labels.Y.toarray().astype(int)
+    found = list(prefix_predictions(classifier, Z, labels, Z_new, sizes))
+    scores = prefix_scores(classifier, Z, labels, Z_new, truth, "macro average precision", sizes)
+    for k, own, score in zip(sizes, found, scores, strict=True):
+        if several:
+            direct = OneVsRestClassifier(clone(classifier)).fit(Z[:, :k], Y)
+            expected = direct.predict(Z_new[:, :k])
+        else:
+            direct = clone(classifier).fit(Z[:, :k], Y.argmax(axis=1))
+            expected = np.eye(labels.c)[direct.predict(Z_new[:, :k])]
+        assert np.array_equal(own, expected > 0)
+        decides = hasattr(direct, "decision_function")
+        S = direct.decision_function(Z_new[:, :k]) if decides else direct.predict_proba(Z_new[:, :k])
+        assert score == pytest.approx(macro_average_precision(truth.Y.toarray() > 0, S).value)
+
+
+def test_a_class_without_rows_is_never_predicted_and_a_lone_one_always():
+    Z, y = np.arange(6.0)[:, None], ["a", "a", "a", "c", "c", "c"]
+    labels = LabelMatrix.of(["a", "b", "c"]).take(np.array([0, 0, 0, 2, 2, 2]))
+    fitted = AnyClassifier(LinearSVC(), Z, labels, one_label=True)
+    assert fitted.labels(Z).argmax(axis=1).tolist() == [0, 0, 0, 2, 2, 2]
+    assert (fitted.scores(Z).argmin(axis=1) == 1).all()
+    lone = AnyClassifier(LinearSVC(), Z[:3], labels.take(np.arange(3)), one_label=True)
+    assert lone.labels(Z)[:, 0].all() and PrefixClassifier(LinearSVC()).fit(Z, y).predict([[0.1]]) == ["a"]
+
+
+@pytest.mark.parametrize("classifier", ["2nn", LinearSVC, 3, None])
+def test_what_is_no_classifier_is_refused(classifier):
+    with pytest.raises(ValueError, match="is not known; choose one of 1nn, flda, svm, or a classifier of scikit-learn"):
+        PrefixClassifier(classifier).fit(np.eye(2), [0, 1])
