@@ -273,7 +273,7 @@ def test_a_class_that_only_validation_has_counts_as_missed(made):
 
 BAD = [
     ({"search": "tpe"}, "search='tpe' is not allowed; search must be 'reduced8', 'ga' or 'random'"),
-    ({"classifier": "tree"}, "classifier='tree' is not allowed; classifier must be '1nn', 'flda', 'svm' or a"),
+    (
         {"classifier": "tree"},
         "classifier='tree' is not allowed; classifier must be '1nn', 'flda', 'svm' or a classifier",
     ),
