@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from proxembed.adaptive import EmbeddingModel, PairOptions, Switches
+from proxembed.adaptive.embedding_model import chosen_landmarks
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import float_matrix
 from proxembed.classify.rows import known_labels
@@ -47,6 +49,10 @@ class DEFC(SearchEstimator):
     best one is fitted again, on all rows. Its score in the search is that of a winner among many: judge it on rows that
     the search has not seen.
 
+    A candidate takes n x n arrays. With ``n_landmarks`` candidates are fitted on landmarks, rows drawn at random, of
+    every label set in proportion; validation rows, where given, are cut to as many. The best one is then fitted on
+    landmarks, too, and its classifier on all rows, which it places.
+
     Attributes
     ----------
     best_switches_ : Switches
@@ -55,7 +61,9 @@ class DEFC(SearchEstimator):
         Its parameters as searched, and its number of components k.
     best_score_ : float
     best_estimator_ : EmbeddingModel
-        Fitted again; its parameters are those of the refit.
+        Fitted again, on landmarks where there are any; its parameters are those of the refit.
+    landmarks_ : array of indices
+        The rows of X that were searched, among those whose labels are known.
     classifier_ : the classifier, fitted on its embedding.
     leaderboard_ : list of dict
         Of each candidate, best first: switches, params, k, score, by_fold, seconds, repairs, failed.
@@ -167,8 +175,13 @@ class DEFC(SearchEstimator):
         choices=(math.inf,),
         doc="Memory for stages that candidates share, in each process; 0 keeps none.",
     )
+    n_landmarks: int | str | None = param(
+        default="auto",
+        like=declared(EmbeddingModel)["n_landmarks"][1],
+        doc="Rows to search and fit on; None: all; auto: all up to 5,000 rows, 2,000 above.",
+    )
     n_jobs: int | None = param(default=1, like=JOBS, doc="Worker processes; the result does not depend on them.")
-    random_state: Any = param(default=0, like=SEED, doc="Seed of folds, models and parameters.")
+    random_state: Any = param(default=0, like=SEED, doc="Seed of landmarks, folds, models and parameters.")
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)``.")
 
@@ -190,14 +203,19 @@ class DEFC(SearchEstimator):
             self._check(X_val, y_val)
             rows, labels = self._rows(X, y)
             further = None if X_val is None else self._further(X_val, y_val, rows, labels)
-            study = self._searched(rows, labels, further)
+            seed = self._seed()
+            part, part_labels, self.landmarks_ = self._landmarks(rows, labels, seed)
+            few = None if further is None else self._landmarks(*further, seed, validation=True)[:2]
+            study = self._searched(part, part_labels, few, seed)
             best = ranked(study.outcomes)[0]
             if best.failed is not None:
                 raise ValueError(
                     f"no candidate can embed these rows; the first of {len(study.outcomes)}: {best.failed}"
                 )
             self._keep(study, best)
-            self._refit(best, study.evaluator, further)  # last, so that a KeyboardInterrupt leaves what was searched
+            self._refit(
+                best, study.evaluator, (rows, labels), further, seed
+            )  # last, so that a KeyboardInterrupt leaves what was searched
             self.classes_ = labels.classes_
         return self
 
@@ -240,8 +258,18 @@ class DEFC(SearchEstimator):
             )
         return X_val, labels_val
 
-    def _searched(self, X, labels: LabelMatrix, further) -> Study:
-        seed, folds = self._seed(), None
+    def _landmarks(self, X, labels: LabelMatrix, seed: int, validation: bool = False):
+        """Landmarks, their labels and their numbers; all rows where there are none, or no more validation rows."""
+        asked = self.n_landmarks
+        if validation and isinstance(asked, Integral) and asked >= labels.n:
+            asked = None
+        index = chosen_landmarks("DEFC", X, labels, asked, seed)
+        if index is None:
+            return X, labels, np.arange(labels.n)
+        return X[index], labels.take(index), index
+
+    def _searched(self, X, labels: LabelMatrix, further, seed: int) -> Study:
+        folds = None
         if further is None:
             folds = self._folds(X, labels, seed)
         objective = Objective(
@@ -279,14 +307,15 @@ class DEFC(SearchEstimator):
                 )
         return splits
 
-    def _refit(self, best: Evaluation, objective: Objective, further) -> None:
-        """Fit the best candidate and its classifier again."""
-        X, labels = objective.X, objective.labels
+    def _refit(self, best: Evaluation, objective: Objective, known, further, seed: int) -> None:
+        """Fit the best candidate again, on landmarks where there are any, and its classifier on all rows."""
+        X, labels = known
         if further is not None and self.refit == "all":
             X, labels = joined(X, labels, further)
+        part, part_labels, _ = self._landmarks(X, labels, seed)
         rows, options = trained_on(objective), objective.options
-        params = carried_over(best.params, best.switches, objective.labels, rows, labels, **options)
-        model = refitted(best, params, X, labels, **options)
+        params = carried_over(best.params, best.switches, objective.labels, rows, part_labels, **options)
+        model = refitted(best, params, part, part_labels, **options)
         self._trained = model.transform(X.astype(np.float64, copy=False)), labels
         self.classifier_ = PrefixClassifier(self.classifier, one_label=objective.one_label).fit(*self._trained)
         self.best_estimator_ = model
