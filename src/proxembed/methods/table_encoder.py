@@ -56,7 +56,10 @@ class TableEncoder(Embedder):
             if rows is None:
                 rows = self._rows(X, y).X
             else:
-                self.n_features_in_ = rows.shape[1]
+                names = [column.name for column in rows.columns] if isinstance(X, TableRows) else list(X.columns)
+                self.n_features_in_ = len(names)
+                if all(isinstance(name, str) for name in names):
+                    self.feature_names_in_ = np.array(names, dtype=object)
             self.state_ = features_fit(scaling_kind(rows), rows)
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
         return self

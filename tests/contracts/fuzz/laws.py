@@ -22,6 +22,7 @@ from .trial import Outputs, Trial, dense, distance
 
 # sparse rows are scaled without centring, or left as they are, as their docs say
 SCALES_BY_STORAGE = ("EmbeddingSearch", "Scaling", "TableEncoder")
+BY_NAME = ("TableEncoder",)  # finds the columns of a table by their names, in any order
 PENALISED = ("MLLS",)  # by absolute penalties of other names
 SAME = 1e-9  # of the same instructions on the same numbers
 Law = Callable[[Trial, BaseEstimator, Outputs], str | None]
@@ -132,6 +133,8 @@ def table_columns(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | 
     if list(getattr(fitted, "feature_names_in_", [])) != list(X.columns):
         return "feature_names_in_ does not hold the names of the columns"
     turned = trial.new[trial.new.columns[::-1]] if X.columns.is_unique else None
+    if trial.case.estimator in BY_NAME:
+        return None
     if found.keys() == {"embedding_"}:  # there is no rule for new rows, which none of the outputs takes
         return None
     if turned is None or X.shape[1] < 2 or isinstance(trial.outputs(fitted, turned), Refusal):

@@ -123,8 +123,8 @@ class Trial:
         params = self.build().get_params()
         if self.unseeded or any(name.rpartition("__")[2] in ("cv", "n_folds") for name in params):
             return True
-        if params.get("decision") == "tuned":
-            return True  # cuts are tuned on folds
+        if params.get("decision") == "tuned" or isinstance(params.get("n_landmarks"), int):
+            return True  # cuts are tuned on folds; landmarks are drawn by their numbers
         seeds = {name: 98765 for name in params if name.rpartition("__")[2] == "random_state"}
         if not seeds:
             return False

@@ -361,11 +361,13 @@ def test_a_failed_fit_leaves_nothing():
 
 @pytest.mark.parametrize("cls", [SSDR, SSMOPE, SELF, SSFDA, SSMMC])
 def test_drawn_configurations_fit(cls):
-    """Every configuration that a search may draw is one that can be fitted."""
+    """Every configuration that a search may draw is one that can be fitted, where rows have 30 neighbours."""
     draws = Draws(np.random.default_rng(3))
+    rows = np.vstack([X + 0.1 * np.random.default_rng(number).normal(size=X.shape) for number in range(3)])
     for _ in range(12):
         method = sample(cls, draws)
+        labels = np.concatenate([labels_for(method)] * 3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            Z = method.set_params(n_components=1).fit(X, labels_for(method)).transform(X)
+            Z = method.set_params(n_components=1).fit(rows, labels).transform(X)
         assert np.isfinite(Z).all()
