@@ -338,9 +338,12 @@ class Auto(Halving):
     def after(self, study: Study) -> Batches:
         """The races."""
         half = max(study.work_left - final_share(study), 0.0) / 2 if study.work < math.inf else 0.0
-        yield from self.race(study, self.warm(study), keep=half)
+        warm = self.warm(study)
+        yield from self.race(study, warm, keep=half)
         if not study.perfect:
             yield from self.race(study, self.defaults(study), keep=half)
+        if not study.perfect:  # those that the half had no work for
+            yield from self.race(study, [t for t in warm if not t.outcomes])
         by_model = optuna_installed()
         while not study.perfect and (trials := self.proposed(study) if by_model else self.near_best(study)):
             before = len(study.outcomes)

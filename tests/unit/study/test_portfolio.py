@@ -82,3 +82,21 @@ def test_auto_begins_with_the_winners_that_are_searched(monkeypatch, made):
     monkeypatch.setattr(Auto, "without", ("small",))
     trials = EmbeddingSearch(["opls", "mvmd", "mddm"], **options).fit(X, Y).trials_
     assert [t["method"] for t in trials][:3] == ["OPLS", "MDDM", "MVMD"] and trials[2]["params"] == {}
+
+
+def test_winners_that_the_first_half_of_the_work_did_not_reach_are_raced_after_the_defaults(monkeypatch, made):
+    monkeypatch.setattr(method_strategies, "optuna_installed", lambda: False)
+    entered, race = [], Auto.race
+
+    def without_the_first(self, study, trials, keep=0.0):
+        entered.append([name_of(t.config) for t in trials])
+        if len(entered) > 1:
+            yield from race(self, study, trials, keep)
+
+    monkeypatch.setattr(Auto, "race", without_the_first)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 10))
+    Y = (X[:, :4] + rng.normal(size=(120, 4)) > 0).astype(int)
+    search = EmbeddingSearch(["pls", "opls", "mvmd"], strategy="auto", max_trials=4, cv=2, refit=False).fit(X, Y)
+    assert entered[0] == entered[2] == ["MVMD(beta=0.2)"] and "MVMD" in entered[1]
+    assert {"beta": 0.2} in [t["params"] for t in search.trials_]
