@@ -32,7 +32,8 @@ def test_a_model_on_landmarks_is_the_model_of_these_rows(relation, stored):
     alone = EmbeddingModel(relation=relation, n_components=2).fit(stored(X[few.landmarks_]), Y[few.landmarks_])
     for rows in (X, NEW):
         same_embedding(few.transform(stored(rows)), alone.transform(stored(rows)))
-    np.testing.assert_array_equal(few.truncate(1).transform(stored(NEW)), few.transform(stored(NEW))[:, :1])
+    cut = few.truncate(1).transform(stored(NEW))
+    np.testing.assert_allclose(cut, few.transform(stored(NEW))[:, :1], rtol=1e-12)
 
 
 def test_all_rows_as_landmarks_are_the_exact_model():
