@@ -97,7 +97,7 @@ def judged(cells: list[dict]) -> dict:
     """Choice, best arm, regret and best rival of one set and goal over its splits."""
     arms = [best_sizes(cell) for cell in cells]
     common = set.intersection(*(set(each) for each in arms))
-    means = {name: np.mean([each[name]["test"] for each in arms]) for name in common}
+    means = {name: np.mean([each[name]["test"] for each in arms]) for name in sorted(common)}
     rivals = {name: value for name, value in means.items() if arms[0][name]["rival"]}
     choices = np.array([choice_value(cell) for cell in cells])
     best = max(means, key=means.__getitem__)
