@@ -117,8 +117,8 @@ class MOPE(PencilEmbedder, NeighborProjection):
         choices=("pca", "lsi"),
         kind=SpectralEmbedder,
         search=("pca", "lsi"),
-        doc='Latent variables of scheme="latent", and of classes by "latent_...": by name, or an unsupervised method, '
-        "which is fitted on Y, or on Y'; otherwise ignored.",
+        doc='Latent variables of scheme="latent", and of classes by what begins with "latent": by name, or a method '
+        "without labels, which is fitted on Y, or on Y'; otherwise ignored.",
     )
     n_latent: int | None = param(
         default=None,
