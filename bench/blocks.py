@@ -55,7 +55,7 @@ def batches(file: Path):
     import pyarrow.parquet as pq
 
     names = [f"x{j}" for j in range(D)]
-    for batch in pq.ParquetFile(file).iter_batches(BATCH, columns=names):
+    for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(BATCH, columns=names):
         yield [batch.column(j).to_numpy() for j in range(D)]
 
 

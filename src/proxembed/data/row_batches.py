@@ -84,7 +84,7 @@ def parquet_blocks(
 
     def batches(columns: list[str]) -> Iterator[Any]:
         for path in paths:
-            with parquet.ParquetFile(path) as file:
+            with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all row groups stay in memory
                 yield from (batch for batch in file.iter_batches(block_rows, columns=columns) if batch.num_rows)
 
     def read() -> Iterator[tuple[NDArray[Any], Any]]:

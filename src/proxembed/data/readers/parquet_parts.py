@@ -177,7 +177,7 @@ def read_from(path: Path) -> Iterator[Any]:
     try:
         with opened(path) as stream:
             source = path if stream.read(1) else io.BytesIO(b"")
-        with parquet.ParquetFile(source) as file:
+        with parquet.ParquetFile(source, pre_buffer=False) as file:  # else all row groups stay in memory
             yield file
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
