@@ -3,9 +3,12 @@
 import io
 import sys
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from proxembed.data import parquet_blocks
 from proxembed.data.parquet import frame_bytes
 
 
@@ -27,3 +30,12 @@ def test_a_frame_comes_back_without_its_index():
     mixed = pandas.DataFrame({"price": [1, "two"]})
     with pytest.raises(ValueError, match="cells are of several kinds .*price"):
         frame_bytes(mixed)
+
+
+def test_memory_of_a_reading_is_that_of_a_batch_not_of_the_file(tmp_path):
+    """pyarrow would keep every row group that it has read until the file is closed."""
+    X, file = np.random.default_rng(0).normal(size=(200_000, 10)), tmp_path / "x.parquet"
+    pq.write_table(pa.table(list(X.T), names=[f"x{j}" for j in range(10)]), file, row_group_size=5_000)
+    before = pa.total_allocated_bytes()
+    peak = max(pa.total_allocated_bytes() for _ in parquet_blocks(file, block_rows=5_000)) - before
+    assert peak < X.nbytes / 4
