@@ -1,11 +1,11 @@
 """How fits on blocks grow from three measured sizes to 10^8 rows: CPU seconds, memory, bytes over a network.
 
-Rows of a Parquet file (100 float32 features, 20 labels) for OPLS and PLS, of memory-mapped arrays (50 features) for
-Kernelized(OPLS()) with 1,000 prototypes; every fit runs in a process of its own with one thread. Seconds are a straight
-line through the sizes, whose slope is the cost of a row; "fit of line" is the largest deviation. A worker of a cluster
-sends the sums of a piece of 1,000,000 rows. Disks are those of the page cache: the bytes that are read are stated, and
-a disk slower than their share of the seconds is what such a fit waits for. Writes growth.csv and README.md into
-docs/results/large-growth, or into --out.
+OPLS and PLS read Parquet files (100 float32 features, 20 labels); Kernelized(OPLS()) with 1,000 prototypes reads
+memory-mapped arrays (50 features). Each fit runs in a process of its own with one thread. CPU seconds are fitted by a
+straight line in the number of rows: its slope is the cost per row, and "deviation" its largest error relative to the
+longest fit. On a cluster, each worker sends the sums of 1,000,000 rows in one message. The files are in the page cache;
+on a cold disk, reading takes at least the stated bytes over the speed of the disk. Writes growth.csv and README.md into
+docs/results/large-growth, or into --out; ``--page`` rewrites the page from an existing growth.csv.
 """
 
 import csv
@@ -80,7 +80,7 @@ def forecasts(lines: list[dict], quick: bool) -> list[dict]:
         whole, sent = start + slope * AIM, sums_bytes(fit, quick)
         off = np.abs(start + slope * rows - seconds).max() / seconds.max()
         found.append({
-            "fit": fit, "us a row": 1e6 * slope, "fit of line": off,
+            "fit": fit, "us a row": 1e6 * slope, "deviation": off,
             "memory": [round(line["memory"] / 2**20) for line in own], "CPU hours": whole / 3600,
             "read": readings * AIM * own[-1]["data"] / own[-1]["rows"], "sums": sent,
             "network": readings * sent * AIM / PIECE, "workers": math.ceil(whole / PATIENCE),
@@ -91,7 +91,7 @@ def forecasts(lines: list[dict], quick: bool) -> list[dict]:
 COLUMNS = [
     "fit",
     "CPU us a row",
-    "fit of line",
+    "deviation",
     "MiB at the three sizes",
     "CPU hours",
     "GB read",
@@ -114,34 +114,53 @@ def table_of(found: list[dict]) -> list[list[str]]:
 
 def page(found: list[dict], quick: bool) -> str:
     """The page as Markdown."""
-    sizes = "; ".join(
-        f"{name}: {', '.join(f'{rows:,}' for rows in each[quick])} rows"
-        for name, each in (("Parquet", SIZES), ("kernel", KERNEL_SIZES))
-    )
     lines = ["| " + " | ".join(row) + " |" for row in [COLUMNS, ["---"] * len(COLUMNS), *table_of(found)]]
-    text = "\n".join(lines)
-    return (
-        f"# Fits on blocks: growth to 10^8 rows\n\n{__doc__.split('Writes')[0].strip()}\n\n"
-        f"Measured at {sizes}. *CPU hours*, *GB read*, *GB sent* and *workers* are forecasts of {AIM:,} rows; "
-        f"*workers* are of one thread each: so many end within {PATIENCE / 60:.0f} minutes if nothing else bounds them."
-        "\n\n"
-        f"{text}\n\nMade by `python bench/large_growth.py`, Python {platform.python_version()}; every number is in "
-        "`growth.csv`.\n"
+    return "\n".join(
+        [
+            "# Fits on blocks: growth to 10^8 rows",
+            "",
+            __doc__.split("Writes")[0].strip(),
+            "",
+            f"- Measured on Parquet files of {_listed(SIZES[quick])} rows.",
+            f"- Measured with the kernel on {_listed(KERNEL_SIZES[quick])} rows.",
+            f"- *CPU hours*, *GB read*, *GB sent* and *workers* are forecasts for {AIM:,} rows; *workers* is the number of",
+            f"  one-thread workers that finish within {PATIENCE / 60:.0f} minutes if nothing else limits them.",
+            "",
+            *lines,
+            "",
+            f"Made by `python bench/large_growth.py`, Python {platform.python_version()}; measurements in `growth.csv`.",
+            "",
+        ]
     )
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    *first, last = (f"{size:,}" for size in sizes)
+    return f"{', '.join(first)} and {last}"
+
+
+def known(file: Path) -> list[dict]:
+    """The lines of a growth.csv."""
+    kinds = {"fit": str, "rows": int, "data": int, "seconds": float, "processor": float, "memory": int}
+    with file.open(newline="") as lines:
+        return [{key: kinds[key](value) for key, value in line.items()} for line in csv.DictReader(lines)]
 
 
 def main() -> None:
     parser = arguments(__doc__.partition("\n")[0], repeats=1)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "results" / "large-growth")
+    parser.add_argument("--page", action="store_true", help="rewrite the page from an existing growth.csv")
     given = parser.parse_args()
     fix_threads(1)
-    lines = measured(given.quick)
+    table = given.out / "growth.csv"
+    lines = known(table) if given.page else measured(given.quick)
     found = forecasts(lines, given.quick)
     given.out.mkdir(parents=True, exist_ok=True)
-    with (given.out / "growth.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(lines[0]))
-        writer.writeheader()
-        writer.writerows(lines)
+    if not given.page:
+        with table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(lines[0]))
+            writer.writeheader()
+            writer.writerows(lines)
     (given.out / "README.md").write_text(page(found, given.quick))
     show(__doc__, COLUMNS, table_of(found))
 

@@ -111,10 +111,10 @@ def _part(X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray) 
 
 def one_draw(entry: dict, contender: Contender, part: Part, plan: Plan, *, first: bool) -> None:
     """Choose inside the training rows, fit again, score the held-out rows once."""
-    n = part.X.shape[0]
+    n, labels = part.X.shape[0], part.labels.Y.toarray()
     order = np.random.default_rng([plan.seed, 2]).permutation(n)
-    inner = part.inside(np.sort(order[n // 4 :]), np.sort(order[: n // 4]))
-    inner = Part(inner.X, inner.labels, inner.X_held_out, part.labels.Y.toarray()[np.sort(order[: n // 4])] > 0)
+    kept, other = np.sort(order[n // 4 :]), np.sort(order[: n // 4])
+    inner = Part(part.X[kept], part.labels.take(kept), part.X[other], labels[other] > 0)
     tried = {
         (number, share): value[CHOSEN_BY]
         for number, setting in enumerate(contender.settings())
@@ -123,7 +123,7 @@ def one_draw(entry: dict, contender: Contender, part: Part, plan: Plan, *, first
     number, share = max(tried, key=tried.__getitem__)
     setting = contender.settings()[number]
     began = time.process_time()
-    fitted = contender.with_share(setting).fit(part.X, part.labels.Y.toarray())
+    fitted = contender.with_share(setting).fit(part.X, labels)
     seconds = time.process_time() - began
     k = size_of(fitted.eigenvalues_, share)
     Z, new = fitted.transform(part.X), fitted.transform(part.X_held_out)

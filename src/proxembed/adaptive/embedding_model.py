@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.matrix import row_blocks
 
 from ..base import Embedder, Nested, natural_components
-from ..features.landmarks import LANDMARK_SEED_DOC, landmark_count, landmark_rows
+from ..features.landmarks import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
 from ..params import SEED, integers, log, param
 from ..targets.labels import LabelMatrix
 from ..validation import in_range
@@ -162,9 +162,7 @@ class EmbeddingModel(Nested, Embedder):
     )
     n_landmarks: int | str | None = param(
         default="auto",
-        low=2,
-        integer=True,
-        choices=("auto", None),
+        like=LANDMARK_COUNT,
         doc="Rows to fit on; None: all; auto: all up to 5,000 rows, 2,000 above.",
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)

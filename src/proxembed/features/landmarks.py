@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.params import Param
 
 from .prototypes import prototypes
 
+LANDMARK_COUNT = Param(low=2, integer=True, choices=("auto", None))
 LANDMARK_SEED_DOC = "Seed of the choice of landmarks."
 
 

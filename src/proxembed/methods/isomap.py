@@ -14,7 +14,7 @@ from proxembed.algebra.template import Template
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
-from ..features.landmarks import LANDMARK_SEED_DOC, landmark_count, landmark_rows
+from ..features.landmarks import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
 from ..neighborly import FromDistances, links_within, path_lengths
 from ..params import SEED, param
 from ..proximity.geodesic import connected, geodesics
@@ -82,9 +82,7 @@ class Isomap(DirectEmbedder, FromDistances):
     )
     n_landmarks: int | str | None = param(
         default="auto",
-        low=2,
-        integer=True,
-        choices=("auto", None),
+        like=LANDMARK_COUNT,
         doc="Rows to scale, the others placed by them; None: all; auto: all up to 16,384 rows, 500 above (fewer where "
         "their paths to all rows would exceed the size guard).",
     )

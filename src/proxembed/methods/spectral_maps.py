@@ -18,7 +18,7 @@ from proxembed.algebra.template import Template
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
-from ..features.landmarks import LANDMARK_SEED_DOC, landmark_count, landmark_rows
+from ..features.landmarks import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
 from ..neighborly import GIVEN_DOC, OR_GIVEN, Neighborly, Weighted
 from ..params import SEED, log, param
 from ..proximity.graph import components
@@ -213,9 +213,7 @@ class LLE(GraphMap):
     )
     n_landmarks: int | str | None = param(
         default="auto",
-        low=2,
-        integer=True,
-        choices=("auto", None),
+        like=LANDMARK_COUNT,
         doc="Rows of which the others are mixtures; None: all rows free; auto: None up to 10,000 rows, 2,000 above.",
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
