@@ -104,7 +104,7 @@ COLUMNS = [
 def table_of(found: list[dict]) -> list[list[str]]:
     return [
         [
-            one["fit"], f"{one['us a row']:.2f}", f"{one['fit of line']:.1%}", ", ".join(map(str, one["memory"])),
+            one["fit"], f"{one['us a row']:.2f}", f"{one['deviation']:.1%}", ", ".join(map(str, one["memory"])),
             f"{one['CPU hours']:.2f}", f"{one['read'] / 1e9:.0f}", f"{one['sums'] / 1e6:.2g}",
             f"{one['network'] / 1e9:.2g}", str(one["workers"]),
         ]
@@ -123,12 +123,12 @@ def page(found: list[dict], quick: bool) -> str:
             "",
             f"- Measured on Parquet files of {_listed(SIZES[quick])} rows.",
             f"- Measured with the kernel on {_listed(KERNEL_SIZES[quick])} rows.",
-            f"- *CPU hours*, *GB read*, *GB sent* and *workers* are forecasts for {AIM:,} rows; *workers* is the number of",
-            f"  one-thread workers that finish within {PATIENCE / 60:.0f} minutes if nothing else limits them.",
+            f"- *CPU hours*, *GB read*, *GB sent* and *workers* are forecasts for {AIM:,} rows; *workers* is the number",
+            f"  of one-thread workers that finish within {PATIENCE / 60:.0f} minutes if nothing else limits them.",
             "",
             *lines,
             "",
-            f"Made by `python bench/large_growth.py`, Python {platform.python_version()}; measurements in `growth.csv`.",
+            f"Made by `python bench/large_growth.py`, Python {platform.python_version()}; figures in `growth.csv`.",
             "",
         ]
     )
