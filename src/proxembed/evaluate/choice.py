@@ -46,10 +46,11 @@ def choose(values: np.ndarray, anchor: Sequence[bool] | None = None) -> int:
     return best if ahead.mean() > ahead.std(ddof=1) / np.sqrt(len(ahead)) else held
 
 
-def repeated_score(values: np.ndarray, anchor: Sequence[bool] | None = None) -> float | None:
-    """The mean over the folds of what the choice without that fold scores on it.
+def repeated_scores(values: np.ndarray, anchor: Sequence[bool] | None = None) -> np.ndarray | None:
+    """Of each fold what the choice made without it scores on it.
 
-    The mean of the chosen one over all folds is that of a winner among many; this is what it promises for new rows.
+    The mean of the chosen one over all folds is that of a winner among many; the mean of these is what it promises for
+    new rows.
 
     Parameters
     ----------
@@ -57,24 +58,35 @@ def repeated_score(values: np.ndarray, anchor: Sequence[bool] | None = None) -> 
 
     Returns
     -------
-    float or None
-        None where there is but one fold, or no fold on which the score is defined.
+    array of shape (n_folds,) or None
+        NaN where the score of a fold is not defined; None where there is but one fold.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate.choice import repeated_score
+    >>> from proxembed.evaluate.choice import repeated_scores
     >>> noise = np.random.default_rng(0).normal(size=(200, 5))
-    >>> bool(noise.mean(axis=1).max() > 1.0), bool(abs(repeated_score(noise)) < 0.7)
+    >>> bool(noise.mean(axis=1).max() > 1.0), bool(abs(repeated_scores(noise).mean()) < 0.7)
     (True, True)
     """
     folds = range(values.shape[1])
     if len(folds) < 2:
         return None
-    others = [np.delete(values, fold, axis=1) for fold in folds]
-    own = [values[choose(rest, anchor), fold] for fold, rest in zip(folds, others, strict=True)]
-    known = [value for value in own if np.isfinite(value)]
-    return float(np.mean(known)) if known else None
+    return np.array([values[choose(np.delete(values, fold, axis=1), anchor), fold] for fold in folds])
+
+
+def expected_score(repeated: np.ndarray | None) -> float | None:
+    """The mean of the scores of a repeated choice where they are defined; None where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.choice import expected_score
+    >>> expected_score(np.array([0.5, np.nan, 0.7])), expected_score(None)
+    (0.6, None)
+    """
+    known = [] if repeated is None else repeated[np.isfinite(repeated)]
+    return float(np.mean(known)) if len(known) else None
 
 
 def _means(values: np.ndarray) -> np.ndarray:

@@ -64,6 +64,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         The mean of the choice over the folds on which it was made: that of a winner among many.
     choice_score_ : float or None
         What to expect of it: the mean over the folds of what the same choice, made without that fold, scores on it.
+    choice_scores_ : array of shape (n_choice_folds_,) or None
+        The scores of which it is the mean, by fold.
     anchored_ : bool
         Whether the untuned ``Kernelized(OPLS())`` was kept, though another had a better mean.
     n_chosen_from_ : int
@@ -74,6 +76,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         Whether these are the final folds; False where the budget left fewer than two configurations on these.
     leaders_ : list of estimators
         Unfitted, at their best sizes: the choice, then the best configuration of each of the best methods, five in all.
+    leader_scores_ : list of dict
+        Of each of ``leaders_`` its scores by fold at each size (k -> array of shape (n_choice_folds_,)) on the folds of
+        the choice; empty for one that was not scored on all of these.
     scaling_ : str
         The kind of scaling, chosen on the rows of the fit; that of every configuration but those drawn with one of
         their own (``Scaled``).
@@ -298,8 +303,12 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         others = [t for t in self._by_family(study, best).values() if t is not best.trial]
         sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
         self.leaders_ = [method, *(_sized(t, k) for t, k in zip(others, sizes, strict=False))]
+        leading = [best.trial, *others[: LEADERS - 1]]
+        asked = [{*study.evaluator.sizes, method.n_components} for method in self.leaders_]
+        self.leader_scores_ = [t.by_size(best.rung, sorted(own)) for t, own in zip(leading, asked, strict=True)]
         self.best_params_ = {"method": best.trial.title, **settings(method)}
-        self.best_score_, self.choice_score_, self.anchored_ = best.mean, best.score, best.anchored
+        self.best_score_, self.anchored_ = best.mean, best.anchored
+        self.choice_score_, self.choice_scores_ = best.score, best.repeated
         self.n_chosen_from_, self.n_choice_folds_, self.final_ = len(best.among), len(best.rung.folds), best.final
         self.trials_ = [t.plain() for t in study.trials]
         self.interrupted_ = study.interrupted

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from proxembed.evaluate.arms import settings, title_of
-from proxembed.evaluate.choice import choose, repeated_score
+from proxembed.evaluate.choice import choose, expected_score, repeated_scores
 from proxembed.evaluate.costs import fit_work, readout_work
 from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.part import Part
@@ -178,6 +178,13 @@ class MethodTrial(Trial):
         """The scores at a size of the folds of a rung."""
         return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
 
+    def by_size(self, rung: Rung, sizes: Iterable[int]) -> dict[int, np.ndarray]:
+        """The scores of the folds of a rung at those of the sizes at which it was scored there, or that are beyond all
+        that it has; empty where it was not scored on all of them."""
+        curves = [outcome.curve for outcome in self.at(rung)] if self.has(rung) else []
+        scored = [k for k in sizes if curves and all(k in curve or k > max(curve) for curve in curves)]
+        return {k: np.array(self.by_fold(rung, k)) for k in scored}
+
     def plain(self) -> dict[str, Any]:
         """The trial as plain data, with its scores on the most rows of the race that it came to, and those on final
         folds; of a trial without a part in the race these stand for both."""
@@ -235,8 +242,8 @@ class Choice:
     k : int
     mean : float
         Its mean over the folds: that of a winner among many.
-    score : float or None
-        The mean over the folds of what the same choice without that fold scores on it.
+    repeated : array of shape (n_folds,) or None
+        Of each fold what the same choice without it scores on it.
     anchored : bool
         Whether the anchor, the untuned kernel form of the first method, was kept, though another had a better mean.
     rung : Rung
@@ -248,10 +255,15 @@ class Choice:
     trial: MethodTrial
     k: int
     mean: float
-    score: float | None
+    repeated: np.ndarray | None
     anchored: bool
     rung: Rung
     among: tuple[MethodTrial, ...]
+
+    @property
+    def score(self) -> float | None:
+        """What may be expected of it: the mean of ``repeated``."""
+        return expected_score(self.repeated)
 
     @property
     def final(self) -> bool:
@@ -285,8 +297,8 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | N
     anchor = [untuned(t.config) for t, _ in entrants]
     at = choose(values, anchor)
     trial, k = entrants[at]
-    score = repeated_score(values, anchor)
-    return Choice(trial, k, trial.means(rung)[k], score, at != choose(values), rung, tuple(among))
+    repeated = repeated_scores(values, anchor)
+    return Choice(trial, k, trial.means(rung)[k], repeated, at != choose(values), rung, tuple(among))
 
 
 def untuned(config: Any) -> bool:

@@ -1,6 +1,6 @@
 """The engines of a search: whichever runs on the training rows, its findings come out in one form."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -12,7 +12,7 @@ from proxembed.defc.model_strategies import ModelStrategy
 from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
 from proxembed.evaluate.arms import title_of
-from proxembed.evaluate.choice import choose, repeated_score
+from proxembed.evaluate.choice import choose, expected_score, repeated_scores
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.preprocessing import choose_scaling
@@ -66,7 +66,11 @@ class Found:
     choice : dict or None
         The choice of the search, where it is final: its ``method`` and ``k``, ``mean`` over the folds, ``score`` (the
         choice repeated without each fold, scored on it), ``folds``, ``anchored``, ``configurations``. None where the
-        folds of the comparison choose among the leaders.
+        folds of the comparison alone choose among the leaders.
+    by_fold : dict of (name, k) -> array of shape (folds,)
+        Scores of the leaders on the folds of that choice, larger being better.
+    repeated : array of shape (folds,) or None
+        The scores of which ``score`` is the mean, likewise.
 
     Examples
     --------
@@ -85,29 +89,38 @@ class Found:
     work: float = 0.0
     by_clock: bool = False
     choice: dict | None = None
+    by_fold: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
+    repeated: np.ndarray | None = None
 
     def choose(self, entries: list[dict], name: str) -> dict | None:
-        """The choice of the search, or else that of the folds of a comparison, among the leaders at all their sizes.
+        """The choice among the leaders at all their sizes, by the folds of the search and those of the comparison.
 
-        The untuned kernel form is left only for more than one paired standard error.
+        Both are folds of the training rows; without a choice of the search those of the comparison alone count. The
+        untuned kernel form is left only for more than one paired standard error.
         """
-        if self.choice is not None:
-            return self.choice
         leaders = dict(self.leaders)
         ours = [entry for entry in entries if entry["arm"] in leaders and entry["components"] and not entry["failures"]]
+        if self.choice is not None:
+            ours = [entry for entry in ours if (entry["arm"], entry["k"]) in self.by_fold]
         if not ours:
-            return None
-        values = sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in ours])
+            return self.choice
+        values = sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in ours], dtype=float)
+        known = 0
+        if self.choice is not None:
+            earlier = np.array([self.by_fold[entry["arm"], entry["k"]] for entry in ours])
+            values, known = np.hstack([earlier, values]), earlier.shape[1]
         anchor = [untuned(leaders[entry["arm"]]) for entry in ours]
-        at = choose(values, anchor)
-        entry, score = ours[at], repeated_score(values, anchor)
+        at, repeated = choose(values, anchor), repeated_scores(values, anchor)
+        if known and repeated is not None:  # on the folds of the search the choice was among all that it had tried
+            repeated = np.concatenate([self.repeated if self.repeated is not None else [], repeated[known:]])
+        score = expected_score(repeated)
         return {
-            "method": entry["arm"],
-            "k": entry["k"],
-            "mean": entry["scores"][name]["mean"],
+            "method": ours[at]["arm"],
+            "k": ours[at]["k"],
+            "mean": sign_of(name) * float(np.nanmean(values[at])),
             "score": None if score is None else sign_of(name) * score,
             "anchored": at != choose(values),
-            "configurations": len(leaders),
+            "configurations": len(leaders) if self.choice is None else self.choice["configurations"],
             "folds": values.shape[1],
         }
 
@@ -198,6 +211,7 @@ def registered_methods(
     )
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
+    scored = zip(leaders, study.leader_scores_, strict=False)
     seconds = sum(trial["seconds"] for trial in study.trials_)
     sign = -1.0 if measure_of(options.measure).loss else 1.0
     choice = {
@@ -218,6 +232,8 @@ def registered_methods(
         scaling=study.scaling_,
         by_clock=study.stopped_by_clock_,
         choice=choice if study.final_ else None,
+        by_fold={(name, k): by for (name, _), own in scored for k, by in own.items()},
+        repeated=study.choice_scores_,
     )
     return with_layouts(found, options, rows) if for_map and not study.final_ else found
 

@@ -416,6 +416,10 @@ def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many
     X, Y = many
     searched = found(X, Y, ["opls", "mvmd", "mmc"], n_components=2, max_trials=6, refit=False)
     assert searched.final_ and searched.n_choice_folds_ == 5 and 3 <= searched.n_chosen_from_ <= 6
+    best = searched.leader_scores_[0][searched.leaders_[0].n_components]
+    assert len(best) == 5 and np.mean(best) == pytest.approx(searched.best_score_)
+    assert np.mean(searched.choice_scores_) == pytest.approx(searched.choice_score_)
+    assert len(searched.leader_scores_) == len(searched.leaders_)
     complete = [t for t in searched.trials_ if t["complete"]]
     assert all(len(t["by_fold"]) == 3 for t in complete)
     best = max((t for t in searched.trials_ if t["final"]), key=lambda t: max(t["final"].values()))

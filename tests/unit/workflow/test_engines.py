@@ -1,0 +1,67 @@
+"""The choice among the leaders of a search: its folds and those of the comparison count together."""
+
+import numpy as np
+import pytest
+
+from proxembed import OPLS, Kernelized
+from proxembed.workflow.engines import Found
+
+NAME = "macro average precision (ridge)"
+SEARCHED = {"method": "OPLS", "k": 2, "mean": 0.71, "score": 0.68, "anchored": False, "configurations": 40, "folds": 5}
+
+
+def entry(arm: str, k: int, by_fold: list[float], failures: tuple = ()) -> dict:
+    return {"arm": arm, "k": k, "components": k, "failures": list(failures), "scores": {NAME: {"by_fold": by_fold}}}
+
+
+def found(**more) -> Found:
+    by_fold = {("OPLS", 2): [0.70, 0.71, 0.72, 0.71, 0.71], ("OPLS", 5): [0.70, 0.70, 0.72, 0.71, 0.71]}
+    given = {"choice": SEARCHED, "by_fold": {key: np.array(own) for key, own in by_fold.items()}}
+    leaders = (("OPLS", OPLS(n_components=2)),)
+    return Found(leaders, [], 0.0, **given | {"repeated": np.full(5, 0.68)} | more)
+
+
+def test_folds_of_the_comparison_overturn_what_those_of_the_search_hardly_tell():
+    entries = [entry("OPLS", 5, [0.69, 0.66, 0.68]), entry("OPLS", 2, [0.60, 0.61, 0.62])]
+    choice = found().choose(entries, NAME)
+    assert (choice["method"], choice["k"], choice["folds"], choice["configurations"]) == ("OPLS", 5, 8, 40)
+    assert choice["mean"] == pytest.approx(np.mean([0.70, 0.70, 0.72, 0.71, 0.71, 0.69, 0.66, 0.68]))
+    # five folds on which the choice was among all forty, and three on which it is between two sizes
+    assert choice["score"] == pytest.approx((5 * 0.68 + 0.69 + 0.66 + 0.68) / 8)
+
+
+def test_the_choice_of_the_search_stays_where_the_comparison_says_the_same():
+    entries = [entry("OPLS", 2, [0.69, 0.66, 0.68]), entry("OPLS", 5, [0.69, 0.66, 0.68])]
+    assert found().choose(entries, NAME)["k"] == 2
+
+
+def test_sizes_that_the_search_has_not_scored_are_no_candidates():
+    entries = [entry("OPLS", 10, [0.9, 0.9, 0.9]), entry("OPLS", 2, [0.6, 0.6, 0.6])]
+    assert found().choose(entries, NAME)["k"] == 2
+    assert found().choose(entries[:1], NAME) == SEARCHED
+    assert found(choice=None).choose(entries, NAME)["k"] == 10
+
+
+def test_arms_that_fail_in_the_comparison_are_left():
+    entries = [entry("OPLS", 5, [0.9, 0.9, 0.9], ("too few rows",)), entry("OPLS", 2, [0.6, 0.6, 0.6])]
+    assert found().choose(entries, NAME)["k"] == 2
+
+
+def test_the_untuned_kernel_form_is_kept_unless_more_than_a_standard_error_ahead():
+    leaders = (("OPLS", OPLS(n_components=2)), ("Kernelized(OPLS)", Kernelized(n_components=2)))
+    by_fold = {("OPLS", 2): np.array([0.5, 0.9]), ("Kernelized(OPLS)", 2): np.array([0.7, 0.6])}
+    entries = [entry("OPLS", 2, [0.7, 0.7]), entry("Kernelized(OPLS)", 2, [0.7, 0.7])]
+    choice = Found(leaders, [], 0.0, choice=SEARCHED, by_fold=by_fold).choose(entries, NAME)
+    assert (choice["method"], choice["anchored"]) == ("Kernelized(OPLS)", True)
+
+
+def test_a_loss_keeps_its_sign():
+    name = "Hamming loss (ridge)"
+    entries = [entry("OPLS", 2, [0.3, 0.3, 0.3]), entry("OPLS", 5, [0.1, 0.1, 0.1])]
+    for each in entries:
+        each["scores"] = {name: each["scores"][NAME]}
+    by_fold = {("OPLS", 2): np.array([-0.2, -0.2]), ("OPLS", 5): np.array([-0.2, -0.21])}
+    choice = found(by_fold=by_fold, repeated=np.array([-0.2, -0.2])).choose(entries, name)
+    assert choice["k"] == 5
+    assert choice["mean"] == pytest.approx((0.2 + 0.21 + 0.3) / 5)
+    assert choice["score"] == pytest.approx((0.2 + 0.2 + 0.3) / 5)
