@@ -28,7 +28,7 @@ from proxembed.classify.ridge import fit_readout  # noqa: E402
 from proxembed.evaluate import costs  # noqa: E402
 from proxembed.evaluate.arms import Arm, entrants  # noqa: E402
 from proxembed.evaluate.bootstrap import drawn_weights, precision_gain  # noqa: E402
-from proxembed.evaluate.maps import LAID_OUT, laid_out  # noqa: E402
+from proxembed.evaluate.maps import LAID_OUT, places_on_layout, scored_places  # noqa: E402
 from proxembed.evaluate.metrics import average_precision  # noqa: E402
 from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
@@ -138,7 +138,10 @@ def steps() -> dict:
     )
     found["step:redrawn"] = ("1", "nc"), redrawn
     found["step:last fit"] = costs.LINEAR, last_fit
-    found["step:layout"] = ("1", "nc"), lambda part: lambda: laid_out(*embedding(part), part)
+    found["step:layout"] = (
+        ("1", "nc"),
+        lambda part: lambda: scored_places(*places_on_layout(*embedding(part), part), part),
+    )
     found["step:quantile"] = ("1", "nw"), quantile
     return found
 

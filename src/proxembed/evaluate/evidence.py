@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,13 +21,21 @@ from proxembed.targets.labels import LabelMatrix
 
 from .arms import rival_arms, title_of
 from .calibration import label_calibration_error, platt_apply, platt_fit
-from .maps import LAID_OUT, laid_out, scored_places
+from .maps import LAID_OUT, places_on_layout, scored_places
 from .metrics import average_precision, jaccard_at_k
 from .neighbors import neighbor_weights
 from .part import Part, make_part
 from .rivals import TSNE_FEATURES, SupervisedUMAP
 
 SHOWN = 2
+
+Arrays = tuple[np.ndarray, ...]
+Keep = Callable[[str, Callable[[], Arrays]], Arrays]
+
+
+def always_made(_name: str, make: Callable[[], Arrays]) -> Arrays:
+    """What a fit gives, of which nothing is kept."""
+    return make()
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ def held_out_evidence(
     name: str | None = None,
     lay_out: bool = False,
     supervised_umap: bool = False,
+    keep: Keep = always_made,
 ) -> Evidence:
     """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows.
 
@@ -91,6 +101,9 @@ def held_out_evidence(
         Whether maps of all components are made, too, of at most 1,000 training rows.
     supervised_umap : bool, default=False
         Whether one of them is that of umap-learn, which takes a while to start.
+    keep : callable, optional
+        Called as ``keep(name, make)`` for each fit, whose arrays it returns: those that it has under this name, or what
+        ``make()`` returns.
 
     Returns
     -------
@@ -123,25 +136,26 @@ def held_out_evidence(
     title = title_of(method) if name is None else name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
-        Z, Z_held_out = _embedded(method, part)
+        plane = plain.estimator.set_params(n_components=_plane_size(part))
+        Z, Z_held_out = keep("method", lambda: _embedded(method, part))
         pairs = [
-            (plain.name, _embedded(plain.estimator.set_params(n_components=_plane_size(part)), part), False),
+            (plain.name, keep("plane", lambda: _embedded(plane, part)), False),
             (title, (Z, Z_held_out), True),
-            (f"{title} on shuffled labels", _embedded(method, shuffled), False),
+            (f"{title} on shuffled labels", keep("shuffled", lambda: _embedded(method, shuffled)), False),
         ]
         panels = [_panel(name, *pair, part, dataset.label_names if ours else None) for name, pair, ours in pairs]
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
-        cuts, calibration = _calibrated(method, scores, part)
+        cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part))
         own = [pair for _, pair, _ in pairs[1:]]
-        maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap) if lay_out else []
+        maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     precisions = [average_precision(truth, each, part.known_held_out) for each in (raw, scores)]
     return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole, maps)
 
 
 def _laid_out(
-    method: Any, title: str, own: list, parts: tuple[Part, Part], plain: Any, supervised_umap: bool
+    method: Any, title: str, own: list, parts: tuple[Part, Part], plain: Any, supervised_umap: bool, keep: Keep
 ) -> list[tuple]:
     """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP.
 
@@ -150,19 +164,23 @@ def _laid_out(
     part, shuffled = parts
     some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
-    plane = _embedded(clone(plain.estimator).set_params(n_components=size), part)
+    components = clone(plain.estimator).set_params(n_components=size)
+    placed = [keep("components", lambda: places_on_layout(*_embedded(components, part), part))]
     if isinstance(method, Layout):
-        placed = [scored_places(Z[some], Z_new, part) for Z, Z_new in own]
+        placed += [(Z[some], Z_new) for Z, Z_new in own]
     else:
         whole = with_size(method, None) if isinstance(method, Estimator) else method
-        placed = [laid_out(*_embedded(whole, each), part) for each in (part, shuffled)]
+        placed += [keep("layout", lambda: places_on_layout(*_embedded(whole, part), part))]
+        placed += [keep("layout, shuffled", lambda: places_on_layout(*_embedded(whole, shuffled), part))]
     names = (plain.name, title, f"{title} on shuffled labels")
-    maps = [(name, *map_, None) for name, map_ in zip(names, [laid_out(*plane, part), *placed], strict=True)]
     if supervised_umap:
-        rival = SupervisedUMAP(random_state=part.seed)
-        places = rival.fit_transform(part.X[some], part.labels.take(some))
-        maps.append(("supervised UMAP", *scored_places(places, rival.transform(part.X_held_out), part), None))
-    return maps
+        names, placed = (*names, "supervised UMAP"), [*placed, keep("umap", lambda: _umap(some, part))]
+    return [(name, *scored_places(*places, part), None) for name, places in zip(names, placed, strict=True)]
+
+
+def _umap(some: np.ndarray, part: Part) -> Arrays:
+    rival = SupervisedUMAP(random_state=part.seed)
+    return rival.fit_transform(part.X[some], part.labels.take(some)), rival.transform(part.X_held_out)
 
 
 def _plane_size(part: Part) -> int:

@@ -125,8 +125,8 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
     return Places(honest, shuffled, train, new, **figures)
 
 
-def laid_out(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, float]:
-    """The places of the held-out rows on a layout of at most 1,000 training rows, with their Jaccard@10 there.
+def places_on_layout(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The places of at most 1,000 training rows on a layout of these, and those of the held-out rows.
 
     Parameters
     ----------
@@ -136,23 +136,23 @@ def laid_out(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, 
 
     Returns
     -------
-    array of shape (m, 2), float
+    arrays of shape (at most 1,000, 2) and (m, 2)
 
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.maps import laid_out
+    >>> from proxembed.evaluate.maps import places_on_layout, scored_places
     >>> from proxembed.evaluate.part import prepare
     >>> from proxembed.splits.splits import holdout_split
     >>> data = digits().take(range(120))
     >>> part = prepare(data, holdout_split(data))
-    >>> places, jaccard = laid_out(part.X, part.X_held_out, part)
-    >>> places.shape == (len(part.X_held_out), 2), jaccard > 0.5
+    >>> new, jaccard = scored_places(*places_on_layout(part.X, part.X_held_out, part), part)
+    >>> new.shape == (len(part.X_held_out), 2), jaccard > 0.5
     (True, True)
     """
     rows = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     found = NeighborMap.of(Z[rows], layout_named("auto"), 2, part.seed)
-    return scored_places(found.places, found.place(Z_new), part)
+    return found.places, found.place(Z_new)
 
 
 def scored_places(places: np.ndarray, new: np.ndarray, part: Part) -> tuple[np.ndarray, float]:

@@ -38,7 +38,7 @@ from proxembed.model import embedding_pipeline, fit_on, training_labels, with_si
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, make_splits
-from proxembed.study.storage import STUDY, StudyFile
+from proxembed.study.storage import STUDY, StudyFile, digest
 
 from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
@@ -410,7 +410,10 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
     diagnosis = None
     try:
         job.progress(0, 3, "the test rows")
-        more = map_options(record.results.rows, job.plan.cuts.layouts)
+        more: dict[str, Any] = {**map_options(record.results.rows, job.plan.cuts.layouts)}
+        if job.arms is not None:
+            facts = "test rows", name, repr(sorted(method.get_params().items())), digest(split.train, split.held_out)
+            more["keep"] = lambda fit, make: job.arms.arrays((*facts, options.seed, fit), make)
         evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
         known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
         if (name, k) in known and TEST in record.results.folds:

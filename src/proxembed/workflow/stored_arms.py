@@ -1,4 +1,7 @@
-"""The finished arms of a comparison on disk, for a run that resumes: a file for each arm and split, if it is whole."""
+"""What a run has finished after the search, on disk, for a run that resumes.
+
+One file per arm and split of the comparison, and one per fit for the test rows; a file that is not whole is ignored.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import hashlib
 import io
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -89,6 +92,18 @@ class StoredArms:
         self.folder.mkdir(exist_ok=True)
         content = {"facts": json.dumps(facts, default=_plain), "rows": found.rows, **arrays}
         write_whole({self._path(protocol, split, arm): npz_bytes(content)})
+
+    def arrays(self, facts: tuple, make: Callable[[], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+        """The arrays that belong to these facts: those that are there, or what ``make()`` returns, which is kept."""
+        path = self.folder / f"{digest('arrays', self.data, version('proxembed'), *facts)[-32:]}.npz"
+        try:
+            with np.load(io.BytesIO(path.read_bytes())) as file:
+                return tuple(file[f"{i}"] for i in range(len(file.files)))
+        except (OSError, ValueError, KeyError, BadZipFile):  # not there, or not whole
+            made = make()
+        self.folder.mkdir(exist_ok=True)
+        write_whole({path: npz_bytes({f"{i}": each for i, each in enumerate(made)})})
+        return made
 
     def clear(self) -> None:
         """Remove what is there: the comparison is in the results, or is begun anew."""

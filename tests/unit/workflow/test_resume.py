@@ -20,13 +20,14 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
-from proxembed.evaluate import diagnose
+from proxembed.evaluate import diagnose, evidence
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study import trials
 from proxembed.workflow import main_job
 from proxembed.workflow.stored_arms import StoredArms
+from runs import LAY_OUT
 
 KILLS = int(os.environ.get("KILLS", "3"))
 SEED = os.environ.get("KILL_SEED", str(date.today()))
@@ -244,6 +245,39 @@ def test_the_shuffles_of_an_ended_diagnosis_are_not_fitted_again(two_rivals, tmp
     monkeypatch.setattr(diagnose, "_cosines", lambda *given: pytest.fail("the halves are there"))
     again = proxembed.search(data, **options, resume=tmp_path / "out")
     assert again.diagnosis.describe() == whole.diagnosis.describe() and len(done) == 19
+
+
+def test_the_fits_for_the_test_rows_are_not_made_again(two_rivals, tmp_path, monkeypatch):
+    data = proxembed.data.digits().take(range(150))
+    options = {**QUICK, "methods": "opls", "max_trials": 1, "max_seconds": None}
+    monkeypatch.setattr(evidence, "_laid_out", LAY_OUT)
+    whole = proxembed.search(data, **options)
+    made = []
+
+    def counted(name, most):
+        fit = getattr(evidence, name)
+
+        def one(*given):
+            if len(made) == most:
+                raise KeyboardInterrupt
+            made.append(name)
+            return fit(*given)
+
+        return one
+
+    fits = ("_embedded", "_calibrated", "places_on_layout")
+    with monkeypatch.context() as patch:
+        for name in fits:
+            patch.setattr(evidence, name, counted(name, 5))
+        assert proxembed.search(data, **options, folder=tmp_path / "out").interrupted
+    assert len(made) == 5 and json.loads((tmp_path / "out" / "results.json").read_text())["map"] is None
+    for name in fits:
+        monkeypatch.setattr(evidence, name, counted(name, None))
+    resumed = proxembed.search(data, **options, resume=tmp_path / "out")
+    # three planes, thresholds, and three layouts with the embedding of each; the fifth had no layout yet
+    assert made.count("_calibrated") == 1 and made.count("places_on_layout") == 3 and made.count("_embedded") == 7
+    for part in ("map", "label_table"):
+        assert without_times(resumed.record[part]) == without_times(whole.record[part]), part
 
 
 def test_parts_of_a_comparison_serve_the_same_comparison_alone(tmp_path):
