@@ -1,15 +1,18 @@
 """What do neighbours on a map say of the labels of new rows, beside PCA, UMAP and supervised UMAP?
 
-    python bench/maps.py [emotions birds scene yeast digits]     # needs proxembed[maps]
-
 Mean Jaccard@10 on maps of two coordinates. "new" is of held-out rows and their neighbours among the training rows, "in"
 of training rows among themselves, "new-new" of held-out rows among themselves; "null" is of shuffled training labels,
 of which the honest map alone has training rows at chance, too. A random third of the rows is held out (seed 0), of
-which maps see nothing; there are at most 1,206 training rows. The honest map places training rows by models of folds
-that have not seen them. digits are those of scikit-learn, ten classes; the others come from $PROXEMBED_DATA, or the
-folder shared/data beside the checkout.
+which maps see nothing; there are at most 1,206 training rows, and 2,000 held-out ones. The honest map places training
+rows by models of folds that have not seen them. digits are those of scikit-learn, ten classes; dna and satimage have
+one class per row.
+
+Needs proxembed[maps]. Writes maps.csv as the maps are made (those that are there are kept) and maps.md into
+docs/results/search, or into --out; ``--page`` writes the page alone.
 """
 
+import argparse
+import csv
 import os
 import sys
 import time
@@ -31,8 +34,10 @@ from proxembed.evaluate.rivals import UMAP, SupervisedUMAP
 from proxembed.splits.folds import Split
 
 DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared" / "data"))
-SETS = ("emotions", "birds", "scene", "yeast", "digits")
-MOST_ROWS, TRAINED = 1206, 0.67
+SETS = "emotions birds scene yeast digits enron dna satimage corel5k reuters tmc2007-500".split()
+MOST_ROWS, TRAINED, MOST_NEW = 1206, 0.67, 2000
+COLUMNS = ["set", "map", "new", "new-new", "in", "null new", "null in", "chance", "s"]
+LEVEL = 0.02  # of chance, within which a null is at chance
 MAPS: dict[str, Callable[[], Any]] = {
     "PCA": lambda: PCA(n_components=2),
     "UMAP": UMAP,
@@ -54,7 +59,8 @@ def random_part(data: Dataset) -> Part:
     """A random third of the rows held out."""
     order, n = np.random.default_rng(0).permutation(data.X.shape[0]), data.X.shape[0]
     train = order[: min(MOST_ROWS, round(TRAINED * n))]
-    return prepare(data, Split("test", train, np.setdiff1d(order, train)), 0)
+    others = order[len(train) : len(train) + MOST_NEW]
+    return prepare(data, Split("test", train, np.sort(others)), 0)
 
 
 def figures(estimator: Any, part: Part) -> dict[str, float]:
@@ -63,24 +69,80 @@ def figures(estimator: Any, part: Part) -> dict[str, float]:
     return map_figures(train, estimator.transform(part.X_held_out), part.Y, part.Y_held_out)
 
 
-def main() -> None:
-    warnings.simplefilter("ignore")
-    names = [name for name in sys.argv[1:] if name in SETS] or list(SETS)
-    head = ["set", "map", "new", "new-new", "in", "null new", "null in", "chance", "s"]
-    rows = []
+def run(names: list[str], file: Path) -> None:
+    """Make the maps that the file has not yet."""
+    done = {(line["set"], line["map"]) for line in known(file)}
     for name in names:
+        if all((name, title) in done for title in MAPS):
+            continue
         part = random_part(data_set(name))
         order = np.random.default_rng(0).permutation(part.labels.n)
         shuffled = replace(part, labels=part.labels.take(order))
-        for title, make in MAPS.items():
+        for title in [title for title in MAPS if (name, title) not in done]:
             started = time.perf_counter()
-            own = figures(make(), part)
+            own = figures(MAPS[title](), part)
             seconds = time.perf_counter() - started
-            null = figures(make(), shuffled) if title in LEARN else {"outside": "", "inside": ""}
+            null = figures(MAPS[title](), shuffled) if title in LEARN else {"outside": "", "inside": ""}
             values = own["outside"], own["among"], own["inside"], null["outside"], null["inside"], own["chance"]
-            rows.append([name, title, *(f"{v:.3f}" if v != "" else "" for v in values), f"{seconds:.1f}"])
+            write_line(file, [name, title, *(f"{v:.4f}" if v != "" else "" for v in values), f"{seconds:.1f}"])
             print(f"{name}, {title}: {own['outside']:.3f}", file=sys.stderr, flush=True)
-    show(__doc__, head, rows)
+
+
+def write_line(file: Path, line: list) -> None:
+    """Append the figures of one map."""
+    fresh = not file.exists()
+    with file.open("a", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows(([COLUMNS] if fresh else []) + [line])
+
+
+def known(file: Path) -> list[dict]:
+    """The maps of the file."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def page(lines: list[dict]) -> str:
+    """The page: what came out, and the table."""
+    by_set: dict[str, dict[str, dict]] = {}
+    for line in lines:
+        by_set.setdefault(line["set"], {})[line["map"]] = line
+    whole = {name: maps for name, maps in by_set.items() if len(maps) == len(MAPS)}
+    ahead = [n for n, maps in whole.items() if float(maps["Layout"]["new"]) > float(maps["supervised UMAP"]["new"])]
+    honest = {name: maps["Layout(honest=True)"] for name, maps in whole.items()}
+    level = [name for name, own in honest.items() if abs(float(own["null in"]) - float(own["chance"])) <= LEVEL]
+    claims = [
+        ("Plain layouts are above supervised UMAP on held-out rows", ahead),
+        (f"Training rows of honest maps on shuffled labels are within {LEVEL:g} of chance", level),
+    ]
+    text = f"# Maps in two dimensions\n\n{__doc__.partition('Needs')[0].strip()}\n\n"
+    for claim, own in claims:
+        others = ", ".join(name for name in whole if name not in own) or "none"
+        text += f"- {claim}: {len(own)} of {len(whole)} sets; exceptions: {others}.\n"
+    text += "\n| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|\n"
+    for line in lines:
+        cells = [
+            f"{float(value):.3f}" if value and key not in ("set", "map", "s") else value for key, value in line.items()
+        ]
+        text += "| " + " | ".join(cells) + " |\n"
+    return text + "\nMade by `python bench/maps.py`; seconds are of one fit and the placing of the held-out rows.\n"
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--page", action="store_true", help="write the page of the maps that are there")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "results" / "search")
+    given = parser.parse_args()
+    file = given.out / "maps.csv"
+    given.out.mkdir(parents=True, exist_ok=True)
+    if not given.page:
+        run(given.sets, file)
+    lines = known(file)
+    (given.out / "maps.md").write_text(page(lines))
+    show(__doc__, COLUMNS, [list(line.values()) for line in lines])
 
 
 if __name__ == "__main__":
