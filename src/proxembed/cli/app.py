@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from .compare import compare
 from .data import data
 from .demo import demo
+from .diagnose import diagnose
 from .fit import fit
 from .interruption import say
 from .map import map
@@ -103,7 +104,7 @@ def program(
     """Find, fit and explain low-dimensional embeddings of rows with one label, several labels, or some missing."""
 
 
-for verb in (search, fit, transform, predict, compare, map, report, data, methods, demo):
+for verb in (search, fit, transform, predict, compare, diagnose, map, report, data, methods, demo):
     app.command()(verb)
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import proxembed
 from proxembed.cli import app
 
-VERBS = ("search", "fit", "transform", "predict", "compare", "map", "report", "data", "methods", "demo")
+VERBS = ("search", "fit", "transform", "predict", "compare", "diagnose", "map", "report", "data", "methods", "demo")
 
 
 def program(*words, **options):

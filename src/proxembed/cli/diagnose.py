@@ -1,0 +1,104 @@
+"""`proxembed diagnose`: does one method find the labels of new rows, or its own rows alone?"""
+
+import typer
+
+from .columns import (
+    DROP,
+    GROUPS,
+    ID,
+    KEEP,
+    LABELS,
+    MISSING,
+    SEPARATOR,
+    TEXT,
+    TIME,
+    UNKNOWN,
+    checked_data,
+    dataset_from,
+    large_table,
+    table_options,
+)
+from .fit import setting
+from .options import MEMORY, SAMPLE
+from .refusal import refusals
+from .terminal import notes, print_json
+
+SHOWN = 5  # labels that got worse
+
+
+def diagnose(
+    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
+    method: str = typer.Option("opls", "--method", "-m", help="A method or model that `proxembed methods` lists."),
+    size: int = typer.Option(None, "-k", help="Number of components; without it the method's own.", min=1),
+    settings: list[str] = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    labels: list[str] = LABELS,
+    text: list[str] = TEXT,
+    id: str = ID,
+    groups: str = GROUPS,
+    time: str = TIME,
+    drop: list[str] = DROP,
+    keep: list[str] = KEEP,
+    missing: list[str] = MISSING,
+    unknown: str = UNKNOWN,
+    separator: str = SEPARATOR,
+    measure: str = typer.Option(
+        "macro average precision",
+        "--measure",
+        help="What is measured: macro average precision, Jaccard@10, macro AUC, ...",
+    ),
+    shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels; a verdict takes 19.", min=1),
+    halves: int = typer.Option(10, "--halves", help="Random halves of the rows, which show its stability.", min=1),
+    folds: int = typer.Option(3, "--folds", help="Folds: stratified, or by --groups or --time.", min=2),
+    memory: str = MEMORY,
+    sample: int = SAMPLE,
+    seed: int = typer.Option(0, "--seed", help="Seed of folds, shuffles, halves, and of a method that draws.", min=0),
+    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+) -> None:
+    """Ask whether the labels have shaped an embedding: held-out rows, shuffled labels, optimism, stability."""
+    with refusals():
+        from rich.console import Console
+
+        from proxembed.evaluate.arms import title_of
+        from proxembed.workflow.one_diagnosis import diagnose_method
+        from proxembed.workflow.one_fit import method_with
+
+        large = large_table(file, table_options(locals()), memory, sample, seed)
+        dataset = dataset_from(file, **table_options(locals())) if large is None else large.sample
+        dataset = checked_data(dataset, file)
+        given = dict(map(setting, settings or []))
+        estimator = method_with(method, size, given, seed, several_labels=not dataset.single_label)
+        options = {"n_shuffles": shuffles, "n_resamples": halves, "measure": measure, "seed": seed, "n_jobs": jobs}
+        with notes(), Console(stderr=True, quiet=json_output).status(f"diagnosing {title_of(estimator)}"):
+            found = diagnose_method(dataset, estimator, folds, n_all=large and large.table.n, **options)
+        show(found, json_output)
+
+
+def show(found: dict, json_output: bool) -> None:
+    """Print the figures, and last the verdict."""
+    if json_output:
+        print_json(found)
+        return
+    rows = f"{found['n']:,} rows" + (f" of {found['n_all']:,}" if found["n_all"] else "")
+    stable = found["stability"]
+    low, high = min(found["null"]), max(found["null"])
+    lines = {
+        "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
+        "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
+        "shuffled labels": f"{low:.3f} to {high:.3f} in {found['n_shuffles']} shuffles, p = {found['p']:.3f}",
+        "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} of the "
+        "components are found again from half of the rows",
+    }
+    if found["failed_resamples"]:
+        lines["stability"] += f" ({found['failed_resamples']} halves could not be fitted)"
+    typer.echo(f"{found['method']}, {len(stable)} components: {found['measure']} on {rows}")
+    for name, text in lines.items():
+        typer.echo(f"  {name:<16} {text}")
+    worse = found["worse_labels"]
+    for row in worse[:SHOWN]:
+        typer.echo(
+            f"  worse label      {row['label']}: {row['embedded']:.3f} instead of {row['raw']:.3f}, n = {row['n']}"
+        )
+    if len(worse) > SHOWN:
+        typer.echo(f"                   and {len(worse) - SHOWN} more labels; --json lists all")
+    typer.echo(found["verdict"])

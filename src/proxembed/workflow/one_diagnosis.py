@@ -1,0 +1,82 @@
+"""One method examined on a data set: what `proxembed diagnose` does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from proxembed.data import Dataset
+from proxembed.evaluate.arms import title_of
+from proxembed.evaluate.diagnose import Diagnosis, diagnose
+from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.model import embedding_pipeline, training_labels
+from proxembed.splits.splits import Splitting, make_splits
+from proxembed.targets.labels import LabelMatrix
+
+from .record import named_labels
+
+
+def diagnose_method(
+    dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
+) -> dict[str, Any]:
+    """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    estimator : unfitted method
+    n_folds : int, default=3
+    n_all : int, optional
+        The rows of the table of which the data set is a sample.
+    **options
+        As ``evaluate.diagnose.diagnose`` takes them: ``n_shuffles``, ``n_resamples``, ``measure``, ``seed``,
+        ``n_jobs``.
+
+    Returns
+    -------
+    dict
+        ``method``, and what ``Diagnosis.describe`` returns, labels by name.
+
+    Raises
+    ------
+    ValueError
+        The method cannot be fitted, an option is out of range, or the rows cannot be split.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.workflow.one_diagnosis import diagnose_method
+    >>> found = diagnose_method(digits().take(range(200)), OPLS(n_components=2), n_shuffles=19, n_resamples=2)
+    >>> found["method"], found["passed"]
+    ('OPLS', True)
+    """
+    scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
+    model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
+    folds = make_splits(dataset, Splitting(n_folds=n_folds, seed=options.get("seed", 0)))
+    found = replace(diagnose(model, dataset.X, training_labels(dataset), cv=folds, **options), n_all=n_all)
+    return {"method": title_of(estimator), **named_labels(found.describe(), dataset), "verdict": verdict(found)}
+
+
+def verdict(found: Diagnosis) -> str:
+    """What a diagnosis says, in one sentence.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.diagnose import Diagnosis
+    >>> from proxembed.workflow.one_diagnosis import verdict
+    >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2, 0.3), 1 / 3, False, (), (1.0,), (0.0,), 0, 10))
+    'Cannot tell: 2 shuffles of the labels are too few; take 19 or more.'
+    >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2,) * 19, 1 / 20, True, (), (1.0,), (0.0,), 0, 10))
+    'The labels have shaped it: no shuffle of 19 reaches 0.500 on held-out rows; all features have 0.600.'
+    """
+    shuffles, reached = len(found.null), sum(value >= found.held_out for value in found.null)
+    if shuffles < 19:
+        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take 19 or more."
+    times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
+    reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
+    if found.passed:
+        return f"The labels have shaped it: {times} of {shuffles} {reach}; all features have {found.raw:.3f}."
+    return f"No evidence that the labels have shaped it: {times} of {shuffles} {reach} (p = {found.p:.3f})."

@@ -1,0 +1,76 @@
+"""`proxembed diagnose`: figures of held-out rows, shuffled labels and halves, as the library has them."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from typer.testing import CliRunner
+
+from proxembed import OPLS, Scaling
+from proxembed.cli import app
+from proxembed.data import Dataset
+from proxembed.evaluate.diagnose import diagnose
+from proxembed.splits.splits import Splitting, make_splits
+from unit.cli.model_files import FIT, X, Y, refused, several_labels_csv
+
+QUICK = ("--shuffles", 19, "--halves", 2, "-j", 1)
+
+
+def program(*words):
+    return CliRunner().invoke(app, ["diagnose", *map(str, words)])
+
+
+@pytest.fixture
+def tags(tmp_path):
+    return several_labels_csv(tmp_path / "tags.csv")
+
+
+def test_it_says_what_the_library_finds(tags):
+    done = program(tags, *FIT, *QUICK, "-k", 2, "--json", "--seed", 3)
+    found = json.loads(done.stdout)
+    data = Dataset(X, Y)
+    folds = make_splits(data, Splitting(n_folds=3, seed=3))
+    model = make_pipeline(Scaling("standard"), OPLS(n_components=2))
+    expected = diagnose(model, data.X, data.Y, 19, n_resamples=2, seed=3, cv=folds).describe()
+    for name in ("held_out", "raw", "own_rows", "optimism", "p"):
+        assert found[name] == pytest.approx(expected[name], abs=1e-9), name
+    np.testing.assert_allclose(found["null"], expected["null"], atol=1e-9)
+    assert len(found["stability"]) == 2 and found["n"] == 60 and found["n_all"] is None
+    assert {row["label"] for row in found["worse_labels"]} <= {"topic_sea", "topic_<b>", "topic_é"}
+
+
+def test_the_last_line_is_the_verdict(tags):
+    done = program(tags, *FIT, *QUICK)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0] == "OPLS, 3 components: macro average precision on 60 rows"
+    assert [line[:18].strip() for line in lines[1:5]] == [
+        "held-out rows",
+        "its own rows",
+        "shuffled labels",
+        "stability",
+    ]
+    assert lines[-1].startswith("The labels have shaped it: no shuffle of 19 reaches")
+
+
+def test_labels_of_noise_have_shaped_nothing(tmp_path):
+    draw = np.random.default_rng(0)
+    rows = [",".join(f"{value:.3f}" for value in row) for row in draw.normal(size=(90, 4))]
+    cells = draw.integers(0, 2, size=(90, 2))
+    lines = [f"{row},{a},{b}" for row, (a, b) in zip(rows, cells, strict=True)]
+    (tmp_path / "noise.csv").write_text("\n".join(["a,b,c,d,y1,y2", *lines]) + "\n")
+    done = program(tmp_path / "noise.csv", "--labels", "y*", *QUICK, "-m", "mvmd", "--set", "beta=0.2")
+    assert done.stdout.splitlines()[0] == "MVMD, 2 components: macro average precision on 90 rows"
+    assert done.stdout.splitlines()[-1].startswith("No evidence that the labels have shaped it:")
+
+
+def test_a_table_beyond_memory_is_sampled(tags):
+    done = program(tags, *FIT, *QUICK, "--memory", "1KB", "--sample", 50)
+    assert done.exit_code == 0, done.output
+    assert "macro average precision on 50 rows of 60" in done.stdout
+
+
+def test_bad_options_are_one_line(tags):
+    refused(program(tags, *FIT, "--measure", "Hamming loss"), "Hamming loss")
+    refused(program(tags, *FIT, "-m", "opsl"), "opsl")
