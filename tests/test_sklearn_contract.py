@@ -28,7 +28,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
 # (class name, check name) -> why scikit-learn skips it.
 EXPECTED_SKIPS: dict[tuple[str, str], str] = {
     (name, "check_classifiers_multilabel_output_format_predict_proba"): "it has scores, no probabilities"
-    for name in ("MultiOutputRidge", "FLDAClassifier", "LabelKNN", "Thresholded", "EmbeddingSearch", "DEFC")
+    for name in ("MultiOutputRidge", "FLDAClassifier", "LabelKNN", "RankSVM", "Thresholded", "EmbeddingSearch", "DEFC")
 } | {("DEFC", "check_classifiers_multilabel_output_format_decision_function"): "the nearest row has no scores"}
 
 

@@ -69,6 +69,7 @@ _NAMES = {
     "LabelKNN": "classify",
     "MLKNN": "classify",
     "MultiOutputRidge": "classify",
+    "RankSVM": "classify",
     "Thresholded": "classify",
     "BSML": "bayes.bsml",
     "BSSML": "bayes.bssml",

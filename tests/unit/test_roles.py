@@ -255,7 +255,7 @@ def test_the_role_of_every_registered_class():
     assert roles["features"] == ["RelationFeatures", "Scaling", "TableEncoder"]
     assert roles["rival"] == sorted(RIVALS)
     assert roles["search"] == ["DEFC", "EmbeddingSearch"]
-    learned = {"FLDAClassifier", "LabelKNN", "MLKNN", "MultiOutputRidge", "Thresholded", "VariationalProbit"}
+    learned = {"FLDAClassifier", "LabelKNN", "MLKNN", "MultiOutputRidge", "RankSVM", "Thresholded", "VariationalProbit"}
     assert set(roles["classifier"]) == learned | {"MLGFHF", "MLGRF", "MLLGC", "SMSE"}
 
 

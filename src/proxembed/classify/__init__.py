@@ -3,6 +3,7 @@
 from .flda import FLDAClassifier
 from .multi_output_ridge import MultiOutputRidge
 from .neighbors import MLKNN, LabelKNN
+from .rank_svm import RankSVM
 from .thresholds import Thresholded, Thresholds, apply_thresholds, cross_fitted_scores, tune_thresholds
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "FLDAClassifier",
     "LabelKNN",
     "MultiOutputRidge",
+    "RankSVM",
     "Thresholded",
     "Thresholds",
     "apply_thresholds",
