@@ -33,7 +33,10 @@ PARAMETERS = [(cls, name) for cls in EVERY for name in cls().get_params(deep=Fal
 parameters = pytest.mark.parametrize(("cls", "name"), PARAMETERS, ids=lambda v: getattr(v, "__name__", v))
 ODD = [10**400, -(10**400), 10**5000, Fraction(1, 3), Fraction(10**400, 3), Decimal("0.5"), np.longdouble("1e4000"), 1j]
 ENDLESS = {("DEFC", "max_seconds"), ("DEFC", "cache_bytes"), ("EmbeddingSearch", "max_seconds")}  # documented: no bound
-pytestmark = pytest.mark.filterwarnings("ignore:.* before its bound settled:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* before its bound settled:sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:RankSVM has a relative duality gap:sklearn.exceptions.ConvergenceWarning"),
+]
 
 
 @pytest.fixture

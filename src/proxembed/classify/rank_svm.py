@@ -9,18 +9,19 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.pairs import gaussian
+from proxembed.algebra.pencil.conjugate import truncated_solution
+from proxembed.algebra.pencil.symmetric import descending
 from proxembed.params import check_params, param
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
-from .ridge import feature_variances
+from .ridge import feature_variances, ridge_fit
 from .rows import known_labels
 
 BLOCK_ENTRIES = 2**22
@@ -46,6 +47,9 @@ class RankSVM(LabelClassifier):
 
     Attributes
     ----------
+    carried_ : bool array of shape (c,)
+        The labels that some row of training carries. Another one is ranked last, and never predicted; the arrays below
+        have no place for it.
     coef_, intercept_ : arrays of shape (d, c) and (c,), of the linear kernel
         The scores before the threshold, f(x) = x'coef_ + intercept_.
     dual_coef_ : array of shape (n, c), of the Gaussian kernel
@@ -106,13 +110,16 @@ class RankSVM(LabelClassifier):
             check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
-            X, Y = X.astype(np.float64, copy=False), labels.Y.toarray() > 0
+            self._remember(labels)
+            self.carried_ = labels.nk > 0
+            X, labels = X.astype(np.float64, copy=False), labels.drop_empty()
+            Y = labels.Y.toarray() > 0
             paired = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
             self._solve(X[paired], pairs_of(labels.take(paired)))
             F = self._ranks(X)
-            beside = np.column_stack([F, np.ones(len(F))])
-            self.threshold_ = np.linalg.lstsq(beside, middles(F, Y), rcond=None)[0]
-            self._remember(labels)
+            self.threshold_ = np.zeros(1)
+            if labels.c:
+                self.threshold_ = np.append(*ridge_fit(F, middles(F, Y)[:, None], 0.0))
         return self
 
     def _solve(self, X, pairs: Pairs) -> None:
@@ -128,7 +135,7 @@ class RankSVM(LabelClassifier):
         else:
             guard_dense((X.shape[0],) * 2, "the kernel of all rows", remedy="Fit fewer rows, or the linear kernel.")
             self.width_ = mean_distance(X) if self.width is None else float(self.width)
-            values, vectors = np.linalg.eigh(self._kernel(X, X))
+            values, vectors = descending(self._kernel(X, X))
             kept = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
             root, vectors = np.sqrt(values[kept]), vectors[:, kept]
             features = Features(
@@ -160,7 +167,11 @@ class RankSVM(LabelClassifier):
 
     def _scores(self, X) -> np.ndarray:
         F = self._ranks(X)
-        return F - (F @ self.threshold_[:-1] + self.threshold_[-1])[:, None]
+        S = F - (F @ self.threshold_[:-1] + self.threshold_[-1])[:, None]
+        found = np.empty((len(S), len(self.classes_)))
+        found[:, self.carried_] = S
+        found[:, ~self.carried_] = np.minimum(S.min(axis=1, initial=0.0), 0.0)[:, None] - 1.0
+        return found
 
 
 class Pairs(NamedTuple):
@@ -191,8 +202,8 @@ def pairs_of(labels: LabelMatrix) -> Pairs:
     >>> found.rows.tolist(), found.carried.tolist(), found.others.tolist()
     ([0, 0, 1, 1], [0, 0, 1, 2], [1, 2, 0, 0])
     """
-    n, c = labels.n, labels.c
-    found, step = [np.zeros((3, 0), dtype=np.intp)], max(1, BLOCK_ENTRIES // (c * c))
+    n, c = labels.Y.shape
+    found, step = [np.zeros((3, 0), dtype=np.intp)], max(1, BLOCK_ENTRIES // max(c * c, 1))
     for start in range(0, n, step):
         Y = labels.Y[start : start + step].toarray() > 0
         found.append(np.nonzero(Y[:, :, None] & ~Y[:, None, :]) + np.array([[start], [0], [0]]))
@@ -305,8 +316,7 @@ class _Problem:
             D = v.reshape(W.shape)
             return (D + self.features.backward(self.spread(curvature * self.difference(D)))).ravel()
 
-        hessian = LinearOperator((W.size, W.size), matvec=product, dtype=np.float64)
-        step = cg(hessian, -gradient.ravel(), rtol=CG_TOLERANCE, maxiter=CG_STEPS)[0].reshape(W.shape)
+        step = truncated_solution(product, -gradient.ravel(), CG_TOLERANCE, CG_STEPS).reshape(W.shape)
         start, slope, length = self.value(W, mu), float(np.vdot(gradient, step)), 1.0
         while self.value(W + length * step, mu) > start + ARMIJO * length * slope and length > SHORTEST:
             length /= 2

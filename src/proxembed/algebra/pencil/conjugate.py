@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.arrays.centred import CentredMatrix
@@ -20,6 +21,20 @@ REFRESH = 1e-4
 ROWS = 8192
 REFRESHED = 8
 Product = Callable[[np.ndarray], np.ndarray]
+
+
+def truncated_solution(product: Product, b: np.ndarray, rtol: float, maxiter: int) -> np.ndarray:
+    """An approximate solution of Mx = b for a vector b; M is positive definite, and known by its products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.algebra.pencil.conjugate import truncated_solution
+    >>> truncated_solution(lambda x: 2.0 * x, np.array([1.0, 4.0]), 0.1, 10).tolist()
+    [0.5, 2.0]
+    """
+    M = LinearOperator((len(b), len(b)), matvec=product, dtype=np.float64)
+    return cg(M, b, rtol=rtol, maxiter=maxiter)[0]
 
 
 def conjugate_gradients(
