@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--sets", default="emotions,birds,yeast,scene")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=400)
-    parser.add_argument("--work", default="2,6,20", help="budgets, in units of work")
+    parser.add_argument("--work", default="6,20,60", help="budgets, in units of work")
     parser.add_argument("--page", action="store_true", help="write the page of the runs that are there")
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "results" / "search")
     options = parser.parse_args()
