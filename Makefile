@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python fuzz bench results search-results search-choices portfolio reproduce docs figure types clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python fuzz bench results search-results search-choices portfolio reproduce docs figure types dist clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -27,6 +27,7 @@ help:
 	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
 	@echo "make figure  the figure of the README"
 	@echo "make types   mypy on the package"
+	@echo "make dist    wheel and sdist in dist/, checked: metadata, size, the wheel in an empty environment, tests from the sdist"
 	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
 	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
 
@@ -38,6 +39,7 @@ test: lint suite kernel
 lint: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/repo-review --show err .
 
 suite: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q -m "not slow"
@@ -109,6 +111,14 @@ figure: $(VENV)/.ready
 
 types: $(VENV)/.ready-dev
 	$(VENV)/bin/mypy
+
+# The wheel is installed where nothing else is, and runs the demo; the sdist's own tests run against it.
+dist: $(VENV)/bin/python
+	rm -rf dist
+	$(VENV)/bin/python -m pip install --quiet "build>=1.2" "twine>=6.1"
+	$(VENV)/bin/python -m build --outdir dist
+	$(VENV)/bin/python -m twine check --strict dist/*
+	$(VENV)/bin/python tests/built.py dist
 
 clean:
 	rm -rf $(OUT) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
