@@ -1,6 +1,6 @@
 """Checks of a built wheel and sdist (``make dist``): sizes, the wheel in an empty environment, tests of the sdist.
 
-    python tests/built.py dist
+python tests/built.py dist
 """
 
 import os
