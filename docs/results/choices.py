@@ -29,12 +29,13 @@ LEVEL = 0.01  # a gain below this is level
 HEAD = """# How well `proxembed search` chooses
 
 `make search-choices`: each set, up to {splits} splits (a quarter of the rows held out), {work:g} units of work (about
-as many seconds of one core), one search per goal. An arm is a family that the search compared on the folds of the training
-rows, at its own best size there, or a rival. *Choice*: mean over the splits of what the search chose, on the held-out
-rows; *best arm*: the arm of the best mean, among those that every split has; *regret*: the best arm less the choice,
-with the 95 % interval of the mean over several splits; *best rival*: its mean, and the gain of the choice over it. The
-strategy `auto` starts without the winners that the portfolio has of the set at hand. Rivals that a run of this budget
-leaves out (forests, label lookup, gradient boosting) are compared beside it, without a bound on their work.
+as many seconds of one core), one search per goal. An arm is a family that the search compared on the folds of the
+training rows, at its own best size there, or a rival. *Choice*: mean over the splits of what the search chose, on the
+held-out rows; *best arm*: the arm of the best mean, among those that every split has; *regret*: the best arm less the
+choice, with the 95 % interval of the mean over several splits; *best rival*: its mean, and the gain of the choice
+over it. The strategy `auto` starts without the winners that the portfolio has of the set at hand. Rivals that a run
+of this budget leaves out (forests, label lookup, gradient boosting) are compared beside it, without a bound on their
+work.
 """
 
 
