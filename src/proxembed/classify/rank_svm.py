@@ -48,8 +48,8 @@ class RankSVM(LabelClassifier):
     Attributes
     ----------
     carried_ : bool array of shape (c,)
-        The labels that some row of training carries. Another one is ranked last, and never predicted; the arrays below
-        have no place for it.
+        The labels that some row of training carries. The others are ranked last and never predicted; the arrays
+        below have columns for the carried labels alone.
     coef_, intercept_ : arrays of shape (d, c) and (c,), of the linear kernel
         The scores before the threshold, f(x) = x'coef_ + intercept_.
     dual_coef_ : array of shape (n, c), of the Gaussian kernel
@@ -125,8 +125,8 @@ class RankSVM(LabelClassifier):
     def _solve(self, X, pairs: Pairs) -> None:
         if self.kernel == "linear":
             mean = np.asarray(X.mean(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
-            length = np.sqrt(feature_variances(X).sum()) if X.shape[0] else 0.0
-            X, mean = X / (length or 1.0), mean / (length or 1.0)
+            length = (np.sqrt(feature_variances(X).sum()) if X.shape[0] else 0.0) or 1.0
+            X, mean = X / length, mean / length
             features = Features(
                 lambda W: X @ W[:-1] + (W[-1] - mean @ W[:-1]),
                 lambda B: np.vstack([X.T @ B - np.outer(mean, total := B.sum(axis=0)), total]),
@@ -150,7 +150,7 @@ class RankSVM(LabelClassifier):
                 stacklevel=3,
             )
         if self.kernel == "linear":
-            self.coef_, self.intercept_ = W[:-1] / (length or 1.0), W[-1] - mean @ W[:-1]
+            self.coef_, self.intercept_ = W[:-1] / length, W[-1] - mean @ W[:-1]
         else:
             self.rows_, self.dual_coef_ = X, vectors @ (W / root[:, None])
 
@@ -170,7 +170,7 @@ class RankSVM(LabelClassifier):
         S = F - (F @ self.threshold_[:-1] + self.threshold_[-1])[:, None]
         found = np.empty((len(S), len(self.classes_)))
         found[:, self.carried_] = S
-        found[:, ~self.carried_] = np.minimum(S.min(axis=1, initial=0.0), 0.0)[:, None] - 1.0
+        found[:, ~self.carried_] = S.min(axis=1, initial=0.0)[:, None] - 1.0
         return found
 
 

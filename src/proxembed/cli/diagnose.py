@@ -1,4 +1,4 @@
-"""`proxembed diagnose`: does one method find the labels of new rows, or its own rows alone?"""
+"""`proxembed diagnose`: one method on held-out rows, on its own rows and on shuffled labels."""
 
 import typer
 
@@ -55,7 +55,7 @@ def diagnose(
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
-    """Ask whether the labels have shaped an embedding: held-out rows, shuffled labels, optimism, stability."""
+    """Test one method: held-out rows, shuffled labels, optimism, stability, labels that got worse."""
     with refusals():
         from rich.console import Console
 

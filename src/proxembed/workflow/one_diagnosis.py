@@ -70,7 +70,7 @@ def verdict(found: Diagnosis) -> str:
     >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2, 0.3), 1 / 3, False, (), (1.0,), (0.0,), 0, 10))
     'Cannot tell: 2 shuffles of the labels are too few; take 19 or more.'
     >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2,) * 19, 1 / 20, True, (), (1.0,), (0.0,), 0, 10))
-    'The labels have shaped it: no shuffle of 19 reaches 0.500 on held-out rows; all features have 0.600.'
+    'Better than shuffled labels: no shuffle of 19 reaches 0.500 on held-out rows; all features have 0.600.'
     """
     shuffles, reached = len(found.null), sum(value >= found.held_out for value in found.null)
     if shuffles < 19:
@@ -78,5 +78,5 @@ def verdict(found: Diagnosis) -> str:
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
     if found.passed:
-        return f"The labels have shaped it: {times} of {shuffles} {reach}; all features have {found.raw:.3f}."
-    return f"No evidence that the labels have shaped it: {times} of {shuffles} {reach} (p = {found.p:.3f})."
+        return f"Better than shuffled labels: {times} of {shuffles} {reach}; all features have {found.raw:.3f}."
+    return f"Not better than shuffled labels: {times} of {shuffles} {reach} (p = {found.p:.3f})."
