@@ -110,7 +110,10 @@ def tiles(record: dict) -> list[dict]:
     """The facts beside the verdict: model, score, null, time."""
     summary, diagnosis = record["summary"], record.get("diagnosis")
     primary, found = summary["measures"][0], []
-    best = next((entry for entry in summary["best"] if not entry["rival"]), None)
+    choice = summary.get("choice") or {"method": None, "k": None}
+    ours = [entry for entry in summary["best"] if not entry["rival"]]
+    ours.sort(key=lambda entry: (entry["arm"], entry["k"]) != (choice["method"], choice["k"]))
+    best = ours[0] if ours else None
     if best:
         k = "all" if best["k"] is None else str(best["k"])
         found.append({"what": "Best embedding", "value": best["arm"], "note": f"k = {k} component{'s' * (k != '1')}"})

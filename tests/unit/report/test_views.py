@@ -1,0 +1,12 @@
+"""Facts beside the verdict."""
+
+from proxembed.report import views
+
+
+def test_the_tile_names_the_choice_where_another_leads_on_the_folds_of_the_comparison():
+    scores = {"m": {"mean": 0.5, "standard_error": None, "test": 0.4}}
+    best = [{"arm": arm, "k": 2, "rival": False, "scores": scores} for arm in ("OPLS", "Kernelized(OPLS)")]
+    summary = {"measures": ["m"], "best": best, "folds": ["1"], "seconds": 1.0}
+    assert views.tiles({"summary": summary})[0]["value"] == "OPLS"
+    chosen = {**summary, "choice": {"method": "Kernelized(OPLS)", "k": 2}}
+    assert views.tiles({"summary": chosen})[0]["value"] == "Kernelized(OPLS)"
