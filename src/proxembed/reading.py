@@ -170,7 +170,7 @@ def refuse_outside(labels: LabelMatrix | None, classes: Sequence | None) -> None
 def label_totals(method: Any, labels: Iterable, number: int) -> LabelTotals | None:
     """The totals of the labels of some rows; None where all are unknown."""
     known = (known_labels(_given(method, y))[0] for y in labels)
-    return all_totals([LabelTotals.of(known_rows, sets=True) for known_rows in known if known_rows is not None])
+    return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
 
 
 def all_totals(parts: Sequence[LabelTotals | None]) -> LabelTotals | None:

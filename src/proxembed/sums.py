@@ -158,7 +158,7 @@ class Sums:
         return 0 if self.moments is None else self.moments.n
 
     def _count(self, method: Any, labels: LabelMatrix) -> None:
-        own = LabelTotals.of(labels, sets=method.from_sums == "labels")
+        own = LabelTotals.of(labels, whole=method.from_sums == "labels")
         self.totals = own if self.totals is None else self.totals.merged(own)
 
     def update(self, method: Any, X, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64") -> None:
@@ -458,7 +458,7 @@ def _columns(old: list[int], new: list[int], before: LabelTotals, after: LabelTo
 
 def _refuse_size(X: Any) -> None:
     """A ValueError for entries of which sums of products leave the range of float64."""
-    if ordinary(X):
+    if X.dtype == np.float32 or ordinary(X):
         return
     largest = largest_entry(X)
     if largest > 0 and abs(int(np.frexp(largest)[1])) > EXTREME:

@@ -37,6 +37,7 @@ ABSENT = "y holds no entry equal to marker={!r}; pass the value that stands for 
 ALL_UNKNOWN = "y is unknown in every cell: at least some rows must carry a label."
 BLOCK_ROWS = 1024
 DENSE_BYTES = 16 << 20
+CACHED_BYTES = 1 << 20  # of the rows of a product
 DENSE_PRODUCTS = 150  # in the time of one between sparse columns
 
 
@@ -242,11 +243,14 @@ class LabelMatrix:
         if n * self.c**2 > DENSE_PRODUCTS * pairs:
             return [(self.Y.T @ (self.Y if w is None else sparse.diags_array(w) @ self.Y)).toarray() for w in weights]
         step, totals = block_rows(self.c, DENSE_BYTES), [np.zeros((self.c, self.c)) for _ in weights]
+        cached = max(block_rows(self.c, CACHED_BYTES), 4 * self.c)
         Y = self.Y if n <= step else self.Y.tocsr()
         for start in range(0, n, step):
-            rows = (Y if n <= step else Y[start : start + step]).toarray()
-            for w, total in zip(weights, totals, strict=True):
-                total += (rows if w is None else rows * w[start : start + step, None]).T @ rows
+            dense = (Y if n <= step else Y[start : start + step]).toarray()
+            for inner in range(0, len(dense), cached):
+                rows = dense[inner : inner + cached]
+                for w, total in zip(weights, totals, strict=True):
+                    total += (rows if w is None else rows * w[start + inner :][: len(rows), None]).T @ rows
         return [symmetric_from_lower(total) for total in totals]
 
     def set_counts(self) -> np.ndarray:

@@ -23,8 +23,9 @@ MAX_SETS = 20_000
 
 @dataclass(frozen=True)
 class LabelTotals:
-    """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shared`` Y'M^-1 Y, the distinct label
-    ``sets`` with their rows (None where they are not counted), and the rows with ``several`` labels and with ``none``.
+    """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with
+    ``several`` labels and with ``none``; ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows, None where
+    a method does not need all labels first.
 
     Examples
     --------
@@ -37,20 +38,21 @@ class LabelTotals:
     form: str
     n: int
     gram: np.ndarray
-    shared: np.ndarray
+    shares: np.ndarray
     several: int = 0
     none: int = 0
+    shared: np.ndarray | None = None
     sets: dict[tuple[int, ...], int] | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, labels: LabelMatrix, sets: bool = False) -> LabelTotals:
-        """The totals of labels without unknown cells."""
+    def of(cls, labels: LabelMatrix, whole: bool = False) -> LabelTotals:
+        """The totals of labels without unknown cells; ``whole``: ``shared`` and ``sets``, too."""
         form = labels.form
         if form == "indicator" and labels.Y.nnz == labels.n * labels.c:
             form = ONES
-        several, none = np.count_nonzero(labels.m > 1), np.count_nonzero(labels.m == 0)
-        counted = _counted(labels.Y) if sets else None
-        return cls(labels.classes_, form, labels.n, *labels.gram_and_shared, int(several), int(none), counted)
+        gram, shared = labels.gram_and_shared if whole else (labels.gram, None)
+        sets = _counted(labels.Y) if whole else None
+        return cls(labels.classes_, form, labels.n, gram, labels.shares, labels.several, labels.bare, shared, sets)
 
     @property
     def nk(self) -> np.ndarray:
@@ -69,9 +71,9 @@ class LabelTotals:
         """
         classes, form = united(self, other)
         left, right = self.on(classes), other.on(classes)
-        sets = None
+        shared = sets = None
         if left.sets is not None and right.sets is not None:
-            sets = dict(left.sets)
+            shared, sets = left.shared + right.shared, dict(left.sets)
             for key, count in right.sets.items():
                 sets[key] = sets.get(key, 0) + count
             _refuse_many(len(sets))
@@ -80,9 +82,10 @@ class LabelTotals:
             form=form,
             n=self.n + other.n,
             gram=left.gram + right.gram,
-            shared=left.shared + right.shared,
+            shares=left.shares + right.shares,
             several=self.several + other.several,
             none=self.none + other.none,
+            shared=shared,
             sets=sets,
         )
 
@@ -91,18 +94,24 @@ class LabelTotals:
         if len(classes) == len(self.classes_):
             return self
         place, c = positions(self.classes_, classes), len(classes)
-        gram, shared = np.zeros((c, c)), np.zeros((c, c))
+        gram, shares = np.zeros((c, c)), np.zeros(c)
         gram[np.ix_(place, place)] = self.gram
+        shares[place] = self.shares
+        if self.sets is None:
+            return replace(self, classes_=classes, gram=gram, shares=shares)
+        shared = np.zeros((c, c))
         shared[np.ix_(place, place)] = self.shared
-        sets = None if self.sets is None else {tuple(place[list(key)].tolist()): n for key, n in self.sets.items()}
-        return replace(self, classes_=classes, gram=gram, shared=shared, sets=sets)
+        sets = {tuple(place[list(key)].tolist()): n for key, n in self.sets.items()}
+        return replace(self, classes_=classes, gram=gram, shares=shares, shared=shared, sets=sets)
 
     def block(self, labels: LabelMatrix) -> LabelBlock:
         """The labels of some rows, on the columns of these totals that some row has."""
         Y = labels.Y
         if len(labels.classes_) != len(self.classes_) or self.form not in CELLS:
             Y = _placed(Y, positions(labels.classes_, self.classes_), len(self.classes_))
-        return LabelBlock(Y[:, self.columns], self.classes_, self._stated_form, None, self.columns, self)
+        if len(self.columns) < Y.shape[1]:
+            Y = Y[:, self.columns]
+        return LabelBlock(Y, self.classes_, self._stated_form, None, self.columns, self)
 
     def with_factor(self, Y: np.ndarray) -> LabelBlock:
         """These totals with an array of as many columns as there are labels in place of the labels of rows."""
@@ -150,7 +159,7 @@ class LabelBlock(LabelMatrix):
     @property
     def shares(self) -> np.ndarray:
         """Y'M^-1 1 of all blocks."""
-        return np.diag(self.totals.shared)[self.kept]
+        return self.totals.shares[self.kept]
 
     @property
     def several(self) -> int:

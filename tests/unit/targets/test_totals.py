@@ -15,7 +15,7 @@ SETS = [set("badc"[k] for k in np.flatnonzero(row)) for row in Y]
 def totals(y, cuts=(5, 6, 30)) -> LabelTotals:
     found = None
     for part in np.split(np.arange(len(y)), cuts):
-        own = LabelTotals.of(LabelMatrix.of([y[i] for i in part] if isinstance(y, list) else y[part]), sets=True)
+        own = LabelTotals.of(LabelMatrix.of([y[i] for i in part] if isinstance(y, list) else y[part]), whole=True)
         found = own if found is None else found.merged(own)
     return found
 
@@ -49,7 +49,7 @@ def test_label_sets():
 def test_too_many_label_sets():
     wide = sparse.csr_array(((np.arange(MAX_SETS + 1)[:, None] >> np.arange(15)) & 1).astype(float))
     with pytest.raises(ValueError, match="label_kernel='linear'"):
-        LabelTotals.of(LabelMatrix.of(wide), sets=True)
+        LabelTotals.of(LabelMatrix.of(wide), whole=True)
 
 
 @pytest.mark.parametrize(
