@@ -24,8 +24,8 @@ MAX_SETS = 20_000
 @dataclass(frozen=True)
 class LabelTotals:
     """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with
-    ``several`` labels and with ``none``; ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows, None where
-    a method does not need all labels first.
+    ``several`` labels and with ``none``. For methods that need all labels first: ``shared`` Y'M^-1 Y and the distinct
+    label ``sets`` with their rows; else None.
 
     Examples
     --------
