@@ -90,14 +90,15 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 
 def final_share(study: Study) -> float:
     """Work or seconds that a race leaves to the final folds and to maps: those of as many trials as will come there,
-    forecast from those that would by now; no more than a share of the budget."""
+    forecast from those that would by now; no more than a share of the budget, and none for final folds that the leader
+    of the race would not reach."""
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
         return 0.0
-    needed = map_share(study)
-    if study.evaluator.final not in study.evaluator.rungs:
-        needed += sum(ahead(study, t, study.evaluator.final) for t in entrants) * FINALISTS / len(entrants)
+    needed, final = map_share(study), study.evaluator.final
+    if final not in study.evaluator.rungs and ahead(study, entrants[0], final) <= FINAL_SHARE * whole:
+        needed += sum(ahead(study, t, final) for t in entrants) * FINALISTS / len(entrants)
     return min(FINAL_SHARE * whole, needed)
 
 
@@ -166,10 +167,15 @@ class MethodStrategy(Strategy):
 
     def final(self, study: Study) -> Batches:
         """The best trials on the folds of the choice, where these are not those of the race; then, where maps are asked
-        for, layouts of the best of them."""
-        entrants, least = finalists(study.trials), 1 if study.evaluator.layouts else 2
-        if study.evaluator.final not in study.evaluator.rungs and len(entrants) >= least:
-            yield from self.rung(study, entrants, study.evaluator.final, keep=map_share(study))
+        for, layouts of the best of them.
+
+        Without budget for the leader of the race there are no such folds: they would choose among the others.
+        """
+        entrants, least, final = finalists(study.trials), 1 if study.evaluator.layouts else 2, study.evaluator.final
+        if final not in study.evaluator.rungs and len(entrants) >= least:
+            left = (study.left if study.work == math.inf else study.work_left) - map_share(study)
+            if affordable(study, entrants[0], final, left):
+                yield from self.rung(study, entrants, final, keep=map_share(study))
         for layout in layouts_of_best(study) if study.evaluator.layouts else []:
             if entered := self.entered(study, layout):
                 yield from self.rung(study, [entered], study.evaluator.final)

@@ -158,6 +158,19 @@ def test_seconds_are_kept(monkeypatch, power, unit, final):
         assert clock.now + last >= (0.7 if final else 0.9) * budget  # cheap finalists are forecast too dear
 
 
+def test_a_leader_that_final_folds_cannot_afford_is_not_passed_over(monkeypatch):
+    """The kernel form leads the race by far; five final folds of it would take more than the budget, of others not."""
+
+    class Leading(Clock):
+        def run_trial(self, estimator, *arguments, **options):
+            outcome = super().run_trial(estimator, *arguments, **options)
+            return trials.Outcome({2: 0.9}, outcome.seconds) if type(estimator).__name__ == "Kernelized" else outcome
+
+    found = timed_search(monkeypatch, Leading(1, 0.2), 60.0, (4320,) * 5)
+    assert trials.chosen(found.trials).trial.title == "Kernelized(OPLS)"
+    assert not any(t.has(found.evaluator.final) for t in found.trials)
+
+
 def test_a_budget_too_small_for_anything_still_gives_the_first_method(made):
     searched = EmbeddingSearch(max_seconds=1e-6, max_trials=None).fit(*made)
     assert searched.best_params_["method"] == "OPLS" and len(searched.best_estimator_) == 3
