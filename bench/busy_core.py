@@ -1,8 +1,7 @@
 """What does a busy core cost?  Fits alone and while one other process keeps a core busy; wall seconds.
 
-With two threads of BLAS on two cores, half of which the other process takes, a fit that shares the cores fairly takes at
-most twice as long; the goal is at most one and a half times. BSML: fifteen sweeps on tmc2007-500; OPLS: 300,000 x 100
-float32 rows with 20 labels, which is fitted by sums.
+Of two cores a fit then has one and a half at best: where it uses both, it takes 1.33 times as long; the goal is at most
+1.5 times. BSML: fifteen sweeps on tmc2007-500; OPLS: 300,000 x 100 float32 rows with 20 labels, fitted by sums.
 """
 
 import multiprocessing
