@@ -14,6 +14,8 @@ from proxembed.base import Embedder
 from proxembed.evaluate.arms import settings, title_of
 
 Grid = Mapping[str, tuple]
+OLPP_OBJECTIVE = "proximity"
+OLPP_WORDS = f'OLPP, alone and as a member of a pair, runs with `objective="{OLPP_OBJECTIVE}"`.'
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from papers.entrants import Entrant
+from papers.entrants import OLPP_OBJECTIVE, Entrant
 from proxembed import (
     CCA,
     FDA,
@@ -35,6 +35,7 @@ MOPE_GRIDS = (
     {"constraint": CONSTRAINTS},
     {"weights": ("gaussian",), "combine": ("priority", "sum"), "beta": (0.3, 0.7), "constraint": CONSTRAINTS},
 )
+GRAPH = {"objective": (OLPP_OBJECTIVE,), "n_neighbors": (3, 10, 20)}
 OURS = "proposed in the paper"
 PUBLISHED = "multi-label"
 SUPERVISED = "labelled rows alone"
@@ -84,7 +85,7 @@ def reference_entrants(seed: int) -> tuple[Entrant, ...]:
     return (
         Entrant("PCA", PCA(), {}, UNSUPERVISED, rival=True),
         Entrant("LSI", LSI(), {}, UNSUPERVISED, rival=True),
-        Entrant("OLPP", OLPP(), {"n_neighbors": (3, 10, 20), "weights": ("gaussian", "constant")}, UNSUPERVISED),
+        Entrant("OLPP", OLPP(), {**GRAPH, "weights": ("gaussian", "constant")}, UNSUPERVISED),
         Entrant("label scores", LabelScores(random_state=seed), {"penalty": RIDGES}, REFERENCE, rival=True),
         Entrant(ALL_FEATURES, None, {}, REFERENCE, rival=True),
     )
@@ -94,9 +95,10 @@ def partly_labelled_entrants(seed: int = 0) -> tuple[Entrant, ...]:
     """The entrants of the benchmark with a part of the labels known."""
     mixes = {"mix": SHARES, "balance": ("none", "trace")}
     bounded = {**mixes, "constraint": ("projection", "mixed")}
+    with_olpp = {"unsupervised__objective": (OLPP_OBJECTIVE,)}
     return (
-        Entrant("SSMOPE", SSMOPE(), mixes, OURS),
-        Entrant("SSDR(MESD(FDA), OLPP)", SSDR(MESD(FDA()), OLPP()), bounded, OURS),
+        Entrant("SSMOPE", SSMOPE(None, OLPP()), {**mixes, **with_olpp}, OURS),
+        Entrant("SSDR(MESD(FDA), OLPP)", SSDR(MESD(FDA()), OLPP()), {**bounded, **with_olpp}, OURS),
         Entrant("SSDR(MESD(LFDA), PCA)", SSDR(MESD(LFDA(ridge=1e-2)), PCA()), bounded, OURS),
         Entrant("SSDR(MDDM, PCA)", SSDR(MDDM(), PCA()), mixes, OURS),
         Entrant("MESD(SELF)", MESD(SELF()), {"method__beta": SHARES}, TOGETHER),
@@ -104,7 +106,7 @@ def partly_labelled_entrants(seed: int = 0) -> tuple[Entrant, ...]:
         Entrant("MOPE", MOPE(), MOPE_GRIDS, SUPERVISED),
         Entrant("OPLS", OPLS(), {"ridge": RIDGES}, SUPERVISED),
         Entrant("PCA", PCA(), {}, UNSUPERVISED, rival=True),
-        Entrant("OLPP", OLPP(), {"n_neighbors": (3, 10, 20)}, UNSUPERVISED),
+        Entrant("OLPP", OLPP(), GRAPH, UNSUPERVISED),
         Entrant("label scores", LabelScores(random_state=seed), {"penalty": RIDGES}, REFERENCE, rival=True),
         Entrant(ALL_FEATURES, None, {}, REFERENCE, rival=True),
     )

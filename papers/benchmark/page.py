@@ -7,6 +7,7 @@ from typing import Any
 
 from papers.benchmark.findings import ALL, Table, groups, values_of
 from papers.dots import dot_plot
+from papers.entrants import OLPP_WORDS
 from papers.markdown import DASH, QUICK_WARNING, REASON, made_lines, table
 from papers.tuned import FEW, FOLDS, timed_out
 from proxembed.evaluate.measures import MACRO_F1
@@ -89,7 +90,7 @@ def _rules(plan: Mapping[str, Any]) -> list[str]:
         "Read-out: ridge, its penalty by leave-one-out, for all but the propagation methods, whose own scores count: "
         "they rank rows by their share of the score that they would have if every labelled row had the label. "
         "MESD(SELF) is the single-label SELF with the labels shared out by MESD; SSDR(MESD(LFDA), PCA) is a pair of "
-        "the general method and not SELF.",
+        f"the general method and not SELF. {OLPP_WORDS}",
         "",
     ]
 

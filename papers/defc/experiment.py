@@ -16,6 +16,7 @@ from papers.defc.page import page
 from papers.defc.parts import SOURCES, Parts, random_parts
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
 from papers.defc.trials import PERMUTED, Task, compete
+from papers.entrants import OLPP_OBJECTIVE
 from papers.experiment import Kept, Request, plain, run_part
 
 NAME = "defc"
@@ -69,6 +70,7 @@ def run(request: Request) -> dict:
     """
     plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
     stated = {**asdict(plan), "sources": [asdict(source) for source in SOURCES], "rivals": list(RIVALS)}
+    stated["olpp"] = OLPP_OBJECTIVE
     kept = Kept(request, NAME, stated)
     kept.record |= {"title": TITLE, "sources": stated["sources"]}
     made = _tasks(plan, request)

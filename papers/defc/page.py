@@ -10,6 +10,7 @@ from papers.defc.findings import CRITERIA_ENDING
 from papers.defc.parts import ROLL_NOISE
 from papers.defc.rivals import GA, PUBLISHED, REDUCED, RIVALS
 from papers.defc.trials import PERMUTED
+from papers.entrants import OLPP_WORDS
 from papers.markdown import CAME, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
 from proxembed.defc.model_strategies import FEWEST_MODELS
 
@@ -33,6 +34,7 @@ DIFFERENCES = """## How it was done, and what differs from the paper
 - "wins", "ties" and "loses" speak of the 95 % interval (Student's) of the paired difference over the draws: of the
   draw of the training part, not of other data.
 - Optimism is the validation score less the test score.
+- {olpp}
 """
 
 
@@ -50,7 +52,7 @@ def page(record: Mapping[str, Any]) -> str:
     lines += failures(record["parts"])
     told = {name: plan[name] for name in ("draws", "rival", "ga", "reduced")}
     told["a_model"] = max(1, plan["ga"] // FEWEST_MODELS)
-    return "\n".join([*lines, DIFFERENCES.format(noise=ROLL_NOISE, **told)])
+    return "\n".join([*lines, DIFFERENCES.format(noise=ROLL_NOISE, olpp=OLPP_WORDS, **told)])
 
 
 def _sizes(record: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from papers.entrants import OLPP_OBJECTIVE
 from proxembed import DNE, FDA, LSI, MFA, OLPP, OLPPR, PCA, Kernelized
 from proxembed.adaptive.parameters import SIGMA, Domain, Limits
 from proxembed.base import Embedder
@@ -112,7 +113,7 @@ NESTED = {f"method__{name}": make for name, make in MARGINS.items()}
 RIVALS: dict[str, Rival] = {
     "PCA": Rival(PCA),
     "LSI": Rival(LSI),
-    "OLPP": Rival(OLPP, {"n_neighbors": _neighbors, "tau": _numbers(*SIGMA)}),
+    "OLPP": Rival(lambda: OLPP(objective=OLPP_OBJECTIVE), {"n_neighbors": _neighbors, "tau": _numbers(*SIGMA)}),
     "FDA": Rival(FDA, {"ridge": _numbers(*RIDGE)}),
     "MFA": Rival(MFA, {**MARGINS, "ridge": _numbers(*RIDGE)}),
     "DNE": Rival(DNE, {"n_neighbors": _neighbors}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from papers.entrants import Entrant
+from papers.entrants import OLPP_OBJECTIVE, Entrant
 from proxembed import (
     CCA,
     DNE,
@@ -32,6 +32,7 @@ REFERENCE = "reference"
 
 RIDGES = (1e-2, 1e-1, 1.0)
 NEIGHBORS = (5, 15)
+GRAPH = {"objective": (OLPP_OBJECTIVE,), "n_neighbors": NEIGHBORS}
 LABEL_SCHEMES = {
     "MOPE G1, Dice": {"scheme": "labels", "similarity": "dice"},
     "MOPE G1, scaled Dice": {"scheme": "labels", "similarity": "scaled_dice"},
@@ -54,7 +55,7 @@ def supervised_entrants() -> tuple[Entrant, ...]:
     return (
         Entrant("LSI", LSI(), {}, UNSUPERVISED),
         Entrant("PCA", PCA(), {}, UNSUPERVISED),
-        Entrant("OLPP", OLPP(), {"n_neighbors": NEIGHBORS}, UNSUPERVISED),
+        Entrant("OLPP", OLPP(), GRAPH, UNSUPERVISED),
         *_existing(),
         *_extended(),
         *_labels_only(),
@@ -110,11 +111,12 @@ def partly_labelled_entrants() -> tuple[Entrant, ...]:
     mope = {"scheme": "classes", "similarity": "dice", "weights": "gaussian"}
     priority = {"a": (0.5, 1.0), "beta": (0.5, 2.0, 8.0)}
     mixed = {"mix": (0.1, 0.5, 0.9), "balance": ("none", "trace"), "supervised__beta": (0.5, 2.0)}
+    mixed |= {"unsupervised__objective": (OLPP_OBJECTIVE,)}
     smooth = {"smoothness": (0.01, 0.1, 1.0, 10.0), "n_neighbors": (3, *NEIGHBORS)}
     return (
-        Entrant("OLPP", OLPP(), {"n_neighbors": NEIGHBORS}, UNSUPERVISED),
+        Entrant("OLPP", OLPP(), GRAPH, UNSUPERVISED),
         Entrant("MOPE", MOPE(**mope), priority, COMBINED),
-        Entrant("SSMOPE", SSMOPE(supervised=MOPE(**mope)), mixed, TOGETHER),
+        Entrant("SSMOPE", SSMOPE(MOPE(**mope), OLPP()), mixed, TOGETHER),
         Entrant("ML-LGC", MLLGC(), smooth, TOGETHER, direct=True),
         Entrant("no embedding", None, {}, REFERENCE),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from papers.entrants import OLPP_WORDS
 from papers.markdown import DASH, QUICK_WARNING, REASON, claims_table, made_lines, table
 
 DIFFERENCES = """## What differs from the paper
@@ -21,6 +22,7 @@ DIFFERENCES = """## What differs from the paper
 - ML-LGC predicts new rows by one propagation step over the training graph; the paper does not say how it was applied.
 - The numbers of Figures 2 and 4 and of Tables 3 and 4 stand in pictures, which the text at hand lacks; its words are
   checked.
+- {olpp}
 """
 
 
@@ -45,7 +47,7 @@ def page(record: Mapping[str, Any]) -> str:
         readout = record["readout"][share]
         lines += [f"## Macro F1, {share} of the training rows labelled", ""]
         lines += [f'Discriminants cut at "{readout["threshold"]}", ridge {readout["ridge"]:g}.', "", _entries(entries)]
-    return "\n".join([*lines, DIFFERENCES])
+    return "\n".join([*lines, DIFFERENCES.format(olpp=OLPP_WORDS)])
 
 
 def _entries(entries: list[dict]) -> str:

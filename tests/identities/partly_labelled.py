@@ -9,6 +9,7 @@ import strategies
 from identities.comparison import IDENTITY, gram_distance
 from oracles import dense, preserving
 
+OBJECTIVES = ("proximity", "laplacian")
 SHAPES = {"tall": (60, 9), "wide": (36, 50)}
 on_shapes = pytest.mark.parametrize("shape", SHAPES)
 RIDGE = {"ridge": 0.3, "ridge_scale": "absolute"}
@@ -40,6 +41,10 @@ class Partly:
     def graph(self) -> np.ndarray:
         """X'LX of all rows."""
         return self.X.T @ dense.laplacian(self.W) @ self.X
+
+    def of_olpp(self, objective: str) -> np.ndarray:
+        """What OLPP maximises: -X'LX, or X'HWHX, of all rows."""
+        return -self.graph if objective == "laplacian" else self.Xc.T @ self.W @ self.Xc
 
     @property
     def Xc(self):

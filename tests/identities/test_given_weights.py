@@ -76,10 +76,12 @@ def test_projections_take_w_as_it_is(weights):
         np.testing.assert_allclose(fitted.eigenvalues_, -w, rtol=1e-9)
         new = rng.standard_normal((5, D))  # new rows go through the projection
         assert gram_distance(fitted.transform(new), (new - pencil.mean) @ P) < IDENTITY
-    fitted = OLPP(n_components=3, weights=weights).fit(X)
-    P, w = dense.dense_solve(-given.pair_loss(X, W), np.eye(D), X - X.mean(axis=0), 3)
-    np.testing.assert_allclose(fitted.eigenvalues_, -w, rtol=1e-9)
-    assert gram_distance(fitted.transform(X), (X - X.mean(axis=0)) @ P) < IDENTITY
+    Xc = X - X.mean(axis=0)
+    for objective, A, sign in (("laplacian", -given.pair_loss(X, W), -1), ("proximity", Xc.T @ W @ Xc, 1)):
+        fitted = OLPP(n_components=3, weights=weights, objective=objective).fit(X)
+        P, w = dense.dense_solve(A, np.eye(D), Xc, 3)
+        np.testing.assert_allclose(fitted.eigenvalues_, sign * w, rtol=1e-9)
+        assert gram_distance(fitted.transform(X), Xc @ P) < IDENTITY
     assert fitted.recall_ is None and fitted.algorithm_ is None
 
 
@@ -148,7 +150,8 @@ def test_mope_combines_g_with_w_over_its_largest_entry(graph):
 
 def test_reconstruction_weights_make_olpp_onpp_lpp_npp_and_eigenmaps_lle():
     options = {"n_components": 3, "n_neighbors": K}
-    assert_same_embedding(OLPP(weights="reconstruction", **options).fit(X), ONPP(**options).fit(X), X)
+    olpp = OLPP(weights="reconstruction", objective="laplacian", **options).fit(X)
+    assert_same_embedding(olpp, ONPP(**options).fit(X), X)
     for constraint in ("degree", "gram"):
         found = LPP(weights="reconstruction", constraint=constraint, **options).fit(X)
         assert_same_embedding(found, NPP(**options).fit(X), X)

@@ -284,17 +284,18 @@ def test_without_weight_on_the_features_only_labels_count(case):
     assert_different_span(MOPE("labels", beta=50.0, **options).fit(case.X, case.Y), labels)
 
 
+@pytest.mark.parametrize("objective", ["proximity", "laplacian"])
 @pytest.mark.parametrize("graph", ["undirected", "mutual", "directed", "full"])
-def test_features_alone_are_olpp(graph):
+def test_features_alone_are_olpp(graph, objective):
     X, Y = strategies.features_dense(40, 9, 3), strategies.labels_multi(40, 4, 3)
     options = {"graph": graph, "n_neighbors": 6, "weights": "gaussian", "n_components": 3}
-    one = MOPE(gamma=0.0, objective="laplacian", **options).fit(X, Y)
-    other = OLPP(**options).fit(X, Y)
+    one = MOPE(gamma=0.0, objective=objective, **options).fit(X, Y)
+    other = OLPP(objective=objective, **options).fit(X, Y)
     assert_same_embedding(one, other, X, eigenvalues=False)
     ratio = other.eigenvalues_ / one.eigenvalues_
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
     assert ratio[0] <= 1.0
-    assert_different_span(MOPE(gamma=1.0, objective="laplacian", **options).fit(X, Y), other)
+    assert_different_span(MOPE(gamma=1.0, objective=objective, **options).fit(X, Y), other)
 
 
 def test_one_label_a_row():

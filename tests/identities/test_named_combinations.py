@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from identities.comparison import IDENTITY, assert_same_embedding, span_distance
-from identities.partly_labelled import RIDGE, Partly, assert_solves, on_shapes
+from identities.partly_labelled import OBJECTIVES, RIDGE, Partly, assert_solves, on_shapes
 from oracles import dense, local, mope, preserving
 from proxembed import (
     DNE,
@@ -108,6 +108,22 @@ def test_chatpatanasiri_and_kijsirikul_are_their_formulas(gamma):
     assert_solves(fitted, data, (objective - gamma * data.graph) / (1 + gamma), I, sense=-1)
 
 
+@pytest.mark.parametrize("gamma", [0.1, 2.0])
+def test_the_same_pairs_with_what_neighbours_share(gamma):
+    """max tr P'(gamma X'HWHX - Xl'L_c Xl)P under the same constraints."""
+    data = Partly("tall", single=True)
+    copies, shared, options = local.Copies(data.Xl, data.Yl), data.of_olpp("proximity"), {"objective": "proximity"}
+    between, within = local.pencil(MFA(), copies)
+    fitted = ssdr_mfa(gamma, n_components=2, **options, **RIDGE).fit(data.X, data.y)
+    assert_solves(fitted, data, (gamma * shared - within) / (1 + gamma), between + 0.3 * np.eye(9))
+    between, within = local.pencil(LFDA(), copies)
+    fitted = ssdr_lfda(gamma, n_components=2, **options).fit(data.X, data.y)
+    assert_solves(fitted, data, (gamma * shared - within) / (1 + gamma), between, tolerance=1e-7)
+    objective, _ = local.pencil(DNE(), copies)
+    fitted = ssdr_dne(gamma, n_components=2, **options).fit(data.X, data.y)
+    assert_solves(fitted, data, (objective + gamma * shared) / (1 + gamma), np.eye(9))
+
+
 @pytest.mark.parametrize("gamma", [0.1, 1.0])
 @on_shapes
 def test_donpp_with_onpp_is_its_formula(gamma, shape):
@@ -120,15 +136,20 @@ def test_donpp_with_onpp_is_its_formula(gamma, shape):
 
 
 @on_shapes
-def test_ssmope_is_olpp_and_mope(shape):
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_ssmope_is_olpp_and_mope(objective, shape):
     data = Partly(shape, single=False)
     for member in (MOPE("labels", similarity="and"), MOPE()):
-        fitted = SSMOPE(member, mix=0.3, n_components=3).fit(data.X, data.Y)
-        assert_same_embedding(fitted, SSDR(member, OLPP(), mix=0.3, n_components=3).fit(data.X, data.Y), data.X)
+        fitted = SSMOPE(member, objective=objective, mix=0.3, n_components=3).fit(data.X, data.Y)
+        pair = SSDR(member, OLPP(objective=objective), mix=0.3, n_components=3)
+        assert_same_embedding(fitted, pair.fit(data.X, data.Y), data.X)
     G = mope.similarity_of_sets("dice", data.Yl)
     Xl = data.Xl - data.Xl.mean(axis=0)
-    fitted = SSMOPE(MOPE("labels", similarity="dice"), mix=0.3, n_components=3).fit(data.X, data.Y)
-    assert_solves(fitted, data, 0.7 * Xl.T @ G @ Xl - 0.3 * data.graph, np.eye(len(data.graph)))
+    A = 0.7 * Xl.T @ G @ Xl + 0.3 * data.of_olpp(objective)
+    named = [{"objective": objective}, *([{}] if objective == "proximity" else [])]  # which is what None stands for
+    for options in named:
+        fitted = SSMOPE(MOPE("labels", similarity="dice"), mix=0.3, n_components=3, **options)
+        assert_solves(fitted.fit(data.X, data.Y), data, A, np.eye(len(A)))
 
 
 def test_several_labels_a_row_through_copies():

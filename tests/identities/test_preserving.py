@@ -68,18 +68,18 @@ def test_olpp_is_its_definition_on_every_graph(X, kind, K):
     A = preserving.adjacency(as_dense(X), K, kind)
     W = preserving.gaussian_weights(as_dense(X), A)
     assert components(sp.csr_array(W))[0] == 1  # each part more is a direction more without cost
-    fitted = OLPP(n_components=3, n_neighbors=K, graph=kind).fit(X)
+    fitted = OLPP(n_components=3, n_neighbors=K, graph=kind, objective="laplacian").fit(X)
     assert_solves(fitted, preserving.orthogonal(as_dense(X), dense.laplacian((W + W.T) / 2)), X)
 
 
 @pytest.mark.parametrize("kind", ["undirected", "mutual"])
 @on_fixtures
 def test_olpp_of_proximity_maximises_what_neighbours_share(X, kind):
-    """max P'X'HWHXP, P'P = I, in place of the distances."""
+    """max P'X'HWHXP, P'P = I: what is taken where no objective is named."""
     K = 20 if kind == "mutual" else 4
     W = preserving.gaussian_weights(as_dense(X), preserving.adjacency(as_dense(X), K, kind))
     W = (W + W.T) / 2
-    fitted = OLPP(n_components=2, n_neighbors=K, graph=kind, objective="proximity").fit(X)
+    fitted = OLPP(n_components=2, n_neighbors=K, graph=kind).fit(X)
     pencil = preserving.orthogonal(as_dense(X), -W)
     P, w = dense.dense_solve(pencil.Ap, pencil.Bp, pencil.rows(as_dense(X)), 2)
     assert w.min() > 0
@@ -91,7 +91,7 @@ def test_olpp_of_proximity_leaves_out_what_neighbours_have_opposite():
     """Linked rows share the first feature and differ in the second: X'WX = diag(4, -4)."""
     X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     W = np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]])
-    fitted = OLPP(objective="proximity", weights=W).fit(X)
+    fitted = OLPP(weights=W).fit(X)
     np.testing.assert_allclose(fitted.components_, [[1.0, 0.0]], atol=1e-12)
     np.testing.assert_allclose(fitted.eigenvalues_, [4.0])
 
@@ -158,11 +158,20 @@ def test_the_recall_of_an_approximate_search_is_kept(method):
     assert method(algorithm=KNeighborsTransformer(n_neighbors=5)).fit(X).recall_ == 1.0
 
 
-@pytest.mark.parametrize("method", [LPP, OLPP, NPP, ONPP])
+@pytest.mark.parametrize("method", [LPP(), OLPP(objective="laplacian"), NPP(), ONPP()], ids=lambda m: type(m).__name__)
 def test_a_share_of_the_spectrum_is_refused(method):
     for share in (0.1, 0.99):
-        with pytest.raises(ValueError, match=f"{method.__name__}: n_components={share} is not allowed.*an integer"):
-            method(n_components=share).fit(FIXTURES["tall"])
+        words = f"{type(method).__name__}: n_components={share} is not allowed.*an integer"
+        with pytest.raises(ValueError, match=words):
+            method.set_params(n_components=share).fit(FIXTURES["tall"])
+
+
+def test_a_share_of_what_neighbours_share():
+    """n_components=0.5 takes the fewest leading eigenvalues that make up half of the positive ones."""
+    X = FIXTURES["tall"]
+    values = OLPP(n_neighbors=K).fit(X).eigenvalues_
+    some = OLPP(n_neighbors=K, n_components=0.5).fit(X).eigenvalues_
+    assert len(some) < len(values) and some.sum() >= 0.5 * values.sum() > some[:-1].sum()
 
 
 def bottom_pencil(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -205,10 +214,10 @@ def test_objectives_do_not_move_with_the_origin():
 # -------------------------------------------------------------------------------------------------- certificates
 
 
-@pytest.mark.parametrize("method", [OLPP(n_components=3), ONPP(n_components=3)], ids=["OLPP", "ONPP"])
+@pytest.mark.parametrize("method", [OLPP(objective="laplacian"), ONPP()], ids=["OLPP", "ONPP"])
 @on_fixtures
 def test_no_rotation_inside_the_row_space_has_a_smaller_trace(X, method):
-    fitted = method.set_params(n_neighbors=K).fit(X)
+    fitted = method.set_params(n_neighbors=K, n_components=3).fit(X)
     P, Xc = fitted.components_.T, as_dense(X) - as_dense(X).mean(axis=0)
     loss = -method.template(Rows(X, None)).A.todense()
     np.testing.assert_allclose(P.T @ P, np.eye(3), rtol=0, atol=1e-12)
@@ -241,14 +250,14 @@ def test_definitions_in_general_position(data):
     k = min(2, X.shape[1])
     lpp = LPP(n_components=k, n_neighbors=3, weights="constant").fit(X)
     assert_solves(lpp, preserving.lpp(X, W), X, k)
-    olpp = OLPP(n_components=k, n_neighbors=3, weights="constant").fit(X)
+    olpp = OLPP(n_components=k, n_neighbors=3, weights="constant", objective="laplacian").fit(X)
     assert_solves(olpp, preserving.orthogonal(X, dense.laplacian(W)), X, k)
 
 
 # ------------------------------------------------------------------------------------------------- degenerate data
 
 
-@pytest.mark.parametrize("method", [OLPP(), ONPP()], ids=["OLPP", "ONPP"])
+@pytest.mark.parametrize("method", [OLPP(objective="laplacian"), ONPP()], ids=["OLPP", "ONPP"])
 def test_the_null_space_is_never_chosen_where_features_outnumber_rows(method):
     """Negative control: without the restriction to the row space, every direction found maps all rows to one point."""
     X = FIXTURES["wide"]
@@ -262,13 +271,14 @@ def test_the_null_space_is_never_chosen_where_features_outnumber_rows(method):
 def test_the_mean_direction_is_not_in_the_row_space_of_the_centred_rows():
     """Negative control: in the row space of X itself one direction more has objective zero."""
     X = FIXTURES["wide"]
-    loss = -OLPP().template(Rows(X, None)).A.todense()
+    method = OLPP(objective="laplacian")
+    loss = -method.template(Rows(X, None)).A.todense()
     V = dense.row_space(X)
     w = np.linalg.eigvalsh(V.T @ X.T @ loss @ X @ V)
-    fitted = OLPP(n_components=3).fit(X)
+    fitted = method.set_params(n_components=3).fit(X)
     assert abs(w[0]) < 1e-10 * w[-1] and fitted.eigenvalues_[0] > 1e-2
     with pytest.raises(ValueError, match="n_components=30 is more than the 29 components"):
-        OLPP(n_components=30).fit(X)
+        method.set_params(n_components=30).fit(X)
 
 
 def test_weighted_centring_removes_exactly_the_constant_solution():

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance, span_distance
-from identities.partly_labelled import RIDGE, SHAPES, Partly, assert_solves, on_shapes
+from identities.partly_labelled import OBJECTIVES, RIDGE, SHAPES, Partly, assert_solves, on_shapes
 from oracles import dense, local, preserving
 from proxembed import (
     CCA,
@@ -147,20 +147,41 @@ def test_ends_under_orthonormal_projections(supervised, shape):
 
 @on_shapes
 @pytest.mark.parametrize("mix", [0.1, 0.5, 0.9])
-def test_the_mixture_is_its_formula(mix, shape):
-    """(44) and (45) in dense arrays: OLPP contributes W - D, PCA and LPP their own constraints."""
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_mixture_with_olpp_is_its_formula(objective, mix, shape):
+    """(44) and (45) in dense arrays: OLPP contributes HWH, or W - D, as a member and where none is given."""
     data, d = Partly(shape, single=False), SHAPES[shape][1]
     F, I = dense.mesd_fda(data.Xl, data.Yl), np.eye(d)  # noqa: E741
+    A = (1 - mix) * F.Ap + mix * data.of_olpp(objective)
+
+    def fitted(supervised, constraint, **options):
+        model = SSDR(supervised, mix=mix, constraint=constraint, n_components=2, **options)
+        return model.fit(data.X, data.Y)
+
+    assert_solves(fitted(None, "projection", objective=objective), data, A, I)
+    given = {"unsupervised": OLPP(objective=objective)}
+    assert_solves(fitted(MESD(FDA(ridge=0.0)), "mixed", **given), data, A, mix * I + (1 - mix) * F.Bp)
+    assert_solves(fitted(MESD(FDA(**RIDGE)), "supervised", **given), data, A, F.Bp + 0.3 * I)
+
+
+def test_neighbours_share_where_no_objective_is_named():
+    data = Partly("tall", single=False)
+    fitted = SSDR(MESD(FDA()), n_components=2).fit(data.X, data.Y)
+    A = 0.5 * dense.mesd_fda(data.Xl, data.Yl).Ap + 0.5 * data.of_olpp("proximity")
+    assert_solves(fitted, data, A, np.eye(9))
+
+
+@on_shapes
+@pytest.mark.parametrize("mix", [0.1, 0.5, 0.9])
+def test_the_mixture_is_its_formula(mix, shape):
+    """(44) and (45) in dense arrays, with the constraints of PCA and of LPP."""
+    data, I = Partly(shape, single=False), np.eye(SHAPES[shape][1])  # noqa: E741
     M, O = dense.mddm(data.Xl, data.Yl), dense.opls(data.Xl, data.Yl, 0.3)  # noqa: E741
     scatter, lpp = data.Xc.T @ data.Xc, preserving.lpp(data.X, data.W)
 
     def fitted(supervised, unsupervised, constraint):
         return SSDR(supervised, unsupervised, mix=mix, constraint=constraint, n_components=2).fit(data.X, data.Y)
 
-    A = (1 - mix) * F.Ap - mix * data.graph
-    assert_solves(fitted(MESD(FDA()), OLPP(), "projection"), data, A, I)
-    assert_solves(fitted(MESD(FDA(ridge=0.0)), OLPP(), "mixed"), data, A, mix * I + (1 - mix) * F.Bp)
-    assert_solves(fitted(MESD(FDA(**RIDGE)), OLPP(), "supervised"), data, A, F.Bp + 0.3 * I)
     A = (1 - mix) * M.Ap + mix * scatter
     assert_solves(fitted(MDDM(), PCA(), "mixed"), data, A, I)
     A = (1 - mix) * O.Ap - mix * data.graph
@@ -194,7 +215,7 @@ def test_fully_labelled_rows_are_all_labelled():
     data = Partly("tall", single=False)
     F = dense.mesd_fda(data.X, data.full)
     fitted = SSDR(MESD(FDA()), OLPP(), mix=0.3, n_components=3).fit(data.X, data.full)
-    assert_solves(fitted, data, 0.7 * F.Ap - 0.3 * data.graph, np.eye(9))
+    assert_solves(fitted, data, 0.7 * F.Ap + 0.3 * data.of_olpp("proximity"), np.eye(9))
 
 
 @on_shapes
@@ -251,7 +272,7 @@ def test_a_minimisation_enters_with_its_sign():
     """With + L in place of - L the formula is missed: the sense of the unsupervised member is what the test sees."""
     data = Partly("tall", single=False)
     F = dense.mesd_fda(data.Xl, data.Yl)
-    fitted = SSDR(MESD(FDA()), OLPP(), mix=0.5, n_components=2).fit(data.X, data.Y)
+    fitted = SSDR(MESD(FDA()), OLPP(objective="laplacian"), mix=0.5, n_components=2).fit(data.X, data.Y)
     P, _ = dense.dense_solve(0.5 * F.Ap + 0.5 * data.graph, np.eye(9), data.Xc, 2)
     assert span_distance(fitted.components_.T, P) > DIFFERENT
 

@@ -17,7 +17,7 @@ from .fisher import FDA, MMC
 from .local import DNE, LFDA, MFA
 from .mope import MOPE
 from .preserving import LPP, OLPP, ONPP, NeighborProjection
-from .semisupervised import SSDR, PartlyLabelled
+from .semisupervised import OBJECTIVE, SSDR, PartlyLabelled
 from .variance import PCA
 
 
@@ -205,24 +205,25 @@ class SSMMC(_Graphed):
 
 
 class SSMOPE(SSDR):
-    """Semi-supervised MOPE: A = (1 - mix) Psi of the labelled rows - mix L of a graph of all rows, P'P = I.
+    """Semi-supervised MOPE: A = (1 - mix) Psi of the labelled rows + mix W of a graph of all rows, P'P = I.
     [mu2012mesd]
 
     MOPE on the rows with labels and OLPP on all of them, in one matrix: rows with like label sets are embedded alike,
-    and so are neighbours, labelled or not. ``SSDR`` with these two members and no constraint to choose.
+    and so are neighbours, labelled or not. ``objective="laplacian"`` puts -L = W - D in the place of W. ``SSDR`` with
+    these two members and no constraint to choose.
 
     Attributes
     ----------
     components_ : (k, d) array, P'.
     mean_ : (d,) array, between the mean of all rows and that of the labelled rows as ``mix`` says.
-    eigenvalues_ : (k,) array, descending; of a minimisation at mix=1.
+    eigenvalues_ : (k,) array, descending; of a minimisation at mix=1 where OLPP minimises.
     supervised_, unsupervised_ : the members with their parameters.
 
     Raises
     ------
     ValueError
-        For fewer than two labelled rows, n_neighbors of the graph above n - 1, n_components above the rank, bad X or
-        y.
+        For fewer than two labelled rows, objective beside a given OLPP, n_neighbors of the graph above n - 1,
+        n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -242,6 +243,7 @@ class SSMOPE(SSDR):
     unsupervised: OLPP | None = param(
         default=None, kw_only=False, choices=(None,), kind=OLPP, doc="OLPP with its graph; None: OLPP()."
     )
+    objective: str | None = param(default=None, like=OBJECTIVE, doc=OBJECTIVE.doc, search=("proximity", "laplacian"))
     constraint: ClassVar[str] = "projection"
     flip: ClassVar[bool] = False
     ridge: ClassVar[None] = None
@@ -251,22 +253,37 @@ class SSMOPE(SSDR):
         return MOPE()
 
 
-def ssdr_mfa(gamma: float = 0.1, supervised: MFA | None = None, unsupervised: OLPP | None = None, **settings) -> SSDR:
+def ssdr_mfa(
+    gamma: float = 0.1,
+    supervised: MFA | None = None,
+    unsupervised: OLPP | None = None,
+    objective: str | None = None,
+    **settings,
+) -> SSDR:
     """Semi-supervised MFA: minimise Xl'L(friends)Xl + gamma X'LX subject to P'Xl'L(enemies)Xl P = I.
     [chatpatanasiri2010ssdr]
 
     Parameters: gamma >= 0, weight of the graph of all rows; supervised, an MFA (or MESD of one); unsupervised, an OLPP
-    with the graph; settings, further parameters of SSDR. Returns an unfitted SSDR, whose eigenvalues are the minimum
-    over 1 + gamma. Raises ValueError for a negative gamma.
+    with the graph; objective, that of the OLPP where none is given: "laplacian" (None), as published, or "proximity",
+    which puts -HWH in the place of L; settings, further parameters of SSDR. Returns an unfitted SSDR, whose eigenvalues
+    are the minimum over 1 + gamma, with "proximity" the maximum of the negative sum. Raises ValueError for a negative
+    gamma; its fit does for an objective beside a given OLPP.
 
     >>> from proxembed import ssdr_mfa
     >>> ssdr_mfa(0.25).mix
     0.2
     """
-    return _pair(gamma, supervised or MFA(), unsupervised or OLPP(), constraint="supervised", flip=True, **settings)
+    how = {"objective": objective, "constraint": "supervised", "flip": True}
+    return _with_graph(gamma, supervised or MFA(), unsupervised, **how, **settings)
 
 
-def ssdr_lfda(gamma: float = 0.1, supervised: LFDA | None = None, unsupervised: OLPP | None = None, **settings) -> SSDR:
+def ssdr_lfda(
+    gamma: float = 0.1,
+    supervised: LFDA | None = None,
+    unsupervised: OLPP | None = None,
+    objective: str | None = None,
+    **settings,
+) -> SSDR:
     """Semi-supervised LFDA: minimise Xl'L(Wlw)Xl + gamma X'LX subject to P'Xl'L(Wlb)Xl P = I.
     [chatpatanasiri2010ssdr]
 
@@ -276,10 +293,17 @@ def ssdr_lfda(gamma: float = 0.1, supervised: LFDA | None = None, unsupervised: 
     >>> ssdr_lfda(1.0).mix
     0.5
     """
-    return _pair(gamma, supervised or LFDA(), unsupervised or OLPP(), constraint="supervised", flip=True, **settings)
+    how = {"objective": objective, "constraint": "supervised", "flip": True}
+    return _with_graph(gamma, supervised or LFDA(), unsupervised, **how, **settings)
 
 
-def ssdr_dne(gamma: float = 0.1, supervised: DNE | None = None, unsupervised: OLPP | None = None, **settings) -> SSDR:
+def ssdr_dne(
+    gamma: float = 0.1,
+    supervised: DNE | None = None,
+    unsupervised: OLPP | None = None,
+    objective: str | None = None,
+    **settings,
+) -> SSDR:
     """Semi-supervised DNE: minimise Xl'L(F)Xl + gamma X'LX subject to P'P = I.  [chatpatanasiri2010ssdr]
 
     Parameters, result and errors as for ``ssdr_mfa``, with a DNE (or MESD of one).
@@ -288,7 +312,8 @@ def ssdr_dne(gamma: float = 0.1, supervised: DNE | None = None, unsupervised: OL
     >>> ssdr_dne(0.0).mix
     0.0
     """
-    return _pair(gamma, supervised or DNE(), unsupervised or OLPP(), constraint="projection", **settings)
+    how = {"objective": objective, "constraint": "projection"}
+    return _with_graph(gamma, supervised or DNE(), unsupervised, **how, **settings)
 
 
 def ssdr_donpp(
@@ -304,6 +329,15 @@ def ssdr_donpp(
     'ONPP'
     """
     return _pair(gamma, supervised or DONPP(), unsupervised or ONPP(), constraint="projection", **settings)
+
+
+def _with_graph(
+    gamma: float, supervised: SpectralEmbedder, given: OLPP | None, objective: str | None, **settings
+) -> SSDR:
+    """A pair with the OLPP as given, or the Laplacian of the published pairs where no objective is named."""
+    if given is None:
+        given, objective = OLPP(objective=objective or "laplacian"), None
+    return _pair(gamma, supervised, given, objective=objective, **settings)
 
 
 def _pair(gamma: float, supervised: SpectralEmbedder, unsupervised: SpectralEmbedder, **settings) -> SSDR:

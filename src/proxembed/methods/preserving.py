@@ -1,4 +1,4 @@
-"""Neighbourhood preservation by projections: LPP and OLPP keep neighbours close, NPP and ONPP keep how a row is made
+"""Neighbourhood preservation by projections: LPP and OLPP keep neighbours together, NPP and ONPP keep how a row is made
 of its neighbours."""
 
 from __future__ import annotations
@@ -124,13 +124,14 @@ class LPP(_Constrained, NeighborProjection):
 
 
 class OLPP(NeighborProjection):
-    """Orthogonal locality preserving projections: minimise P'X'LXP subject to P'P = I, L = D - W.
-    [kokiopoulou2007onpp]
+    """Orthogonal locality preserving projections: maximise P'X'HWHXP subject to P'P = I, H = I - 11'/n.
+    [mu2012mesd]
 
-    Keeps neighbours in the graph W close by a plain rotation of the features, within the row space of the centred
-    rows. It is not the algorithm of the same name that deflates one vector at a time. On most data the smallest
-    distances lie in the features that vary least, and classes collapse with them; ``objective="proximity"`` maximises
-    P'X'HWHXP, H = I - 11'/n, instead: neighbours lie in the same direction from the mean.  [mu2012mesd]
+    Neighbours in the graph W come to lie in the same direction from the mean, by a plain rotation of the features
+    within the row space of the centred rows. ``objective="laplacian"`` minimises P'X'LXP, L = D - W, instead, the
+    distances between neighbours as first published [kokiopoulou2007onpp]: where features have different scales, the
+    smallest distances lie in those that vary least, and classes collapse with them. Neither is the algorithm of the
+    same name that deflates one vector at a time.
 
     Attributes
     ----------
@@ -138,8 +139,8 @@ class OLPP(NeighborProjection):
     algorithm_ : str or None, the search that ran; None for none.
     components_ : (k, d) array, P'.
     mean_ : (d,) array subtracted before projection.
-    eigenvalues_ : (k,) array, ascending: the cost of each component; of ``objective="proximity"`` descending, the
-        positive ones with n_components=None.
+    eigenvalues_ : (k,) array, descending, the positive ones with n_components=None; of ``objective="laplacian"``
+        ascending, the cost of each component.
 
     Raises
     ------
@@ -155,10 +156,10 @@ class OLPP(NeighborProjection):
     """
 
     objective: str = param(
-        default="laplacian",
-        choices=("laplacian", "proximity"),
-        search=("laplacian", "proximity"),
-        doc="L, a minimisation of distances, or W, a maximisation of proximity.",
+        default="proximity",
+        choices=("proximity", "laplacian"),
+        search=("proximity", "laplacian"),
+        doc="W, a maximisation of proximity, or L, a minimisation of distances.",
     )
 
     @property

@@ -14,7 +14,7 @@ from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
 
 from ..base import Prepared, SpectralEmbedder, natural_components
-from ..params import methods, param
+from ..params import Param, methods, param
 from ..rows import Rows
 from ..wrapper import Wrapper, refuse_features
 from .fisher import FDA
@@ -23,6 +23,12 @@ from .preserving import OLPP
 from .relation import Kernelized
 
 OWN = ("method", "n_components", "scaling", "solver", "ridge", "ridge_scale")  # what is no setting of a kernel
+
+
+OBJECTIVE = Param(
+    'Of the OLPP that stands for unsupervised=None: W or L; None: "proximity". A given method has its own.',
+    choices=(None, "proximity", "laplacian"),
+)
 
 
 class PartlyLabelled(SpectralEmbedder, abstract=True):
@@ -95,8 +101,8 @@ class SSDR(PartlyLabelled):
     Raises
     ------
     ValueError
-        For a member of the wrong kind, one Kernelized member beside another or two of different kernels, fewer than two
-        labelled rows, n_components above the bound, bad X or y.
+        For a member of the wrong kind, one Kernelized member beside another or two of different kernels, objective
+        beside a given unsupervised method, fewer than two labelled rows, n_components above the bound, bad X or y.
 
     Examples
     --------
@@ -131,6 +137,7 @@ class SSDR(PartlyLabelled):
         search=methods(None),
         doc="Any method that takes none; None: OLPP().",
     )
+    objective: str | None = param(default=None, like=OBJECTIVE, doc=OBJECTIVE.doc)
     mix: float = param(
         default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Share of the unsupervised method; gamma / (1 + gamma)."
     )
@@ -171,7 +178,7 @@ class SSDR(PartlyLabelled):
         return MESD(FDA())
 
     def default_unsupervised(self) -> SpectralEmbedder:
-        return OLPP()
+        return OLPP() if self.objective is None else OLPP(objective=self.objective)
 
     def _default(self, role: str) -> SpectralEmbedder:
         """The member as given or its default; never changed."""
@@ -186,6 +193,11 @@ class SSDR(PartlyLabelled):
             raise ValueError(
                 f"{role}={title} is not allowed; it must be a method that {wanted}. "
                 "The supervised method is the first argument, the unsupervised one the second."
+            )
+        if role == "unsupervised" and self.objective is not None and self.unsupervised is not None:
+            raise ValueError(
+                f"objective={self.objective!r} is not allowed with unsupervised={title}: it is that of the OLPP which "
+                "stands for unsupervised=None. Leave one of the two out; OLPP takes its objective itself."
             )
         refuse_features("SSDR", method)
         if method.keeps_unknown:

@@ -217,6 +217,20 @@ def test_flipping_needs_a_constraint():
         SSDR(MDDM(), OLPP(), flip=True).fit(X, Y)
 
 
+def test_an_objective_belongs_to_the_olpp_that_is_not_given():
+    for method in (SSDR(None, PCA()), SSMOPE(None, OLPP()), ssdr_mfa(unsupervised=OLPP(), objective="laplacian")):
+        with pytest.raises(ValueError, match="objective='laplacian' is not allowed with unsupervised=.*Leave one"):
+            method.set_params(objective="laplacian").fit(X, Y)
+    for objective in ("proximity", "laplacian"):
+        fitted = SSMOPE(objective=objective).fit(X, Y)
+        assert fitted.unsupervised_.objective == objective and fitted.unsupervised is None
+    assert SSDR().fit(X, Y).unsupervised_.objective == "proximity"
+    assert ssdr_mfa().unsupervised.objective == "laplacian"
+    assert ssdr_dne(objective="proximity").unsupervised.objective == "proximity"
+    with pytest.raises(ValueError, match="objective='graph' is not allowed"):
+        SSDR(objective="graph").fit(X, Y)
+
+
 @pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf])
 def test_gamma_of_the_published_pairs(gamma):
     with pytest.raises(ValueError, match="gamma=.*must be a number >= 0"):
@@ -294,7 +308,7 @@ def test_more_features_than_labelled_rows_reach_the_space_of_all_rows():
 
 
 def test_the_useful_directions_of_an_indefinite_matrix():
-    fitted = SSDR(MESD(DNE()), OLPP(), mix=0.01).fit(X, Y)
+    fitted = SSDR(MESD(DNE()), OLPP(objective="laplacian"), mix=0.01).fit(X, Y)
     assert 1 <= fitted.n_components_ <= 8 and np.all(fitted.eigenvalues_ < 0)
 
 

@@ -1,7 +1,12 @@
 """Configurations of an entrant: the whole grid, or its defaults and a draw."""
 
-from papers.entrants import Entrant, changed_parameters
-from proxembed import MESD, MMC, PCA, LabelScores
+from itertools import chain
+
+import papers.benchmark.entrants as benchmark
+import papers.mesd_mope.entrants as mesd_mope
+from papers.defc.rivals import RIVALS, Scale
+from papers.entrants import OLPP_OBJECTIVE, Entrant, changed_parameters
+from proxembed import MESD, MMC, OLPP, PCA, LabelScores
 
 GRID = {"method__lam": (0.1, 1.0, 10.0), "weighting": ("none", "mimj")}
 
@@ -42,3 +47,19 @@ def test_several_grids_are_joined():
     assert sorted(facts(entrant.configurations(9))) == [(0.1, "none"), (1.0, "mimj"), (1.0, "none"), (10.0, "none")]
     assert entrant.describe()["grid"] == [{"weighting": ["'none'", "'mimj'"]}, {"method__lam": ["0.1", "10.0"]}]
     assert Entrant("made", MESD(MMC()), {"method__lam": (0.1,)}).describe()["grid"] == {"method__lam": ["0.1"]}
+
+
+def test_the_objective_of_olpp_is_stated_and_is_that_of_every_configuration():
+    """Where the plan names it, a folder that was made with another one is refused."""
+    found = 0
+    for entrant in chain.from_iterable(
+        make() for each in (benchmark, mesd_mope) for make in (each.supervised_entrants, each.partly_labelled_entrants)
+    ):
+        for model in entrant.configurations(6):
+            graph = model if isinstance(model, OLPP) else getattr(model, "unsupervised", None)
+            if isinstance(graph, OLPP):
+                named = "objective" if graph is model else "unsupervised__objective"
+                assert graph.objective == OLPP_OBJECTIVE and entrant.describe()["grid"][named] == [repr(OLPP_OBJECTIVE)]
+                found += 1
+    assert found > 10
+    assert RIVALS["OLPP"].model({"n_neighbors": 3, "tau": 1.0}, Scale(9, 3, 1.0)).objective == OLPP_OBJECTIVE
