@@ -73,7 +73,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     n_choice_folds_ : int
         The number of these folds.
     final_ : bool
-        Whether these are the final folds; False where the budget left fewer than two configurations on these.
+        Whether these are the final folds; False where the budget had no room on these for the leader of the race, or
+        for two configurations.
     leaders_ : list of estimators
         Unfitted, at their best sizes: the choice, then the best configuration of each of the best methods, five in all.
     leader_scores_ : list of dict
