@@ -56,10 +56,10 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "ssdr-mc",
-            "Qian and Davidson 2010: SSDR-MC beside a harmonic function and linear embeddings, 2.5 to 50 % labelled",
+            "Qian and Davidson 2010: SSDR-MC beside a harmonic function, RankSVM and linear embeddings",
             ("emotions", "scene", "yeast", "tmc2007-500"),
             _later("ssdr_mc.experiment", "run"),
-            30,
+            90,
         ),
         Experiment(
             "mvmd",

@@ -35,7 +35,7 @@ def planes_alone(monkeypatch):
 @pytest.fixture
 def few_rivals(monkeypatch):
     """Comparisons without the rivals whose fits take seconds: these have tests of their own."""
-    whole, dear = arms.entrants, {"logistic regression", "forest scores", "gradient boosting", "NCA"}
+    whole, dear = arms.entrants, {"logistic regression", "forest scores", "linear SVM", "gradient boosting", "NCA"}
 
     def entrants(*given, **named):
         return tuple(entrant for entrant in whole(*given, **named) if entrant.arm.name not in dear)

@@ -42,7 +42,8 @@ ONE_ROOM = {
     "distributed": "sources",
 }
 RIVALS = {
-    "BoostedScores", "ForestProximity", "ForestScores", "LogisticScores", "NCA", "SupervisedUMAP", "TSNE", "UMAP",
+    "BoostedScores", "ForestProximity", "ForestScores", "LogisticScores", "NCA", "SVMScores", "SupervisedUMAP", "TSNE",
+    "UMAP",
 }  # fmt: skip
 AT_MODULE_LEVEL = {"typer", "click", "rich"}  # `cli` modules other than its entry are themselves imported lazily
 

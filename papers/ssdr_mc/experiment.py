@@ -1,8 +1,8 @@
 """The experiments of the SSDR-MC paper, and its Hamming loss in a later one.  [qian2010ssdrmc, gonen2014bsml]
 
 Three parts: the published splits of emotions, scene and yeast; micro F1 of the unlabelled rows against the share of
-labelled ones, beside a harmonic function and two linear embeddings cut by the same rule; and micro F1 over a grid of
-alpha and the threshold (the paper's Figure 3).
+labelled ones, beside a harmonic function, RankSVM and two linear embeddings cut by the same rule; and micro F1 over a
+grid of alpha and the threshold (the paper's Figure 3).
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ RIVALS = {  # by their module alone
     "ForestScores",
     "LogisticScores",
     "NCA",
+    "SVMScores",
     "SupervisedUMAP",
     "TSNE",
     "UMAP",

@@ -27,6 +27,7 @@ RIVALS = (
     "LabelScores",
     "LogisticScores",
     "NCA",
+    "SVMScores",
     "SupervisedUMAP",
     "TSNE",
     "UMAP",

@@ -18,7 +18,7 @@ from proxembed.proximity.layouts import tsne_installed, umap_installed
 
 from .label_scores import LabelScores
 from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP
-from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores, ScoreRival
+from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores, ScoreRival, SVMScores
 
 ALL_FEATURES = "all features"
 BY_NAME = ("method", "model")  # the roles of the embeddings that go by their names; searches draw the first alone
@@ -27,7 +27,7 @@ DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
 KERNEL_ROWS = 3000
 MAP_SIZE = 2
 RIVAL_SECONDS = 60.0
-LOGISTIC_GRID = "C", (0.1, 1.0, 10.0)
+PENALTY_GRID = "C", (0.1, 1.0, 10.0)
 BOOSTED_LABELS, BOOSTED_ROWS, NCA_ROWS = 20, 20_000, 5000
 UMAPS = "umap-learn"
 PARTLY = "every row has an unknown label"
@@ -402,7 +402,7 @@ def entrants(
     table = [
         (ALL_FEATURES, None, {}, {}),
         (variance, estimators()[variance](), {}, {}),
-        ("logistic regression", LogisticScores(), {"grid": LOGISTIC_GRID}, {"seconds": _logistic_seconds(shape)}),
+        ("logistic regression", LogisticScores(), {"grid": PENALTY_GRID}, {"seconds": _logistic_seconds(shape)}),
         ("label scores", LabelScores(**drawn), {}, {}),
         ("forest scores", grown, {"lookup": Arm("label lookup", None, True)},
          {"seconds": shape.splits * _forest(shape, grown), "share": 0.4}),
@@ -418,6 +418,7 @@ def entrants(
         ("supervised UMAP", SupervisedUMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
         ("t-SNE", TSNE(**drawn), {"each_size": True, "largest": MAP_SIZE},
          _map_facts(shape, tsne_installed(), "openTSNE")),
+        ("linear SVM", SVMScores(), {"grid": PENALTY_GRID}, {"seconds": _svm_seconds(shape), "share": 0.2}),
         (title_of(fisher), fisher, {"largest": MAP_SIZE}, {"lacks": "" if whole_rows else PARTLY}),
     ]  # fmt: skip
     return tuple(Entrant(Arm(name, estimator, True, **how), **facts) for name, estimator, how, facts in table)
@@ -499,6 +500,11 @@ def _logistic_seconds(s: Shape) -> float:
     newton = s.d <= NEWTON_FEATURES
     label = 0.003 + (4e-10 * s.n * s.d**2 if newton else 6e-8 * s.stored)
     return s.splits * label * (3 * s.c + 6 * min(s.c, 10))
+
+
+def _svm_seconds(s: Shape) -> float:
+    """Three fits of all labels and six of ten; steps cost what is stored."""
+    return s.splits * (0.002 + 5e-8 * s.stored) * (3 * s.c + 6 * min(s.c, 10))
 
 
 def _forest(s: Shape, forest: ForestScores) -> float:

@@ -1,4 +1,4 @@
-"""Rivals that predict by themselves: logistic regression, a random forest and gradient boosting, a score per label.
+"""Rivals that predict by themselves, a score per label: two linear models, a random forest and gradient boosting.
 
 The scores of the forest are an embedding, too, which can be saved.
 """
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
+from proxembed.classify.ridge import feature_variances
 from proxembed.classify.rows import known_columns, known_labels, log_odds
 from proxembed.methods.forest import ForestVotes, averaged_rows
 from proxembed.params import SEED, check_params, param
@@ -58,7 +59,32 @@ class ScoreRival(LabelClassifier, abstract=True):
         """Fit to checked rows and their labels."""
 
 
-class LogisticScores(ScoreRival):
+class LinearScores(ScoreRival, abstract=True):
+    """Base of a linear model a label. A subclass gives ``_model(X)`` and ``_constant(column)``."""
+
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        model, X = self._model(X)
+        self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
+        for j, (rows, column) in enumerate(known_columns(labels)):
+            if column.any() and not column.all():
+                model.fit(X[rows], column)
+                self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
+            else:
+                self.intercept_[j] = self._constant(column)
+
+    @abstractmethod
+    def _model(self, X: Any) -> tuple[Any, Any]:
+        """The unfitted model of scikit-learn, and the rows in the form that it takes."""
+
+    @abstractmethod
+    def _constant(self, column: np.ndarray) -> float:
+        """The score of a label that all rows carry, or none."""
+
+    def _scores(self, X) -> np.ndarray:
+        return X @ self.coef_ + self.intercept_
+
+
+class LogisticScores(LinearScores):
     """Logistic regression, one model a label: each row gets the log odds of its labels.  [cox1958regression]
 
     The l2-penalised fit of scikit-learn. Up to 500 features take Newton steps on a dense copy, more L-BFGS. A label
@@ -86,22 +112,56 @@ class LogisticScores(ScoreRival):
 
     C: float = param(default=1.0, above=0, kw_only=False, doc="Inverse of the penalty.")
 
-    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+    def _model(self, X: Any) -> tuple[Any, Any]:
         from sklearn.linear_model import LogisticRegression
 
         newton = X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
         model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
-        X = X.toarray() if newton and sp.issparse(X) else for_solvers(X)
-        self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
-        for j, (rows, column) in enumerate(known_columns(labels)):
-            if column.any() and not column.all():
-                model.fit(X[rows], column)
-                self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
-            else:
-                self.intercept_[j] = log_odds(column)
+        return model, X.toarray() if newton and sp.issparse(X) else for_solvers(X)
 
-    def _scores(self, X) -> np.ndarray:
-        return X @ self.coef_ + self.intercept_
+    def _constant(self, column: np.ndarray) -> float:
+        return log_odds(column)
+
+
+class SVMScores(LinearScores):
+    """Linear support vector machine, one a label: each row gets its margin, above 0 where the label is predicted.
+
+    The squared hinge and l2 penalty of scikit-learn's ``LinearSVC``. Rows count in units of their mean distance from
+    their mean (root mean square), so that C has the same meaning whatever the scale of X. A label that all training
+    rows carry, or none, gets 1 or -1.  [fan2008liblinear]
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or y does not fit X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.score_rivals import SVMScores
+    >>> X, Y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> SVMScores().fit(X, Y).predict([[-1.5], [1.5]]).tolist()
+    [[0, 1], [1, 1]]
+    """
+
+    C: float = param(default=1.0, above=0, kw_only=False, doc="Weight of the errors.")
+    tol: float = param(default=0.01, above=0, doc="Tolerance of the solver of ``LinearSVC``.")
+
+    def _model(self, X: Any) -> tuple[Any, Any]:
+        from sklearn.svm import LinearSVC
+
+        square = float(feature_variances(X).sum()) or 1.0
+        model = LinearSVC(C=self.C / square, intercept_scaling=np.sqrt(square), dual=False, tol=self.tol)
+        return model, for_solvers(X)
+
+    def _constant(self, column: np.ndarray) -> float:
+        return 1.0 if column.any() else -1.0
 
 
 class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival):

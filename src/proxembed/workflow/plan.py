@@ -44,6 +44,7 @@ GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 STARTING = 2.0  # work of a process that starts, which imports the libraries
+SPARE = "linear SVM"  # the rival that is cut before all else: a second linear model
 BASIC_RIVALS = (
     *("all features", "PCA", "LSI", "random projection"),
     *("label scores", "forest proximity", "FDA", "MESD(FDA)"),
@@ -417,6 +418,8 @@ def _fit(estimator: Any, shape: Shape, cuts: Cuts) -> float:
 
 def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searched: bool) -> Iterator[dict[str, Any]]:
     """The cuts in the order in which they are made; what the search rests on is settled before it."""
+    if SPARE in rivals:
+        yield {"left_out": (SPARE,)}
     yield {"diagnosis": 2000}
     yield {"diagnosis": 1000}
     yield {"shuffles": 0}

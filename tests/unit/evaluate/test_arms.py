@@ -64,7 +64,7 @@ RIVALS = [
     "random projection",
     "gradient boosting",
 ]
-MAPS, FISHER = ["UMAP", "supervised UMAP", "t-SNE"], "MESD(FDA)"
+MAPS, SVM, FISHER = ["UMAP", "supervised UMAP", "t-SNE"], "linear SVM", "MESD(FDA)"
 
 
 @pytest.fixture(params=[False, True], ids=["without maps", "with maps"])
@@ -84,9 +84,9 @@ def test_rivals_follow_the_kind_of_features_and_of_labels(maps):
     one_class = np.eye(40)[:, :2].clip(0)
     one_class[:, 1] = 1 - one_class[:, 0]
     X = np.ones((40, 3))
-    assert names(rival_arms(X)) == [*RIVALS, *maps, FISHER]
-    assert names(rival_arms(X, one_class)) == [*RIVALS, "NCA", *maps, "FDA"]
-    assert names(rival_arms(X, whole_rows=False)) == RIVALS + maps
+    assert names(rival_arms(X)) == [*RIVALS, *maps, SVM, FISHER]
+    assert names(rival_arms(X, one_class)) == [*RIVALS, "NCA", *maps, SVM, "FDA"]
+    assert names(rival_arms(X, whole_rows=False)) == [*RIVALS, *maps, SVM]
     assert "MESD(FDA) takes no part: every row has an unknown label." in left_out_rivals(X, whole_rows=False)
     assert names(rival_arms(sp.csr_array(X)))[1] == "LSI"
     assert all(arm.rival for arm in rival_arms(X))
@@ -112,6 +112,10 @@ def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
         "gradient boosting",
     }
     assert "logistic regression takes no part: a forecast of" in " ".join(left_out_rivals(X, seconds=0.0))
+    svm = next(each for each in entrants(X) if each.arm.name == SVM)
+    sizes = [(X, np.ones((500, 5)), 1), (np.ones((5000, 50)), None, 1), (X, None, 6)]
+    dearer = [next(e for e in entrants(A, Y, splits=k) if e.arm.name == SVM) for A, Y, k in sizes]
+    assert 0 < svm.seconds < min(each.seconds for each in dearer) and svm.reason(2 * svm.seconds)
     few, many = (len(rival_arms(X, splits=splits)) for splits in (1, 1000))
     assert many < few
 
@@ -123,7 +127,8 @@ def test_the_rivals_that_place_rows_anew_for_each_size(monkeypatch):
     assert arms[FISHER].sizes((1, 2, 5)) == (1, 2) and arms[FISHER].sizes((5,)) == ()
     assert replace(arms["t-SNE"], largest=None).sizes((2, 5, 10)) == (2, 10)
     assert arms["PCA"].sizes((2, 5)) == (2, 5) and arms["all features"].sizes((2, 5)) == (None,)
-    assert arms["logistic regression"].predicts and arms["logistic regression"].sizes((2, 5)) == (None,)
+    for name in ("logistic regression", SVM):
+        assert arms[name].predicts and arms[name].sizes((2, 5)) == (None,) and arms[name].grid[0] == "C"
     assert not arms["all features"].predicts and not arms["PCA"].predicts
     assert arms["t-SNE"].estimator.random_state == 3
 

@@ -15,7 +15,7 @@ from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import row_jaccard
 from proxembed.evaluate.neighbors import neighbor_scores
 from proxembed.evaluate.part import make_part
-from proxembed.evaluate.score_rivals import ForestScores, LogisticScores
+from proxembed.evaluate.score_rivals import ForestScores, LogisticScores, SVMScores
 from proxembed.evaluate.scoring import Readings
 from proxembed.targets.labels import LabelMatrix
 
@@ -170,5 +170,9 @@ def test_score_rivals_learn_each_label_from_its_known_rows(made):
     found = LogisticScores().fit(X, with_nan(Y, known))
     alone = LogisticScores().fit(X[known[:, 2]], Y[known[:, 2], 2])
     assert found.coef_[:, 2] == pytest.approx(alone.coef_[:, -1], abs=1e-4)
+    svm, some = SVMScores(tol=1e-6).fit(X, with_nan(Y, known)), known[:, 2]
+    spread = [np.var(rows, axis=0).sum() for rows in (X, X[some])]
+    alone = SVMScores(C=spread[1] / spread[0], tol=1e-6).fit(X[some], Y[some, 2])
+    assert svm.coef_[:, 2] == pytest.approx(alone.coef_[:, -1], abs=2e-3)
     forest = ForestScores(n_estimators=50).fit(X, with_nan(Y, known))
     assert average_precision_score(Y[~known[:, 1], 1], forest.own_scores_[~known[:, 1], 1]) > Y[:, 1].mean() + 0.2

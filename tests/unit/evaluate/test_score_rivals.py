@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed import load, save
@@ -15,12 +16,12 @@ from proxembed.evaluate.part import prepare
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.score_arms import fitted_scores
-from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, LogisticScores
+from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, LogisticScores, SVMScores
 from proxembed.evaluate.scoring import ScoreReadings
 from proxembed.evaluate.summary import summarise
-from proxembed.splits.splits import Split, Splitting
+from proxembed.splits.splits import Split, Splitting, standard_split
 
-SMALL = [LogisticScores(), ForestScores(n_estimators=10), BoostedScores(max_iter=5)]
+SMALL = [LogisticScores(), SVMScores(), ForestScores(n_estimators=10), BoostedScores(max_iter=5)]
 
 
 def data(n=240, seed=0):
@@ -57,6 +58,36 @@ def test_logistic_scores_are_scikit_learns_log_odds(shape):
     for j, column in enumerate(Y.T):
         theirs = LogisticRegression(C=0.5, tol=1e-10, max_iter=2000).fit(X, column).decision_function(X)
         np.testing.assert_allclose(ours[:, j], theirs, atol=5e-3)
+
+
+@pytest.mark.parametrize("shape", [lambda X: X, sp.csr_array])
+def test_svm_scores_are_those_of_scikit_learn_on_rows_of_unit_spread(shape):
+    X, Y = data()
+    X[np.abs(X) < 0.4] = 0.0
+    X += np.array([3.0, 0, 0, 0, 0, 0])  # the spread is about the mean
+    unit = X / np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
+    ours = SVMScores(C=0.3, tol=1e-6).fit(shape(X), Y).decision_function(shape(X))
+    for j, column in enumerate(Y.T):
+        theirs = LinearSVC(C=0.3, dual=False, tol=1e-8).fit(unit, column).decision_function(unit)
+        np.testing.assert_allclose(ours[:, j], theirs, atol=5e-3)
+    again = SVMScores(C=0.3, tol=1e-6).fit(shape(1000 * X), Y).decision_function(shape(1000 * X))
+    np.testing.assert_allclose(again, ours, atol=5e-3)
+
+
+def test_the_penalty_of_an_svm_counts_and_constant_rows_have_a_margin():
+    X, Y = data()
+    weak, strong = (SVMScores(C=C).fit(X, Y).coef_ for C in (0.01, 1.0))
+    assert np.linalg.norm(weak) < 0.5 * np.linalg.norm(strong)
+    S = SVMScores().fit(np.ones((20, 2)), np.arange(20) % 4 == 0).decision_function(np.ones((1, 2)))
+    assert np.isfinite(S).all() and S[0] < 0
+
+
+def test_an_svm_gives_a_label_of_all_rows_or_of_none_a_full_margin():
+    X, Y = data(30)
+    Y[:, 0], Y[:, 1] = 1, 0
+    model = SVMScores().fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X)[:, :2], np.tile([1.0, -1.0], (30, 1)))
+    np.testing.assert_array_equal(model.predict(X)[:, :2], Y[:, :2])
 
 
 @pytest.mark.parametrize("estimator", [LogisticScores(), BoostedScores(max_iter=3)])
@@ -116,14 +147,16 @@ def test_scores_of_training_rows_do_not_know_their_own_labels(estimator, grouped
     assert abs(value - truth.mean()) < 0.1 < flattered - value
 
 
-def test_the_penalty_of_logistic_regression_is_chosen_inside_the_training_part():
+@pytest.mark.parametrize("estimator", [LogisticScores(), SVMScores()], ids=lambda e: type(e).__name__)
+def test_the_penalty_of_a_linear_model_is_chosen_inside_the_training_part(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 60))
     Y = (X[:, :2] + 2 * rng.normal(size=(90, 2)) > 0).astype(int)
     part = part_of(X, Y)
     grid = "C", (1e-3, 1e3)
-    own, new = fitted_scores(Arm("it", LogisticScores(), grid=grid), part)
-    each = [fitted_scores(Arm("it", LogisticScores(C=C)), part) for C in grid[1]]
+    own, new = fitted_scores(Arm("it", estimator, grid=grid), part)
+    each = [fitted_scores(Arm("it", type(estimator)(C=C)), part) for C in grid[1]]
+    assert not np.allclose(each[0][0], each[1][0])
     best = np.argmax([macro_average_precision(part.Y.toarray() > 0, S).value for S, _ in each])
     np.testing.assert_array_equal(own, each[best][0])
     np.testing.assert_array_equal(new, each[best][1])
@@ -145,6 +178,25 @@ def test_an_arm_that_predicts_is_measured_by_its_own_scores_everywhere():
     assert entry["arm"] == "forest scores" and entry["scores"]["macro average precision (ridge)"]["test"] == value
     assert entry["scores"]["log-loss (ridge)"]["test"] < 1 and entry["query_seconds"] > 0
     assert b"forest scores" not in predictions_npz(results)[:2]
+
+
+@pytest.mark.parametrize("partly", [False, True], ids=["whole rows", "partly labelled rows"])
+def test_a_comparison_scores_the_linear_svm_at_the_penalty_of_its_training_part(partly):
+    X, Y = data(180)
+    unknown = (np.arange(180)[:, None] % 3 == np.arange(3)) & partly
+    dataset = Dataset(X, Y * ~unknown, train_idx=range(120), test_idx=range(120, 180), unknown=unknown)
+    labels = np.where(unknown, np.nan, Y)
+    arms = [each.arm for each in entrants(X, Y) if each.arm.name == "linear SVM"]
+    arms = Arm(ALL_FEATURES, None, rival=True), *arms
+    results = run(Protocol(arms, (2,), splitting=Splitting(n_folds=2), standard=True), dataset)
+    assert not any(row["failure"] for row in results.rows)
+    kept, part = results.predictions["linear SVM", None, "test"], prepare(dataset, standard_split(dataset))
+    _, scores = fitted_scores(arms[1], part)
+    np.testing.assert_array_equal(kept, scores.astype(np.float32))
+    tried = [SVMScores(C=C).fit(part.X, labels[:120]).decision_function(part.X_held_out) for C in (0.1, 1.0, 10.0)]
+    assert sum(np.allclose(kept, each, atol=1e-6) for each in tried) == 1
+    found = {row["fold"] for row in results.rows if row["arm"] == "linear SVM" and row["value"] is not None}
+    assert found == {"1", "2", "test"}
 
 
 def test_label_lookup_places_training_rows_at_their_labels_and_grows_no_forest_of_its_own(monkeypatch):
@@ -180,7 +232,7 @@ def test_neighbours_of_scores_are_those_of_rows_of_scores():
 
 
 @pytest.mark.parametrize(
-    "estimator", [LogisticScores(), ForestScores(), BoostedScores()], ids=lambda e: type(e).__name__
+    "estimator", [LogisticScores(), SVMScores(), ForestScores(), BoostedScores()], ids=lambda e: type(e).__name__
 )
 def test_a_single_column_of_labels_has_scores_in_one_column(estimator):
     rng = np.random.default_rng(0)

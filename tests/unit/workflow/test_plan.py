@@ -195,6 +195,14 @@ def test_every_method_and_rival_has_its_cost():
     assert all(each.seconds > 0 or each.arm.name in costs.table() for each in entrants(np.eye(2))[1:])
 
 
+def test_the_linear_svm_is_cut_before_the_diagnosis_and_other_rivals_after_it():
+    names, shape = ["all features", "logistic regression", "linear SVM"], costs.Shape(1000, 50, 50.0, 10)
+    first, *later = plan._steps(plan.Cuts(20, 5, (2, 5)), shape, names, 100, False)
+    assert first == {"left_out": ("linear SVM",)} and later[0] == {"diagnosis": 2000}
+    assert {"left_out": ("logistic regression", "linear SVM")} in later
+    assert next(plan._steps(plan.Cuts(20, 5, (2, 5)), shape, names[:2], 100, False)) == {"diagnosis": 2000}
+
+
 def test_a_budget_of_work_permits_what_its_last_fit_may_cost():
     assert WorkBudget(5.0).permits(1e9) and not WorkBudget(5.0, last_work=1.0).permits(1.5)
     assert replace(WorkBudget(5.0), prototypes=9).prototypes == 9
