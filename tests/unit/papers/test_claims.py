@@ -60,6 +60,14 @@ def test_of_failed_entrants_nothing_can_be_told(claim):
     assert found["came_out"] is None and found["ours"] and found["interval"]
 
 
+@pytest.mark.parametrize(("leaders", "came"), [(3, True), (2, False)])
+def test_the_three_best_are_theirs_where_the_third_leads_too(leaders, came):
+    claim = next(each for each in supervised_claims() if each.published.startswith("the three best"))
+    scores = {each.name: 0.7 for each in ALL} | {"CCA": 0.8, "no embedding": 0.9}
+    scores |= dict.fromkeys(("MESD(FDA)", "MOPE W", "MOPE G3, Dice")[:leaders], 0.85)
+    assert told(claim, ALL, scores, SMALL)["came_out"] is came
+
+
 @pytest.mark.parametrize("failed", ["MESD(DNE)", "OLPP"])
 def test_that_all_are_above_cannot_be_told_where_one_of_them_failed(failed):
     claim = supervised_claims()[0]
