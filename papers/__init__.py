@@ -30,14 +30,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Mu et al. 2012, experiment 1: MESD and MOPE beside existing methods on ten Reuters categories",
             ("reuters",),
             _later("mesd_mope.experiment", "run_supervised"),
-            25,
+            300,
         ),
         Experiment(
             "mesd-mope-reuters-partly-labelled",
             "Mu et al. 2012, experiment 2: SSMOPE, MOPE, OLPP and ML-LGC with 40 and 80 % of the labels",
             ("reuters",),
             _later("mesd_mope.experiment", "run_partly_labelled"),
-            15,
+            240,
         ),
         Experiment(
             "defc",

@@ -74,9 +74,11 @@ class Entrant:
             combinations = [{}, *(combinations[i] for i in order)]
         found: dict[str, Any] = {}
         for values in combinations:
+            if len(found) == limit:
+                break
             each = clone(self.estimator).set_params(**values)
             found.setdefault(repr(changed_parameters(each)), each)
-        return list(found.values())[:limit]
+        return list(found.values())
 
 
 def changed_parameters(estimator: Any) -> dict[str, Any]:

@@ -1,0 +1,162 @@
+"""The experiments on Reuters: draws of their own, MOPE of section 3.3.2, ML-LGC of (25), and what the page tells."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+
+from papers.entrants import Entrant
+from papers.experiment import Request
+from papers.mesd_mope import experiment
+from papers.mesd_mope.entrants import PSI, joined, partly_labelled_entrants, supervised_entrants
+from papers.mesd_mope.experiment import Plan, partly_labelled_plan, run, supervised_plan
+from papers.mesd_mope.page import figures, page
+from proxembed import CCA, PCA
+
+FEW = (Entrant("CCA", CCA(), {"ridge": (0.1, 1.0)}, "existing multi-label"), Entrant("PCA", PCA(), {}, "unsupervised"))
+WITH_FEATURES = ("MOPE G3 and W, priority", "MOPE G3 and W, Hadamard", "MOPE G3 and W, weighted sum", "MOPE W")
+
+
+def named(entrants):
+    return {each.name: each for each in entrants}
+
+
+@pytest.fixture(scope="module")
+def plan():
+    entrants = (*FEW, Entrant("no embedding", None, {}, "reference"))
+    return Plan("made", "Made", entrants, supervised_plan().claims, (2, 5), draws=3, limit=2)
+
+
+@pytest.fixture(scope="module")
+def held(folder, plan, tmp_path_factory):
+    request = Request(folder, tmp_path_factory.mktemp("out"), seed=4)
+    return run(plan, request), request
+
+
+def largest_psi(X, Y, K, a, b, beta, gamma):
+    """Section 3.3.2 pair by pair: the K largest psi of each row, kept where either row chose the pair."""
+    Y = Y.astype(float)
+    sizes, together = Y.sum(axis=0), Y.T @ Y
+    Sigma = 2 * together / (sizes[:, None] + sizes)
+    mean = Y / Y.sum(axis=1, keepdims=True)
+    G = mean @ Sigma @ mean.T
+    squared, off = cdist(X, X, "sqeuclidean"), ~np.eye(len(X), dtype=bool)
+    W = np.exp(-squared / np.median(squared[off]))
+    G, W = G / G.max(), W / W[off].max()
+    psi = np.where(off, gamma * G**a / (1 + beta * (1 - W**b)) + (1 - gamma) * W**b, 0.0)
+    kept = np.zeros(off.shape, dtype=bool)
+    for row, values in enumerate(psi):
+        kept[row, np.argsort(-values, kind="stable")[:K]] = True
+    return np.where(kept | kept.T, psi, 0.0)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_mope_keeps_the_largest_psi_of_all_pairs(stage, gamma):
+    """The projections span the leading eigenvectors of X'AX, with A made pair by pair."""
+    setting = {"a": 0.5, "b": 2.0, "beta": 8.0, "gamma": gamma}
+    A = largest_psi(stage.R, stage.Y, 5, **setting)
+    X = stage.R - stage.R.mean(axis=0)
+    values, vectors = np.linalg.eigh(X.T @ A @ X)
+    model = joined().set_params(n_components=3, n_links=5, **setting).fit(stage.R, stage.Y)
+    assert model.eigenvalues_ == pytest.approx(values[::-1][:3])
+    P, expected = model.components_.T, vectors[:, ::-1][:, :3]
+    assert np.abs(P @ P.T - expected @ expected.T).max() < 1e-6
+
+
+def test_every_mope_with_features_is_of_all_pairs_and_keeps_k_of_them():
+    entrants = named(supervised_entrants())
+    for name in WITH_FEATURES:
+        found = entrants[name].configurations(24)
+        assert {each.graph for each in found} == {"full"} and len({each.n_links for each in found}) == 4
+    assert {each.gamma for each in entrants["MOPE W"].configurations()} == {0.0}
+    tuned = entrants["MOPE G3 and W, priority"].configurations(supervised_plan().limit, seed=1)
+    assert all(len({getattr(each, name) for each in tuned}) > 1 for name in ("a", "b", "beta", "gamma", "n_links"))
+    part = named(partly_labelled_entrants())
+    assert dict(part["MOPE"].grid) == PSI
+    mixed = part["SSMOPE"].configurations(24, seed=1)
+    assert {each.supervised.graph for each in mixed} == {"full"}
+    assert all(len({getattr(each.supervised, name) for each in mixed}) > 1 for name in PSI)
+
+
+def test_the_pairs_of_a_class_are_tuned_in_mfa():
+    found = named(supervised_entrants())["MESD(MFA)"].configurations(supervised_plan().limit)
+    assert {each.method.n_enemies for each in found} > {5, 20, 80}
+
+
+def test_ml_lgc_is_as_printed_in_every_setting_and_all_of_it_is_tuned(stage):
+    """More l2 makes scores larger, as -l2 tr(Z Sigma Z') rewards them; the Laplacian of Sigma would keep their sum."""
+    entrant = named(partly_labelled_entrants())["ML-LGC"]
+    tuned = entrant.configurations(partly_labelled_plan().limit, seed=1)
+    assert {each.sigma_form for each in tuned} == {"similarity"}
+    for name in ("smoothness", "label_smoothness", "n_neighbors", "sigma"):
+        assert len({getattr(each, name) for each in tuned}) > 1
+    part = stage.with_labels(0.8, 0)
+    weak, strong = (clone(tuned[0]).set_params(label_smoothness=l2).fit(part.R, part.y) for l2 in (0.01, 0.3))
+    assert strong.scores_.sum() > 1.05 * weak.scores_.sum() > 0
+
+
+def test_both_experiments_have_five_draws():
+    for each in (supervised_plan(), partly_labelled_plan()):
+        assert each.draws == 5 and each.limit == 24 and each.rows is None
+
+
+def test_each_draw_has_parts_settings_and_discriminants_of_its_own(held, plan):
+    record, _ = held
+    assert list(record["parts"]) == [f"100 %, draw {draw}" for draw in (1, 2, 3)] == list(record["readouts"])
+    assert len({tuple(e["test"] for e in entries) for entries in record["parts"].values()}) == 3
+    assert all(len(entry["tried"]) <= plan.limit for entries in record["parts"].values() for entry in entries)
+    assert record["plan"]["draws"] == 3 and record["plan"]["limit"] == 2
+
+
+def test_the_labelled_rows_are_drawn_anew_and_the_smaller_share_lies_in_the_larger(folder, plan, tmp_path, monkeypatch):
+    seen = []
+
+    def looked(entrant, stage, *others):
+        seen.append((stage.labelled, stage.R))
+        return {"entrant": entrant.name, "group": "", "test": None, "validation": None, "k": None, "chosen": None,
+                "tried": [], "seconds": 0.0, "failure": "not run"}  # fmt: skip
+
+    monkeypatch.setattr(experiment, "compete", looked)
+    partly = replace(plan, entrants=FEW[:1], shares=(0.4, 0.8), draws=2)
+    record = run(partly, Request(folder, tmp_path))
+    assert list(record["parts"]) == ["40 %, draw 1", "80 %, draw 1", "40 %, draw 2", "80 %, draw 2"]
+    (few, R), (many, _), (others, other_R), _ = seen
+    assert set(few) < set(many) and set(few) != set(others) and not np.array_equal(R, other_R)
+    assert "not run" in page(record)
+
+
+def test_what_is_done_stays_and_other_draws_are_another_plan(held, plan, monkeypatch):
+    record, request = held
+    monkeypatch.setattr(experiment, "compete", None)
+    assert run(plan, request)["parts"] == record["parts"]
+    with pytest.raises(ValueError, match="another plan"):
+        run(replace(plan, draws=2), request)
+
+
+def test_the_page_opens_with_the_claims_and_tells_means_and_paired_intervals(held):
+    record, request = held
+    told = page(record)
+    first = told.splitlines()
+    head = next(line for line in first if line.startswith("| "))
+    assert head == "| claim | where | labels | ours | interval | came out |"
+    assert told.index(head) < told.index("## Macro F1")
+    tests = {name: [e["test"] for es in record["parts"].values() for e in es if e["entrant"] == name] for name in
+             ("CCA", "no embedding")}  # fmt: skip
+    line = next(line for line in first if line.startswith("| CCA |"))
+    assert f"| {np.mean(tests['CCA']):.4f} | {np.std(tests['CCA'], ddof=1):.4f} |" in line
+    assert f"| {np.mean(tests['CCA']) - np.mean(tests['no embedding']):+.4f} (" in line
+    ridges = [e["chosen"].get("ridge") for es in record["parts"].values() for e in es if e["entrant"] == "CCA"]
+    assert all("default" if ridge is None else f"{ridge:g}" in line for ridge in ridges)
+    assert (request.folder / "macro_f1_100.svg").is_file() and "![" in told and "(macro_f1_100.svg)" in told
+    assert "drawn anew 3 times" in told and "at most 2 settings" in told
+
+
+def test_the_figure_has_the_means_the_intervals_and_n(held):
+    record, _ = held
+    (drawn,) = figures(record).values()
+    n = np.mean([stage["test"] for stage in record["stages"].values()])
+    assert f"n = {n:,.0f} documents, 3 draws" in drawn
+    assert all(f"{kind}-{row}" in drawn for kind in ("mean", "interval") for row in range(3))
+    assert all(name in drawn for name in ("CCA", "PCA", "no embedding", "existing multi-label"))
