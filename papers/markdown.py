@@ -34,6 +34,8 @@ def claims_table(
 ) -> str:
     """The table of what a paper says beside what came out; ``said`` and ``of`` head two of its columns.
 
+    Where a claim has an interval, all have a column for it, after what came out in numbers.
+
     Examples
     --------
     >>> from papers.claim import claim
@@ -41,8 +43,14 @@ def claims_table(
     >>> claims_table([claim("A beats B", "Table 1", "yeast", None, "B failed")]).splitlines()[-1]
     '| A beats B | Table 1 | yeast | cannot be told | B failed |'
     """
-    rows = [(each["published"], each["where"], each["labels"], came[each["came_out"]], each["ours"]) for each in claims]
-    return table((said, "where", of, "came out", "ours"), rows)
+    held = list(claims)
+    first = [(each["published"], each["where"], each["labels"]) for each in held]
+    if not any("interval" in each for each in held):
+        rows = [(*facts, came[each["came_out"]], each["ours"]) for facts, each in zip(first, held, strict=True)]
+        return table((said, "where", of, "came out", "ours"), rows)
+    last = [(each["ours"], each.get("interval", DASH), came[each["came_out"]]) for each in held]
+    head = (said, "where", of, "ours", "interval", "came out")
+    return table(head, [(*a, *b) for a, b in zip(first, last, strict=True)])
 
 
 def failures(parts: Mapping[str, Sequence[Mapping[str, Any]]], entrant: str = "entrant") -> list[str]:
