@@ -2,8 +2,8 @@
 
 [mu2012defc]
 
-Three of its data sets and a Swiss roll of our own, five random draws of the training part each. Everything is tuned on
-the validation part, and the test part is scored once an entrant and draw.
+Three of its data sets and a Swiss roll of our own, Reuters for the comparison of criteria, five random draws of the
+training part each. Everything is tuned on the validation part, and the test part is scored once an entrant and draw.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from papers.defc.criteria import CRITERIA
 from papers.defc.figures import figures
 from papers.defc.findings import CRITERIA_ENDING, claims, conclusions
 from papers.defc.page import page
-from papers.defc.parts import SOURCES, Parts, random_parts
+from papers.defc.parts import REUTERS, SOURCES, Parts, random_parts
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
 from papers.defc.trials import PERMUTED, Task, compete
 from papers.entrants import OLPP_OBJECTIVE
@@ -56,6 +56,7 @@ class Plan:
 
 
 QUICK = Plan(draws=2, ga=30, reduced=16, criterion=4, permuted=16, rows=(60, 80, 80))
+CRITERIA_ALONE = (REUTERS,)
 SEARCHED = (GA, REDUCED, *RIVALS, ORIGINAL, PERMUTED)
 
 
@@ -73,7 +74,11 @@ def run(request: Request) -> dict:
         "dna, FLDA", or a set and "criteria", to the entries of its entrants and draws.
     """
     plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
-    stated = {**asdict(plan), "sources": [asdict(source) for source in SOURCES], "rivals": list(RIVALS)}
+    stated = {
+        **asdict(plan),
+        "sources": [asdict(source) for source in (*SOURCES, *CRITERIA_ALONE)],
+        "rivals": list(RIVALS),
+    }
     stated["olpp"] = OLPP_OBJECTIVE
     kept = Kept(request, NAME, stated)
     kept.record |= {"title": TITLE, "sources": stated["sources"]}
@@ -96,11 +101,11 @@ def run(request: Request) -> dict:
 def _tasks(plan: Plan, request: Request) -> dict[str, list[Task]]:
     """Part -> tasks, the long ones first."""
     made: dict[str, list[Task]] = {}
-    for source in SOURCES:
+    for source in (*SOURCES, *CRITERIA_ALONE):
         seeds = [plan.seed_of(draw) for draw in range(plan.draws)]
         dataset = source.read(request.data)
         drawn = [random_parts(source, dataset, seed, plan.rows) for seed in seeds]
-        for classifier, title in CLASSIFIERS.items():
+        for classifier, title in () if source in CRITERIA_ALONE else CLASSIFIERS.items():
             made[f"{source.name}, {title}"] = _of_part(SEARCHED, drawn, classifier, source.largest, plan)
         made[source.name + CRITERIA_ENDING] = _of_part(tuple(CRITERIA), drawn, "flda", source.largest, plan)
     return made

@@ -14,11 +14,12 @@ from scipy.stats import binomtest
 
 from papers.claim import claim
 from papers.defc.criteria import CRITERIA, FISHER
+from papers.defc.parts import REUTERS
 from papers.defc.rivals import GA, REDUCED, RIVALS
 from papers.defc.trials import PERMUTED
 from proxembed.adaptive import Switches
 
-CRITERIA_ENDING, ALL, REUTERS = ", criteria", "all sets", "Reuters"
+CRITERIA_ENDING, ALL = ", criteria", "all sets"
 LEVEL, NULL_LEVEL, NEAR, SAVED = 0.95, 0.99, 0.01, 0.75
 Found = Mapping[str, Any]
 
@@ -228,8 +229,8 @@ def _criteria(found: Found) -> list[dict]:
     """The claim about Reuters, and the same question of other sets as checks of ours."""
     published = "both forms of friends and enemies are better than Fisher's criterion, at equal settings"
     made = []
-    if REUTERS not in found["criteria"]:
-        made.append(claim(published, "section III-B", REUTERS, None, "not among the sets here", "none"))
+    if REUTERS.name not in found["criteria"]:
+        made.append(claim(published, "section III-B", REUTERS.name, None, "not among the sets here", "none"))
     for name, each in found["criteria"].items():
         table = found["tables"][name + CRITERIA_ENDING]
         scores = {form: table[form]["test"] for form in CRITERIA if form in table}
@@ -237,7 +238,7 @@ def _criteria(found: Found) -> list[dict]:
         verdicts = {other["verdict"] for other in each.values()}
         came = True if verdicts == {"wins"} else False if "loses" in verdicts else None
         told = "; ".join(f"{form} {interval_words(other['interval'])}" for form, other in each.items())
-        where = "section III-B" if name == REUTERS else "a check of ours; the paper has Reuters alone"
+        where = "section III-B" if name == REUTERS.name else "a check of ours; the paper has Reuters alone"
         made.append(claim(published, where, name, came, words, told))
     return made
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from papers.defc import criteria as defc_criteria
 from papers.defc.findings import CRITERIA_ENDING
-from papers.defc.parts import ROLL_NOISE
+from papers.defc.parts import REUTERS, ROLL_NOISE
 from papers.defc.rivals import GA, PUBLISHED, PUBLISHED_SWITCHES, REDUCED, RIVALS
 from papers.defc.trials import LEAST, PATIENCE, PERMUTED
 from papers.entrants import OLPP_WORDS
@@ -23,13 +23,17 @@ DIFFERENCES = """## How it was done, and what differs from the paper
 - The Swiss roll is ours (noise {noise:g}; classes are the quarters of its angle), so that no figure stands beside it.
 - As in the paper, methods are fitted on the training part alone, parameters and k are chosen on the validation part,
   and the test part is scored once. Rivals work on the features as they are; KFDA and KMFA use the Gaussian kernel.
+- Reuters serves the comparison of criteria alone. It has eleven classes and parts as large as the paper's: documents
+  with one label alone, as tf-idf vectors. The paper has 69,593 terms and does not tell how it weighs them.
 - k is at most 2 on banana and Swiss roll, as in the paper, and at most 100 elsewhere. FDA and KFDA are Fisher's ratio
   with a ridge as the adaptive model states it, with as many components as that has. As in the paper they may be more
-  than one fewer than classes: the further ones have the eigenvalue 0, so that they tell no class means apart.
+  than one fewer than classes: the further ones have the eigenvalue 0, so that they tell no class means apart, and
+  rounding decides which directions they are.
 - Rivals may try as many settings as DEFC's genetic search, at most {ga:,}. One with two or more parameters is tuned by
   the genetic algorithm of DEFC's lower level, which ends before where, of at least {least} settings, the last
-  {patience} have brought no better score; one with one parameter on a grid of {least}, one with none is fitted once.
-  Every k is looked at each time; DEFC with 1-NN looks at each up to 16, at four an octave beyond, and at the largest.
+  {patience} have brought no better score; one with one parameter takes {least} values, or all of a whole number; one
+  with none is fitted once. Every k is looked at each time; DEFC with 1-NN looks at each up to 16, at four an octave
+  beyond, and at the largest.
 - DEFC's genetic search tried {a_model} settings a model on average; the first {population} of a model are drawn, the
   others bred. It ends before its settings are spent where five generations of models bring no better score. The search
   of the eight models tries {reduced:,} settings. The paper tries 60 to 150 models with a genetic algorithm each. How
@@ -146,11 +150,10 @@ def _criteria(found: Mapping[str, Any]) -> str:
             other = against.get(form)
             told = DASH if other is None else f"{_difference(other)}, {other['verdict'] or DASH}"
             cells = _score(each["test"], each["spread"]), _score(each["validation"]), told
-            rows.append((name, form, *cells, f"{defc_criteria.PUBLISHED[form] / 100:.4f}"))
+            paper = f"{defc_criteria.PUBLISHED[form] / 100:.4f}" if name == REUTERS.name else DASH
+            rows.append((name, form, *cells, paper))
     words = "Relation features by the polynomial kernel, the difference (17), FLDA, equal degrees and lambdas for all."
-    return f"{words}\n\n" + table(
-        ("set", "criterion", "test", "validation", "less Fisher's", "paper, on Reuters"), rows
-    )
+    return f"{words}\n\n" + table(("set", "criterion", "test", "validation", "less Fisher's", "paper"), rows)
 
 
 def _permuted(permuted: Mapping[str, Any]) -> str:

@@ -151,7 +151,8 @@ class RangeSearch(ParameterSearch):
 def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evaluations: int, seed: int) -> None:
     """Score so many settings at most: one without parameters, a grid of 200 of one, else the genetic algorithm.
 
-    The genetic algorithm ends before only where, of at least 200 settings, the last 100 have brought no better score.
+    A whole number takes all its values where these are no more than the settings. The genetic algorithm ends before
+    only where, of at least 200 settings, the last 100 have brought no better score.
 
     Examples
     --------
@@ -166,7 +167,9 @@ def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evalua
         score({})
     elif len(domains) == 1:
         for name, limits in domains.items():
-            for value in grid(limits, min(LEAST, evaluations)):
+            every = range(int(limits.low), int(limits.high) + 1)
+            whole = limits.kind != "log" and len(every) <= evaluations
+            for value in every if whole else grid(limits, min(LEAST, evaluations)):
                 score({name: value})
     else:
         _bred(RangeSearch(domains, np.random.default_rng(seed)), score, evaluations)

@@ -17,6 +17,7 @@ from papers.markdown import failures
 from proxembed.defc.genetic import POPULATION
 from proxembed.defc.model_strategies import REDUCED as MODELS_OF_REDUCED
 from proxembed.defc.model_strategies import NestedGA, random_genome
+from unit.papers.made import counted_set
 from unit.papers.made_classes import class_sets
 
 FACTS = {"validation": 0.9, "evaluations": 3, "models": 1, "failed": 0, "seconds": 1.0, "failure": None, "k": 2}
@@ -156,6 +157,7 @@ def test_chance_lies_in_the_interval_of_the_draws_or_not():
 def finished(tmp_path_factory):
     data, folder = tmp_path_factory.mktemp("classes"), tmp_path_factory.mktemp("defc")
     class_sets(data)
+    counted_set(data / "reuters.npz", n=4000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(defc, "QUICK", replace(defc.QUICK, draws=2, ga=10, reduced=8, criterion=2, permuted=8))
         patch.setattr(defc, "SOURCES", [each for each in defc.SOURCES if each.name in ("dna", "Swiss roll")])
@@ -170,10 +172,10 @@ def finished(tmp_path_factory):
 def test_a_run_holds_every_entrant_of_every_draw_and_a_second_one_has_nothing_to_do(finished):
     record, again, said, _ = finished
     assert list(record["parts"]) == ["dna, 1-NN", "dna, FLDA", "dna, criteria", "Swiss roll, 1-NN", "Swiss roll, FLDA",
-                                     "Swiss roll, criteria"]  # fmt: skip
-    assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6]
+                                     "Swiss roll, criteria", "Reuters, criteria"]  # fmt: skip
+    assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6, 6]
     assert all(entry["failure"] is None for each in record["parts"].values() for entry in each)
-    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60]
+    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60, 66]
     assert record["parts"]["dna, 1-NN"][0]["entrant"] == f"{GA}, draw 1"
 
 

@@ -82,6 +82,10 @@ def test_one_parameter_has_a_grid_several_a_search_that_finds_the_peak_none_a_si
         tried.clear()
         tune({"x": Domain("log", 0.01, 1.0)}, lambda values: tried.append(values["x"]) or 0.0, evaluations, seed=0)
         assert len(set(tried)) == expected and (min(tried), max(tried)) == (0.01, 1.0)
+    for evaluations, expected in ((399, 399), (60, 40)):
+        tried.clear()
+        tune({"n": Domain("integer", 1, 399)}, lambda values: tried.append(values["n"]) or 0.0, evaluations, seed=0)
+        assert expected <= len(set(tried)) == len(tried) <= evaluations and (min(tried), max(tried)) == (1, 399)
     tried.clear()
     ranges = {"a": Domain("log", 1e-6, 1e2), "b": Domain("integer", 1, 400)}
     tune(ranges, score, 200, seed=1)
