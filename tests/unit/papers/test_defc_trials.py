@@ -135,13 +135,16 @@ def test_fishers_rivals_have_more_components_than_classes_and_the_ratio_of_the_s
     assert Z.shape[1] == k and np.ptp(Z[:, k - 1]) > 0
 
 
-def test_a_rivals_best_k_may_exceed_the_number_of_classes():
-    found = compete(task("KFDA", "1nn", largest=30, evaluations=20))
-    trials = RivalTrials(task("KFDA", "1nn", largest=30))
-    trials.score(found["chosen"])
-    assert trials.value == found["validation"] and trials.k == found["k"]
-    capped = compete(task("KFDA", "1nn", largest=2, evaluations=20))
-    assert found["k"] > 2 >= capped["k"] and found["validation"] > capped["validation"]
+def test_every_k_of_fishers_rivals_is_looked_at_and_the_smallest_of_the_best_kept():
+    trials, parts = RivalTrials(task("KFDA", "1nn", largest=30)), small_parts()
+    values = {"lam": 1e-3, "relation_sigma": 1.0}
+    value = trials.score(values)
+    model = trials.rival.model(values, trials.scale).set_params(n_components=30).fit(parts.X, parts.y)
+    Z, Z_val = model.transform(parts.X), model.transform(parts.X_val)
+    curve = [KNeighborsClassifier(1).fit(Z[:, :k], parts.y).score(Z_val[:, :k], parts.y_val) for k in range(1, 31)]
+    assert value == trials.value == max(curve) and trials.k == 1 + int(np.argmax(curve))
+    assert trials.model.n_components_ == trials.k
+    assert RivalTrials(task("KFDA", "1nn", largest=1)).score(values) == curve[0] < value and trials.objective.all_k
 
 
 def test_ranges_of_the_rivals_can_be_fitted_at_both_ends():
