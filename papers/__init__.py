@@ -42,9 +42,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "defc",
             "Mu et al. 2012: adaptive embeddings (DEFC) beside nine methods on satimage, dna, banana and a Swiss roll",
-            ("satimage", "dna", "banana"),
+            ("satimage", "dna", "banana", "reuters"),
             _later("defc.experiment", "run"),
-            50,
+            360,
         ),
         Experiment(
             "bayesian-multilabel",

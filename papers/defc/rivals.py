@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from papers.entrants import OLPP_OBJECTIVE
-from proxembed import DNE, FDA, LSI, MFA, OLPP, OLPPR, PCA, Kernelized
+from proxembed import DNE, LSI, MFA, OLPP, OLPPR, PCA, EmbeddingModel, Kernelized
 from proxembed.adaptive.parameters import SIGMA, Domain, Limits
 from proxembed.base import Embedder
 from proxembed.features.relation import median_squared_distance
@@ -21,6 +21,17 @@ from proxembed.targets.labels import LabelMatrix
 ORIGINAL, GA, REDUCED = "original features", "DEFC, ga", "DEFC, reduced8"
 RIDGE, REPULSION = (1e-6, 1e2), (1e-2, 1e2)
 PAIRS_A_ROW = 5
+# Between-class over within-class scatter plus lam I: (18) with all rows as neighbours, of features as they are.
+FISHER_RATIO = {
+    "preprocessing": "none",
+    "relation_preprocessing": "none",
+    "similarity": "dot",
+    "criterion": "fisher",
+    "pair_weights": "constant",
+    "objective": "ratio",
+    "orthonormal": False,
+    "n_neighbors": None,
+}
 Values = Mapping[str, Any]
 
 # Table V of the paper: entrant -> set -> (1-NN, FLDA), in per cent. Its Swiss roll is not ours.
@@ -36,6 +47,15 @@ PUBLISHED: dict[str, dict[str, tuple[float, float]]] = {
     "KFDA": {"satimage": (84.30, 83.10), "dna": (86.30, 90.30), "banana": (85.48, 88.00)},
     "KMFA": {"satimage": (80.55, 83.60), "dna": (89.88, 90.39), "banana": (81.41, 86.34)},
     GA: {"satimage": (86.85, 85.25), "dna": (91.57, 90.98), "banana": (87.45, 89.41)},
+}
+# Tables VI and V of the paper: set and classifier -> the eight switches of the best model, and its k.
+PUBLISHED_SWITCHES: dict[str, tuple[int, ...]] = {
+    "satimage, 1-NN": (3, 4, 2, 2, 1, 2, 2, 1, 22),
+    "satimage, FLDA": (3, 2, 3, 1, 2, 2, 2, 0, 34),
+    "dna, 1-NN": (3, 4, 3, 2, 1, 2, 2, 1, 7),
+    "dna, FLDA": (3, 6, 3, 7, 1, 2, 2, 1, 8),
+    "banana, 1-NN": (5, 5, 0, 1, 1, 1, 2, 1, 2),
+    "banana, FLDA": (5, 5, 0, 6, 1, 1, 2, 0, 2),
 }
 
 
@@ -66,14 +86,15 @@ class Scale:
 class Rival:
     """An existing method: the range of each parameter, by the names of the estimator, and the estimator itself.
 
-    The parameter ``tau`` is searched as a multiple of the median squared distance.
+    The parameter ``tau`` is searched as a multiple of the median squared distance. FDA and KFDA are Fisher's ratio with
+    a ridge as ``EmbeddingModel`` states it, so that they have as many components as the adaptive models.
 
     Examples
     --------
     >>> from papers.defc.rivals import RIVALS, Scale
-    >>> kernel = RIVALS["KFDA"]
+    >>> kernel = RIVALS["KMFA"]
     >>> sorted(kernel.domains(Scale(400, 200, 2.5)))
-    ['ridge', 'tau']
+    ['method__n_enemies', 'method__n_friends', 'ridge', 'tau']
     >>> kernel.model({"tau": 2.0, "ridge": 0.1}, Scale(400, 200, 2.5)).tau
     5.0
     """
@@ -114,10 +135,13 @@ RIVALS: dict[str, Rival] = {
     "PCA": Rival(PCA),
     "LSI": Rival(LSI),
     "OLPP": Rival(lambda: OLPP(objective=OLPP_OBJECTIVE), {"n_neighbors": _neighbors, "tau": _numbers(*SIGMA)}),
-    "FDA": Rival(FDA, {"ridge": _numbers(*RIDGE)}),
+    "FDA": Rival(lambda: EmbeddingModel(relation="none", **FISHER_RATIO), {"lam": _numbers(*RIDGE)}),
     "MFA": Rival(MFA, {**MARGINS, "ridge": _numbers(*RIDGE)}),
     "DNE": Rival(DNE, {"n_neighbors": _neighbors}),
     "OLPP-R": Rival(OLPPR, {"n_neighbors": _neighbors, "beta": _numbers(*REPULSION)}),
-    "KFDA": Rival(lambda: Kernelized(FDA()), {"tau": _numbers(*SIGMA), "ridge": _numbers(*RIDGE)}),
+    "KFDA": Rival(
+        lambda: EmbeddingModel(relation="gaussian", **FISHER_RATIO),
+        {"relation_sigma": _numbers(*SIGMA), "lam": _numbers(*RIDGE)},
+    ),
     "KMFA": Rival(lambda: Kernelized(MFA()), {"tau": _numbers(*SIGMA), "ridge": _numbers(*RIDGE), **NESTED}),
 }

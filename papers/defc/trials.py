@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,19 @@ from papers.defc.criteria import CRITERIA, best_of_criterion
 from papers.defc.flda_trials import fitted
 from papers.defc.parts import Parts
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, Scale, Values
-from proxembed import DEFC
+from proxembed import DEFC, EmbeddingModel
 from proxembed.adaptive import Switches
 from proxembed.adaptive.parameters import Domain, Limits
-from proxembed.defc.objective import EQUAL, aligned
-from proxembed.defc.parameter_search import ParameterSearch
+from proxembed.defc.genetic import POPULATION
+from proxembed.defc.objective import EQUAL, Objective, aligned
+from proxembed.defc.parameter_search import ParameterSearch, grid
 from proxembed.defc.prefix_classifier import PrefixClassifier
 from proxembed.defc.prefix_scores import prefix_scores
 from proxembed.evaluate.results import reason_of
 from proxembed.targets.labels import LabelMatrix
 
 PERMUTED = "DEFC, reduced8, permuted labels"
+LEAST, PATIENCE = 200, 100
 SEARCHES = {GA: "ga", REDUCED: "reduced8", PERMUTED: "reduced8"}
 
 
@@ -141,12 +144,15 @@ class RangeSearch(ParameterSearch):
     """The lower level of DEFC's search over ranges that are not those of an adaptive model."""
 
     def __init__(self, domains: Mapping[str, Domain], rng: np.random.Generator):
-        super().__init__(Switches(0, 0, 0, 1, 1, 1, 1, 0), Limits(2, 1, 2), rng)
+        super().__init__(Switches(0, 0, 0, 1, 1, 1, 1, 0), Limits(2, 1, 2), rng, bounded=False)
         self._domains = dict(domains)
 
 
 def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evaluations: int, seed: int) -> None:
-    """Score so many settings at most: one without parameters, a grid of one parameter, else the genetic algorithm.
+    """Score so many settings at most: one without parameters, a grid of 200 of one, else the genetic algorithm.
+
+    A whole number takes all its values where these are no more than the settings. The genetic algorithm ends before
+    only where, of at least 200 settings, the last 100 have brought no better score.
 
     Examples
     --------
@@ -155,13 +161,29 @@ def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evalua
     >>> tried = []
     >>> tune({"ridge": Domain("log", 0.01, 1.0)}, lambda values: tried.append(values["ridge"]) or 0.0, 200, seed=0)
     >>> len(tried), min(tried), max(tried)
-    (25, 0.01, 1.0)
+    (200, 0.01, 1.0)
     """
-    search, left = RangeSearch(domains, np.random.default_rng(seed)), evaluations
-    while left and (asked := search.ask(left)):
+    if not domains:
+        score({})
+    elif len(domains) == 1:
+        for name, limits in domains.items():
+            every = range(int(limits.low), int(limits.high) + 1)
+            whole = limits.kind != "log" and len(every) <= evaluations
+            for value in every if whole else grid(limits, min(LEAST, evaluations)):
+                score({name: value})
+    else:
+        _bred(RangeSearch(domains, np.random.default_rng(seed)), score, evaluations)
+
+
+def _bred(search: ParameterSearch, score: Callable[[Values], float], evaluations: int) -> None:
+    """The genetic algorithm of ``tune``, a generation at a time."""
+    tried, best, reached = 0, -np.inf, 0
+    while tried < max(LEAST, reached + PATIENCE) and (asked := search.ask(min(POPULATION, evaluations - tried))):
         for values in asked:
-            search.tell(values, score(values))
-        left -= len(asked)
+            value, tried = score(values), tried + 1
+            search.tell(values, value)
+            if value > best:
+                best, reached = value, tried
 
 
 class RivalTrials:
@@ -191,24 +213,42 @@ class RivalTrials:
         """Fit a setting and score it on the validation part."""
         self.count += 1
         try:
-            model, curve = self._curve(values)
+            value, k, model = self._tried(values)
+            if value > self.value:
+                if isinstance(model, EmbeddingModel):
+                    model.fit(self.task.parts.X, self.task.parts.y)
+                self.value, self.k, self.values, self.model = value, k, dict(values), model
         except Exception as error:
             self.failures.append(reason_of(error))
             return -np.inf
-        best = int((curve >= curve.max() - EQUAL).argmax())
-        if curve[best] > self.value:
-            self.value, self.k, self.values, self.model = float(curve[best]), best + 1, dict(values), model
-        return float(curve[best])
+        return value
 
-    def _curve(self, values: Values) -> tuple[Any, np.ndarray]:
+    @cached_property
+    def objective(self) -> Objective:
+        """The score of adaptive models with any number of components, as in DEFC."""
         task = self.task
-        model, Z = fitted(self.rival.model(values, self.scale), task.largest, task.parts.X, task.parts.y)
+        rows, further = (task.parts.X, self.labels), (task.parts.X_val, self.labels_val)
+        options = {"measure": "subset accuracy", "k_cap": task.largest, "all_k": True}
+        return Objective(*rows, further, classifier=task.classifier, **options)
+
+    def _tried(self, values: Values) -> tuple[float, int, Any]:
+        """The best score on the validation part, its k, and the model, of an adaptive one not fitted."""
+        task, model = self.task, self.rival.model(values, self.scale)
+        if isinstance(model, EmbeddingModel):
+            switches = model.switches()
+            found = self.objective.evaluate(switches, {name: getattr(model, name) for name in switches.numeric()})
+            if found.k is None:
+                raise ValueError(found.failed)
+            return found.score, found.k, model.set_params(n_components=found.k)
+        model, Z = fitted(model, task.largest, task.parts.X, task.parts.y)
         Z_val = np.asarray(model.transform(task.parts.X_val), dtype=np.float64)
-        return model, prefix_scores(task.classifier, Z, self.labels, Z_val, self.labels_val, "subset accuracy")
+        curve = prefix_scores(task.classifier, Z, self.labels, Z_val, self.labels_val, "subset accuracy")
+        best = int((curve >= curve.max() - EQUAL).argmax())
+        return float(curve[best]), best + 1, model
 
 
 def _rival(task: Task) -> dict:
-    """A rival: one fit without parameters, a grid of one, else the genetic algorithm of DEFC's lower level."""
+    """A rival, by the settings of ``tune``."""
     trials = RivalTrials(task)
     tune(trials.domains, trials.score, task.evaluations, task.seed)
     counts = {"evaluations": trials.count, "failed": len(trials.failures)}

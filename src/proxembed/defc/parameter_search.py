@@ -110,8 +110,8 @@ class ParameterSearch:
     def _first(self) -> list[Setting]:
         """A grid for one parameter (in drawn order), draws for several."""
         if len(self._domains) == 1:
-            grid = _grid(next(iter(self._domains.values())))
-            return [grid[i] for i in self._rng.permutation(len(grid))]
+            values = grid(next(iter(self._domains.values())))
+            return [(values[i],) for i in self._rng.permutation(len(values))]
         found: dict[Setting, None] = {}
         for _ in range(TRIES * POPULATION):
             found[tuple(domain.sample(self._rng) for domain in self._domains.values())] = None
@@ -160,8 +160,15 @@ def _value(limits: Domain, place: float) -> float:
     return limits.clip(limits.low * (limits.high / limits.low) ** min(max(place, 0.0), 1.0))
 
 
-def _grid(limits: Domain) -> list[Setting]:
-    """All choices, or up to 25 values evenly spaced on a log scale, both ends among them."""
+def grid(limits: Domain, number: int = POPULATION) -> list[float]:
+    """All choices, or up to ``number`` values evenly spaced on a log scale, both ends among them.
+
+    Examples
+    --------
+    >>> from proxembed.adaptive.parameters import Domain
+    >>> grid(Domain("log", 0.01, 1.0), 3), grid(Domain("integer", 1, 4), 100)
+    ([0.01, 0.1, 1.0], [1, 2, 3, 4])
+    """
     if limits.kind == "choice":
-        return [(value,) for value in range(int(limits.low), int(limits.high) + 1)]
-    return list(dict.fromkeys((limits.clip(value),) for value in np.geomspace(limits.low, limits.high, POPULATION)))
+        return list(range(int(limits.low), int(limits.high) + 1))
+    return list(dict.fromkeys(limits.clip(value) for value in np.geomspace(limits.low, limits.high, number)))

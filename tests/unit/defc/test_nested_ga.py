@@ -154,8 +154,8 @@ def test_one_parameter_gets_a_grid_and_none_a_single_setting():
     lone = ParameterSearch(Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS, np.random.default_rng(0))
     assert len(rounds(lone, lambda p: 0.0)[0]) == 25  # similarity_p and n_enemies: two parameters
     assert domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS).kind == "choice"
-    degrees = lower._grid(domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS))
-    assert degrees == [(1,), (2,), (3,), (4,), (5,)]
+    degrees = lower.grid(domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS))
+    assert degrees == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("strategy", [Reduced8, NestedGA, RandomModels])

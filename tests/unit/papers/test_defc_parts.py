@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from papers.defc.parts import ROLL_NOISE, SOURCES, Source, quartered_roll, random_parts
-from proxembed.data import swiss_roll
+from papers.defc.parts import REUTERS, ROLL_NOISE, SOURCES, Source, documents, quartered_roll, random_parts
+from proxembed.data import Dataset, swiss_roll
+from unit.papers.made import counted_set
 from unit.papers.made_classes import class_sets
 
 BY_NAME = {source.name: source for source in SOURCES}
@@ -99,3 +100,30 @@ def test_the_roll_has_four_classes_by_quarters_of_its_angle():
     np.testing.assert_array_equal(y, np.digitize(angle, 1.5 * math.pi + 0.75 * math.pi * np.arange(1, 4)))
     assert np.bincount(y).min() > 200
     np.testing.assert_allclose((X - still).std(axis=0), ROLL_NOISE, rtol=0.1)
+
+
+def test_documents_have_one_of_the_eleven_largest_labels_alone_and_the_training_parts_frequencies(tmp_path):
+    counted_set(tmp_path / "reuters.npz", n=4000)
+    dataset = REUTERS.read(tmp_path)
+    parts, other = (random_parts(REUTERS, dataset, seed) for seed in (0, 1))
+    each = [parts.X, parts.X_val, parts.X_test]
+    assert [X.shape[0] for X in each] == [500, 1230, 1229] == [len(y) for y in (parts.y, parts.y_val, parts.y_test)]
+    assert set(parts.y) == set(range(11)) and (parts.y != other.y).any()
+    Y, counts = dataset.Y.toarray(), dataset.X.toarray()
+    single = Y.sum(axis=1) == 1
+    order = np.argsort(-Y[single].sum(axis=0), kind="stable")[:11].tolist()
+    known = {tuple((row > 0).tolist()): (row, order.index(label)) for row, label in
+             zip(counts[single], Y[single].argmax(axis=1).tolist(), strict=True) if label in order}  # fmt: skip
+    held = [known[tuple(row)] for row in (parts.X.toarray() > 0).tolist()]
+    assert [label for _, label in held] == parts.y.tolist()
+    frequency = np.sum([row > 0 for row, _ in held], axis=0)
+    first = held[0][0]
+    weighed = np.where(first > 0, 1 + np.log(np.maximum(first, 1)), 0) * (1 + np.log(501 / (1 + frequency)))
+    np.testing.assert_allclose(parts.X.toarray()[0], weighed / np.linalg.norm(weighed), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64])
+def test_a_label_that_no_document_has_alone_is_never_among_the_largest(kind):
+    Y = np.array([[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]], dtype=kind)
+    rows, y = documents(Dataset(np.eye(4), Y), 2)
+    assert rows.tolist() == [1, 2, 3] and y.tolist() == [1, 0, 0]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 from sklearn.neighbors import KNeighborsClassifier
 
 from papers.defc.criteria import CRITERIA, FISHER, LOCAL, PAIRS, best_of_criterion, equal_settings
@@ -47,7 +48,7 @@ def test_the_best_setting_is_scored_as_a_plain_fit_is():
 
 def test_a_rival_keeps_its_best_validation_score_with_the_smallest_k():
     trials, parts = RivalTrials(task("FDA", "flda")), small_parts()
-    scores = [trials.score({"ridge": ridge}) for ridge in (1e-6, 1e-2, 1e2)]
+    scores = [trials.score({"lam": lam}) for lam in (1e-6, 1e-2, 1e2)]
     assert trials.value == max(scores) and trials.count == 3 and trials.failures == []
     copied = replace(parts, X=parts.X[:, :1], X_val=parts.X_val[:, :1], X_test=parts.X_test[:, :1])
     two = replace(copied, **{name: np.hstack([getattr(copied, name), np.zeros((len(getattr(copied, name)), 1))])
@@ -77,13 +78,73 @@ def test_one_parameter_has_a_grid_several_a_search_that_finds_the_peak_none_a_si
     tried.clear()
     tune({"n": Domain("integer", 1, 5)}, lambda values: tried.append(values["n"]) or 0.0, 200, seed=0)
     assert sorted(tried) == [1, 2, 3, 4, 5]
+    for evaluations, expected in ((9, 9), (400, 200)):
+        tried.clear()
+        tune({"x": Domain("log", 0.01, 1.0)}, lambda values: tried.append(values["x"]) or 0.0, evaluations, seed=0)
+        assert len(set(tried)) == expected and (min(tried), max(tried)) == (0.01, 1.0)
+    for evaluations, expected in ((399, 399), (60, 40)):
+        tried.clear()
+        tune({"n": Domain("integer", 1, 399)}, lambda values: tried.append(values["n"]) or 0.0, evaluations, seed=0)
+        assert expected <= len(set(tried)) == len(tried) <= evaluations and (min(tried), max(tried)) == (1, 399)
     tried.clear()
     ranges = {"a": Domain("log", 1e-6, 1e2), "b": Domain("integer", 1, 400)}
     tune(ranges, score, 200, seed=1)
-    assert 25 < len(tried) <= 200 and max(map(score, tried[:25])) < max(map(score, list(tried[25:])))
+    assert len(tried) == 200 and max(map(score, tried[:25])) < max(map(score, list(tried[25:])))
     tried.clear()
     tune(ranges, score, 7, seed=1)
     assert len(tried) == 7
+
+
+@pytest.mark.parametrize(("better_until", "expected"), [(0, 200), (150, 250), (10**6, 330)])
+def test_a_rival_stops_before_its_settings_are_spent_only_where_the_last_hundred_of_200_bring_nothing(
+    better_until, expected
+):
+    tried = []
+
+    def score(values):
+        tried.append(values)
+        return float(min(len(tried), better_until))
+
+    tune({"a": Domain("log", 1e-6, 1e2), "b": Domain("log", 1e-6, 1e2)}, score, 330, seed=0)
+    assert expected <= len(tried) < expected + 25 and len(tried) <= 330
+
+
+@pytest.mark.parametrize(("method", "lam"), [("FDA", 1e-2), ("KFDA", 1e-3)])
+def test_fishers_rivals_have_more_components_than_classes_and_the_ratio_of_the_scatters(method, lam):
+    parts = small_parts()
+    trials = RivalTrials(task(method, "flda", largest=10))
+    values = {"lam": lam} | ({"relation_sigma": 1.0} if method == "KFDA" else {})
+    model = trials.rival.model(values, trials.scale)
+    k = 4 if method == "FDA" else 10  # of 3 classes
+    Z = model.set_params(n_components=k).fit(parts.X, parts.y).transform(parts.X)
+    R = parts.X
+    if method == "KFDA":
+        gaps = ((parts.X[:, None] - parts.X[None]) ** 2).sum(-1)
+        R = np.exp(-gaps / np.median(gaps[np.triu_indices(60, 1)]))
+    centred = [R[parts.y == c] - R[parts.y == c].mean(0) for c in range(3)]
+    within = sum(rows.T @ rows for rows in centred)
+    between = (R - R.mean(0)).T @ (R - R.mean(0)) - within
+    constraint = within + lam * np.trace(within) / R.shape[1] * np.eye(R.shape[1])
+    values, vectors = eigh(between, constraint)
+    assert values[-3] < 1e-8 * values[-1]  # beyond c - 1 nothing is told apart, but the ridge admits directions
+    expected = R @ vectors[:, ::-1][:, :2]
+    Z = Z - Z.mean(axis=0)
+    expected = expected - expected.mean(axis=0)
+    gram = expected @ expected.T
+    np.testing.assert_allclose(Z[:, :2] @ Z[:, :2].T, gram, atol=1e-6 * np.abs(gram).max())
+    assert Z.shape[1] == k and np.ptp(Z[:, k - 1]) > 0
+
+
+def test_every_k_of_fishers_rivals_is_looked_at_and_the_smallest_of_the_best_kept():
+    trials, parts = RivalTrials(task("KFDA", "1nn", largest=30)), small_parts()
+    values = {"lam": 1e-3, "relation_sigma": 1.0}
+    value = trials.score(values)
+    model = trials.rival.model(values, trials.scale).set_params(n_components=30).fit(parts.X, parts.y)
+    Z, Z_val = model.transform(parts.X), model.transform(parts.X_val)
+    curve = [KNeighborsClassifier(1).fit(Z[:, :k], parts.y).score(Z_val[:, :k], parts.y_val) for k in range(1, 31)]
+    assert value == trials.value == max(curve) and trials.k == 1 + int(np.argmax(curve))
+    assert trials.model.n_components_ == trials.k
+    assert RivalTrials(task("KFDA", "1nn", largest=1)).score(values) == curve[0] < value and trials.objective.all_k
 
 
 def test_ranges_of_the_rivals_can_be_fitted_at_both_ends():

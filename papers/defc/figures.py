@@ -1,0 +1,187 @@
+"""The figures of the DEFC experiment: test scores, class structure, and test rows as models place them.  [mu2012defc]
+
+They show the first draw. Models are fitted again from the settings of the record, without a search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from papers.defc.criteria import CRITERIA, PUBLISHED
+from papers.defc.findings import CRITERIA_ENDING
+from papers.defc.flda_trials import fitted
+from papers.defc.parts import Parts
+from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, Scale
+from papers.dots import dot_plot
+from proxembed import EmbeddingModel
+from proxembed.report.figures import COLOURS, MARKERS, shades, svg_text
+from proxembed.report.matrices import gaussian_proximity
+
+SCORES = {"1-NN": "scores-1nn.svg", "FLDA": "scores-flda.svg"}
+FORMS, STRUCTURE = "criteria.svg", "class-structure.svg"
+SHOWN = (ORIGINAL, "PCA", "MFA", "KFDA", "KMFA", GA)
+MAPPED = {"banana": "banana.svg", "Swiss roll": "swiss-roll.svg"}
+ROWS = 400  # test rows of a panel at most
+SIDE = 3.1  # inches of a panel
+Found = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """Rows in a panel: ``Z`` (n, k), their classes ``y``, a title of what placed them, and what its columns are."""
+
+    title: str
+    Z: np.ndarray
+    y: np.ndarray
+    axes: tuple[str, ...] = ("component 1", "component 2")
+
+
+def figures(record: Found, first: Mapping[str, Parts]) -> dict[str, tuple[str, str]]:
+    """File name -> (what it shows in words, SVG); a figure without data is left out.
+
+    Parameters
+    ----------
+    record : dict
+        With its ``conclusions``.
+    first : mapping of str to Parts
+        Set -> the parts of the first draw.
+    """
+    made = {**_scores(record["conclusions"], record["plan"]["draws"])}
+    pairs = [pair for name, parts in first.items() if (pair := structures(record["parts"], name, parts))]
+    if pairs:
+        words = "Class structure of the training rows, whose classes DEFC knows, before and after it (Figures 1 and 5)"
+        made[STRUCTURE] = words, _structure(pairs)
+    for name, file in MAPPED.items():
+        if name in first and (views := maps(record["parts"], name, first[name])):
+            words = f"Test rows of {name} as each method places them (Figures 2 to 4)"
+            made[file] = words, _maps(name, views, len(first[name].y_test))
+    return made
+
+
+def _scores(found: Found, draws: int) -> dict[str, tuple[str, str]]:
+    """Test scores of all methods, and those of the three criteria."""
+    made = {}
+    axis = f"share of right predictions on the test part, mean of n = {draws} draws"
+    for classifier, file in SCORES.items():
+        ending = f", {classifier}"
+        tables = {p.removesuffix(ending): found["tables"][p] for p in found["against"] if p.endswith(ending)}
+        if tables:
+            words = f"Test scores of all methods by {classifier} (Table V)"
+            made[file] = words, dot_plot(words, axis, _tests(tables, (GA, REDUCED, *RIVALS, ORIGINAL)), list(tables))
+    tables = {name: found["tables"][name + CRITERIA_ENDING] for name in found["criteria"]}
+    if tables:
+        words, paper = "Fisher's criterion beside friends and enemies", "Reuters, the paper"
+        rows = {form: {**values, paper: PUBLISHED[form] / 100} for form, values in _tests(tables, CRITERIA).items()}
+        made[FORMS] = words, dot_plot(words, axis, rows, [*tables, paper])
+    return made
+
+
+def _tests(tables: Mapping[str, Found], names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Method -> set -> mean test score, where it has one."""
+    scores = {name: {one: table.get(name, {}).get("test") for one, table in tables.items()} for name in names}
+    return {name: {one: value for one, value in each.items() if value is not None} for name, each in scores.items()}
+
+
+def placed(entry: Found, parts: Parts) -> tuple[np.ndarray, np.ndarray]:
+    """The training and the test rows as the chosen setting of an entry places them: (n, k) and (m, k)."""
+    values, method, k = dict(entry["chosen"]), entry["method"], entry["k"]
+    if method == ORIGINAL:
+        return parts.X, parts.X_test
+    if method in (GA, REDUCED):
+        model: Any = EmbeddingModel.from_switches(values.pop("switches"), values)
+    else:
+        model = RIVALS[method].model(values, Scale.of(parts.X, parts.y))
+    if isinstance(model, EmbeddingModel):
+        model.set_params(n_components=k).fit(parts.X, parts.y)
+    else:
+        model, _ = fitted(model, k, parts.X, parts.y)
+    both = [np.asarray(model.transform(X), dtype=np.float64)[:, :k] for X in (parts.X, parts.X_test)]
+    return both[0], both[1]
+
+
+def _entry(parts: Mapping[str, Sequence[Found]], part: str, method: str) -> Found | None:
+    """The entry of a method on the first draw; None without a score."""
+    held = (e for e in parts.get(part, []) if e["method"] == method and e["draw"] == 0 and e["test"] is not None)
+    return next(held, None)
+
+
+def structures(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) -> tuple[View, View] | None:
+    """The training rows of a set in the order of their classes, as they are and as DEFC (FLDA) places them."""
+    entry = _entry(entries, f"{name}, FLDA", GA)
+    if entry is None:
+        return None
+    order, (Z, _) = np.argsort(parts.y, kind="stable"), placed(entry, parts)
+    y = parts.y[order]
+    return View(f"{name}, features", parts.X[order], y), View(f"{name}, DEFC", Z[order], y)
+
+
+def maps(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) -> list[View]:
+    """Test rows as each method places them (chosen by FLDA), and as DEFC's best by 1-NN does; the title has the score.
+
+    Of features in space the first and the last are shown.
+    """
+    asked = [(f"{name}, FLDA", method) for method in SHOWN]
+    asked += [(f"{name}, FLDA", REDUCED), (f"{name}, 1-NN", GA), (f"{name}, 1-NN", REDUCED)]
+    made = []
+    for part, method in asked:
+        entry = _entry(entries, part, method)
+        if entry is None:
+            continue
+        title, Z = f"{method}, {part.rpartition(', ')[2]}: {entry['test']:.4f}", placed(entry, parts)[1][:ROWS]
+        if method == ORIGINAL:
+            ends = "feature 1", f"feature {Z.shape[1]}"
+            made.append(View(title, Z[:, [0, -1]], parts.y_test[:ROWS], ends))
+        else:
+            made.append(View(title, Z[:, :2], parts.y_test[:ROWS]))
+    return made
+
+
+def _structure(pairs: Sequence[tuple[View, View]]) -> str:
+    """Gaussian proximities, a column a set; below the features the embedding."""
+
+    def draw(figure: Any) -> None:
+        from matplotlib.colors import ListedColormap
+
+        grid = figure.subplots(2, len(pairs), squeeze=False)
+        for views, column in zip(pairs, grid.T, strict=True):
+            for view, axes in zip(views, column, strict=True):
+                W, ends = gaussian_proximity(view.Z), np.cumsum(np.unique(view.y, return_counts=True)[1])
+                look = {"cmap": ListedColormap(shades() / 255.0), "vmin": 0.0, "vmax": 1.0, "interpolation": "none"}
+                image = axes.imshow(W, **look)
+                axes.set_title(view.title, fontsize=10)
+                axes.set_xlabel(f"n = {len(W)} training rows by class")
+                axes.set_xticks(ends, [str(end) for end in ends], fontsize=7)
+                axes.set_yticks(ends, [])
+        figure.colorbar(image, ax=grid, label="exp(-squared distance / its median)", shrink=0.7)
+
+    return svg_text((SIDE * len(pairs) + 1.2, 2 * SIDE + 0.8), draw, "class structure")
+
+
+def _maps(name: str, views: Sequence[View], tested: int) -> str:
+    """Three panels a row; a class has a colour and a mark."""
+    down = -(-len(views) // 3)
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplots(down, 3, squeeze=False).ravel()
+        for number, (view, axes) in enumerate(zip(views, panels, strict=False)):
+            flat = view.Z.shape[1] == 1
+            for label in np.unique(view.y):
+                here = view.y == label
+                across = np.full(here.sum(), float(label)) if flat else view.Z[here, 1]
+                look = {"color": COLOURS[label % len(COLOURS)], "marker": MARKERS[label % len(MARKERS)]}
+                axes.plot(view.Z[here, 0], across, linestyle="", markersize=2.5, alpha=0.7, markeredgewidth=0,
+                          gid=f"panel-{number}-class-{label}", label=f"class {label + 1}", **look)  # fmt: skip
+            axes.set_title(view.title, fontsize=9.5)
+            axes.set(xlabel=view.axes[0], ylabel="class" if flat else view.axes[1], xticks=[], yticks=[])
+        for axes in panels[len(views) :]:
+            axes.set_visible(False)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, markerscale=2.5)
+        shown = f"{name}: the first {len(views[0].y)} of n = {tested:,} test rows, draw 1; numbers are shares of right"
+        figure.supxlabel(f"{shown} predictions on all of them; coordinates have no unit", fontsize=9)
+
+    return svg_text((3 * SIDE, down * SIDE * 0.85 + 0.8), draw, f"maps of {name}")

@@ -1,0 +1,77 @@
+"""Figures of the DEFC experiment: fitted again from the record, they show what was scored."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from papers.defc.criteria import CRITERIA
+from papers.defc.figures import MAPPED, SCORES, STRUCTURE, figures, maps, placed, structures
+from papers.defc.findings import conclusions
+from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
+from papers.defc.trials import Task, compete
+from papers.experiment import plain
+from proxembed.defc.prefix_classifier import PrefixClassifier
+from unit.papers.made_classes import small_parts
+
+METHODS = (GA, REDUCED, "PCA", "MFA", "KFDA", "KMFA", ORIGINAL)
+
+
+def entry(method, classifier="flda", evaluations=8):
+    return plain(compete(Task(method, 0, classifier, small_parts(), 2, evaluations, 0)))
+
+
+@pytest.fixture(scope="module")
+def record():
+    parts = {f"banana, {title}": [entry(method, name) for method in METHODS]
+             for name, title in (("flda", "FLDA"), ("1nn", "1-NN"))}  # fmt: skip
+    parts["banana, criteria"] = [entry(method) for method in CRITERIA]
+    return {"parts": parts, "conclusions": conclusions(parts), "plan": {"draws": 1}}
+
+
+@pytest.mark.parametrize("method", (GA, REDUCED, ORIGINAL, *RIVALS))
+def test_a_setting_of_the_record_places_rows_as_they_were_when_they_were_scored(method):
+    parts, found = small_parts(), entry(method)
+    Z, Z_test = placed(found, parts)
+    assert Z.shape == (60, found["k"]) and Z_test.shape == (80, found["k"])
+    score = PrefixClassifier("flda").fit(Z, parts.y).score(Z_test, parts.y_test)
+    assert score == pytest.approx(found["test"], abs=1e-6)
+
+
+def test_class_structure_is_of_the_training_rows_by_class_before_and_after(record):
+    parts = small_parts()
+    before, after = structures(record["parts"], "banana", parts)
+    assert (np.diff(before.y) >= 0).all() and len(before.Z) == 60 and before.Z.shape[1] == 4
+    assert {(*row, y) for row, y in zip(before.Z.tolist(), before.y, strict=False) for row in [tuple(row)]} == {
+        (*row, y) for row, y in zip(parts.X.tolist(), parts.y, strict=False) for row in [tuple(row)]
+    }
+    Z, _ = placed(record["parts"]["banana, FLDA"][0], parts)
+    np.testing.assert_array_equal(after.Z, Z[np.argsort(parts.y, kind="stable")])
+    assert structures({}, "banana", parts) is None
+
+
+def test_maps_show_test_rows_with_the_score_of_the_record(record):
+    parts = small_parts()
+    views = maps(record["parts"], "banana", parts)
+    titles = [view.title for view in views]
+    best = {e["method"]: e["test"] for e in record["parts"]["banana, FLDA"]}
+    assert titles[0] == f"{ORIGINAL}, FLDA: {best[ORIGINAL]:.4f}" and f"{GA}, FLDA: {best[GA]:.4f}" in titles
+    assert len(views) == 9 and all(view.Z.shape[1] <= 2 and len(view.Z) == 80 for view in views)
+    np.testing.assert_array_equal(views[0].Z, parts.X_test[:, [0, -1]])
+    assert views[0].axes == ("feature 1", "feature 4") and views[1].axes == ("component 1", "component 2")
+
+
+def test_every_figure_names_its_axes_and_numbers_of_rows(record):
+    made = figures(record, {"banana": small_parts()})
+    assert set(made) == {*SCORES.values(), "criteria.svg", STRUCTURE, MAPPED["banana"]}
+    for words, svg in made.values():
+        assert words and ElementTree.fromstring(svg).tag.endswith("svg")
+    for file in SCORES.values():
+        assert "mean of n = 1 draws" in made[file][1] and "KMFA" in made[file][1] and ">banana<" in made[file][1]
+    assert "n = 60 training rows by class" in made[STRUCTURE][1] and "squared distance" in made[STRUCTURE][1]
+    assert "n = 80 test rows" in made[MAPPED["banana"]][1] and "no unit" in made[MAPPED["banana"]][1]
+    groups = ElementTree.fromstring(made[MAPPED["banana"]][1]).iter("{http://www.w3.org/2000/svg}g")
+    marks = {g.get("id"): len(list(g.iter("{http://www.w3.org/2000/svg}use"))) for g in groups}
+    assert [marks[f"panel-0-class-{c}"] for c in range(3)] == np.bincount(small_parts().y_test).tolist()
+    empty = {"parts": {}, "conclusions": conclusions({}), "plan": {"draws": 1}}
+    assert figures(empty, {"banana": small_parts()}) == {}
