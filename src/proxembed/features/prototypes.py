@@ -16,6 +16,7 @@ from proxembed.algebra.arrays.matrix import Matrix, float_matrix, row_blocks, ro
 from proxembed.params import call
 
 MINI_BATCH_ROWS = 10_000
+WIDE, ROUNDS = 2000, 2  # sparse rows of more features: each round costs as much as all else, and few rows move later
 TIE = 1e-9
 
 Prototypes: TypeAlias = tuple[Matrix, np.ndarray | None]
@@ -252,7 +253,10 @@ def _row_digest(X: Matrix, i: int) -> bytes:
 
 
 def _cluster(X: Matrix, n_prototypes: int, random_state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """k-means over the distinct rows, weighted by how often they occur: centroids, cluster of each, row indices."""
+    """k-means over the distinct rows, weighted by how often they occur: centroids, cluster of each, row indices.
+
+    Two rounds for sparse rows of more than 2,000 features, else until it converges.
+    """
     index, counts = distinct_rows(X)
     k = min(n_prototypes, index.size)
     guard_dense((k, X.shape[1]), "The centroids of k-means")
@@ -260,7 +264,8 @@ def _cluster(X: Matrix, n_prototypes: int, random_state: Any) -> tuple[np.ndarra
     rows = X[index]
     if sp.issparse(rows):
         rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    found = method(k, init="k-means++", n_init=1, random_state=random_state)
+    rounds = {"max_iter": ROUNDS} if sp.issparse(rows) and rows.shape[1] > WIDE else {}
+    found = method(k, init="k-means++", n_init=1, random_state=random_state, **rounds)
     found.fit(rows, sample_weight=counts.astype(np.float64))
     return found.cluster_centers_.astype(np.float64, copy=False), found.labels_, index
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 
 from proxembed.features import prototypes as room
 from proxembed.features.prototypes import PROTOTYPES, distinct_rows, prototypes
@@ -126,6 +127,17 @@ def test_mini_batches_above_the_limit(kind, form, monkeypatch):
     again, _ = prototypes(kind, form(rows(200)), 6, random_state=0)
     assert 1 <= P.shape[0] <= 6
     np.testing.assert_array_equal(dense(P), dense(again))
+
+
+def test_wide_sparse_rows_take_two_rounds_of_kmeans_and_others_as_many_as_they_need(monkeypatch):
+    asked = []
+    monkeypatch.setattr(room, "KMeans", lambda k, **how: asked.append(how.get("max_iter")) or KMeans(k, **how))
+    wide = sp.random_array((60, room.WIDE + 1), density=0.01, format="csr", random_state=0)
+    P, index = prototypes("kmedoids", wide, 6, random_state=0)
+    np.testing.assert_array_equal(dense(P), wide[index].toarray())
+    for form in (wide[:, : room.WIDE], wide.toarray()):
+        prototypes("kmedoids", form, 6, random_state=0)
+    assert asked == [room.ROUNDS, None, None]
 
 
 def test_sparse_with_long_indices_and_the_input_untouched():
