@@ -41,8 +41,8 @@ def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tm
         assert precision == values[(*key, "macro average precision", "ridge")]
         assert stored[f"similarity_{i}"].mean() == values[(*key, "Jaccard@10", "cosine kNN")]
         assert stored[f"new_similarity_{i}"].mean() == values[(*key, "new-new Jaccard@10", "cosine kNN")]
-    assert set(stored["fold"]) == folds and i == len(folds) * (5 + 2 * 5 + 1) - 1
-    # five without a size, five at two sizes, and MESD(FDA), the rival of maps, at two components alone
+    assert set(stored["fold"]) == folds and i == len(folds) * (6 + 2 * 5 + 1) - 1
+    # six without a size, five at two sizes, and MESD(FDA), the rival of maps, at two components alone
 
 
 @pytest.mark.usefixtures("few_rivals")
