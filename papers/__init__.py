@@ -31,6 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("reuters",),
             _later("mesd_mope.experiment", "run_supervised"),
             300,
+            has_draws=True,
         ),
         Experiment(
             "mesd-mope-reuters-partly-labelled",
@@ -38,6 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("reuters",),
             _later("mesd_mope.experiment", "run_partly_labelled"),
             240,
+            has_draws=True,
         ),
         Experiment(
             "defc",
@@ -45,6 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("satimage", "dna", "banana", "reuters"),
             _later("defc.experiment", "run"),
             360,
+            has_draws=True,
         ),
         Experiment(
             "bayesian-multilabel",

@@ -23,6 +23,9 @@ def reproduce(
     seed: int = typer.Option(0, "--seed", help="Seed of parts, draws and rivals.", min=0),
     quick: bool = typer.Option(False, "--quick", help="A small part of the rows and settings: does everything run?"),
     sets: str = typer.Option(None, "--sets", help="Data sets of a benchmark, separated by commas; without it all."),
+    draws: int = typer.Option(
+        None, "--draws", min=1, help="Random draws of the parts; without it those of the plan. More go on from fewer."
+    ),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
     force: bool = typer.Option(False, "--force", help="Do again what the folder holds already."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
@@ -40,12 +43,13 @@ def reproduce(
 
         chosen = experiment(name)
         names = chosen_sets(sets, chosen)
+        check_draws(draws, chosen)
         place = data_folder(data)
         files = data_files(place, names or chosen.files)
         with run_folder(out or Path(name)) as run, progress_bar(quiet=json_output) as progress:
             hashes = {path.name: file_hash(path) or "" for path in files}
             command = shlex.join(["python", "-m", "papers", *sys.argv[1:]])
-            request = Request(place, run.folder, seed, quick, jobs, force, names, command, hashes, progress)
+            request = Request(place, run.folder, seed, quick, jobs, force, names, command, hashes, progress, draws)
             record = finished(chosen, request)
         shown(record, run.folder, json_output)
 
@@ -83,6 +87,12 @@ def chosen_sets(text: str | None, experiment) -> tuple[str, ...]:
     if unknown:
         raise ValueError(f"--sets {text!r} names {unknown[0]!r}; the sets are {', '.join(experiment.files)}.")
     return wanted
+
+
+def check_draws(draws: int | None, experiment) -> None:
+    """Refuse --draws for an experiment whose draws are part of its plan."""
+    if draws is not None and not experiment.has_draws:
+        raise ValueError(f"the draws of {experiment.name} are part of its plan; leave out --draws.")
 
 
 def data_folder(given: Path | None) -> Path:

@@ -54,6 +54,8 @@ class Request:
         Hash of each data file.
     progress : callable
         Called as ``progress(done, total, text)``.
+    draws : int, optional
+        Random draws of the parts instead of those of the experiment's plan; a later run with more goes on from there.
     """
 
     data: Path
@@ -66,6 +68,7 @@ class Request:
     command: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = _silent
+    draws: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Experiment:
     run: Callable[[Request], dict]
     minutes: int
     has_sets: bool = False
+    has_draws: bool = False
 
 
 class Kept:

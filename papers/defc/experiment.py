@@ -75,13 +75,15 @@ def run(request: Request) -> dict:
     """
     plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
     stated = {
-        **asdict(plan),
+        **{name: value for name, value in asdict(plan).items() if name != "draws"},
         "sources": [asdict(source) for source in (*SOURCES, *CRITERIA_ALONE)],
         "rivals": list(RIVALS),
     }
     stated["olpp"] = OLPP_OBJECTIVE
     kept = Kept(request, NAME, stated)
-    kept.record |= {"title": TITLE, "sources": stated["sources"]}
+    held = [entry["draw"] + 1 for entries in kept.record["parts"].values() for entry in entries]
+    plan = replace(plan, draws=max([request.draws or plan.draws, *held]))
+    kept.record |= {"title": TITLE, "sources": stated["sources"], "draws": plan.draws}
     made = _tasks(plan, request)
     first = {part.rpartition(", ")[0]: tasks[0].parts for part, tasks in made.items()}
     done, total = 0, sum(map(len, made.values()))

@@ -50,7 +50,7 @@ def figures(record: Found, first: Mapping[str, Parts]) -> dict[str, tuple[str, s
     first : mapping of str to Parts
         Set -> the parts of the first draw.
     """
-    made = {**_scores(record["conclusions"], record["plan"]["draws"])}
+    made = {**_scores(record["conclusions"], record["draws"])}
     pairs = [pair for name, parts in first.items() if (pair := structures(record["parts"], name, parts))]
     if pairs:
         words = "Class structure of the training rows, whose classes DEFC knows, before and after it (Figures 1 and 5)"

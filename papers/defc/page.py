@@ -59,7 +59,7 @@ def page(record: Mapping[str, Any], drawn: Mapping[str, str]) -> str:
     lines += ["## Permuted labels", "", _permuted(found["permuted"])]
     lines += ["## Switches of the best models", "", _switches(found["chosen"])]
     lines += failures(record["parts"])
-    told: dict[str, Any] = {name: plan[name] for name in ("draws", "ga", "reduced")}
+    told: dict[str, Any] = {"draws": record["draws"], **{name: plan[name] for name in ("ga", "reduced")}}
     told |= {"least": LEAST, "patience": PATIENCE, "population": POPULATION, "a_model": _settings_a_model(record)}
     return "\n".join([*lines, DIFFERENCES.format(noise=ROLL_NOISE, olpp=OLPP_WORDS, **told)])
 

@@ -82,8 +82,9 @@ def run(plan: Plan, request: Request) -> dict:
         ``stages`` and ``readouts`` to its sizes and its discriminants.
     """
     plan = replace(plan, **QUICK) if request.quick else plan
+    plan = replace(plan, draws=request.draws or plan.draws)
     described = [{**each.describe(), "usual": usual_values(each)} for each in plan.entrants]
-    stated = {"seed": request.seed, "draws": plan.draws, "rows": plan.rows, "limit": plan.limit, "sizes": plan.sizes}
+    stated = {"seed": request.seed, "rows": plan.rows, "limit": plan.limit, "sizes": plan.sizes}
     kept = Kept(request, plan.name, {**stated, "entrants": described})
     kept.record |= {"title": plan.title, "published_k": plan.published_k, "stages": {}, "readouts": {}}
     done = 0

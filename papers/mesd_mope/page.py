@@ -60,7 +60,7 @@ def page(record: Mapping[str, Any]) -> str:
         lines += [f"## {words}", "", *([f"![{words}]({_file(share)})", ""] if _file(share) in drawn else [])]
         lines += [_readouts(record, share), "", _entries(record, draws)]
     grid = int(np.prod([len(values) for values in PSI.values()]))
-    told = DIFFERENCES.format(olpp=OLPP_WORDS, draws=plan["draws"], limit=plan["limit"], grid=grid)
+    told = DIFFERENCES.format(olpp=OLPP_WORDS, draws=_draws(record), limit=plan["limit"], grid=grid)
     return "\n".join([*lines, *failures(record["parts"]), told])
 
 
@@ -72,6 +72,11 @@ def figures(record: Mapping[str, Any]) -> dict[str, str]:
         for share, scores in held.items()
         if scores.values
     }
+
+
+def _draws(record: Mapping[str, Any]) -> int:
+    """How many draws the record holds."""
+    return max(len(draws) for draws in by_share(record["parts"]).values())
 
 
 def _file(share: str) -> str:
@@ -91,7 +96,7 @@ def _sizes(record: Mapping[str, Any]) -> str:
     terms = sorted({stage["terms"] for stage in stages})
     told = f"{terms[0]:,} to {terms[-1]:,}" if len(terms) > 1 else f"{terms[0]:,}"
     return (
-        f"{plan['draws']} draws of {first['training']:,} training, {first['validation']:,} validation and "
+        f"{_draws(record)} draws of {first['training']:,} training, {first['validation']:,} validation and "
         f"{first['test']:,} test documents of {len(first['categories'])} categories "
         f"({', '.join(first['categories'])}), {told} terms, relation features. k is one of "
         f"{', '.join(map(str, plan['sizes']))} (the paper's: {record['published_k']:,}) or all that a method has, "

@@ -26,7 +26,7 @@ def record():
     parts = {f"banana, {title}": [entry(method, name) for method in METHODS]
              for name, title in (("flda", "FLDA"), ("1nn", "1-NN"))}  # fmt: skip
     parts["banana, criteria"] = [entry(method) for method in CRITERIA]
-    return {"parts": parts, "conclusions": conclusions(parts), "plan": {"draws": 1}}
+    return {"parts": parts, "conclusions": conclusions(parts), "draws": 1}
 
 
 @pytest.mark.parametrize("method", (GA, REDUCED, ORIGINAL, *RIVALS))
@@ -73,5 +73,5 @@ def test_every_figure_names_its_axes_and_numbers_of_rows(record):
     groups = ElementTree.fromstring(made[MAPPED["banana"]][1]).iter("{http://www.w3.org/2000/svg}g")
     marks = {g.get("id"): len(list(g.iter("{http://www.w3.org/2000/svg}use"))) for g in groups}
     assert [marks[f"panel-0-class-{c}"] for c in range(3)] == np.bincount(small_parts().y_test).tolist()
-    empty = {"parts": {}, "conclusions": conclusions({}), "plan": {"draws": 1}}
+    empty = {"parts": {}, "conclusions": conclusions({}), "draws": 1}
     assert figures(empty, {"banana": small_parts()}) == {}
