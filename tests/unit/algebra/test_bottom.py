@@ -10,6 +10,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from proxembed.algebra.arrays.factor import fill
 from proxembed.algebra.graphs import bottom as room
+from proxembed.algebra.graphs import order
 from proxembed.algebra.graphs.bottom import bottom, leading
 from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_graph
@@ -88,16 +89,74 @@ def test_a_null_space_that_is_not_given_is_found_as_eigenvectors():
 
 def test_one_krylov_space_misses_a_double_eigenvalue(monkeypatch):
     """Negative control of the check: without it the second vector of a pair is lost to the next eigenvalue."""
-    M, null = sparse.csr_array(sparse.block_diag([ring(130)] * 2)), indicators(130, 130)
-    expected = bottom(M, null, 4, solver="lanczos").eigenvalues
+    M, null = PROBLEMS["ring"]()
+    expected = bottom(M, null, 2, solver="lanczos").eigenvalues
 
     def one_run(product, null, k, *rest, **options):
         return room._leading(product, null, np.empty((260, 0)), k, None)[1]
 
     monkeypatch.setattr(room, "TOLERANCE", 1e-10)
     monkeypatch.setattr(room, "_complete", one_run)
-    found = bottom(M, null, 4, solver="lanczos").eigenvalues
+    found = bottom(M, null, 2, solver="lanczos").eigenvalues
     assert np.ptp(expected) < 1e-9 and np.ptp(found) > 1e-3
+
+
+@pytest.mark.parametrize("sizes", [(150, 130, 90), (200, 3, 120), (130, 130, 2)])
+def test_lanczos_takes_graph_components_one_by_one(sizes, monkeypatch):
+    """The smallest of all components' eigenvalues, of equal components too, as from all of the matrix at once."""
+    M = sparse.csr_array(sparse.block_diag([neighbour_laplacian(n, 2) if n > 20 else ring(n) for n in sizes]))
+    null, n = indicators(*sizes), sum(sizes)
+    mixed = np.random.default_rng(0).permutation(n)
+    M, null = sparse.csr_array(M[mixed][:, mixed]), null[mixed]
+    monkeypatch.setattr(room, "DENSE_UP_TO", 4)
+    w, V = exact(M, null, 4)
+    taken = []
+    alone = room._lanczos_of_one
+    monkeypatch.setattr(room, "_lanczos_of_one", lambda M, *rest: taken.append(M.shape[0]) or alone(M, *rest))
+    found = bottom(M, null, 4, solver="lanczos")
+    assert taken == [size for size in sizes if size > 4]
+    np.testing.assert_allclose(found.eigenvalues, w, rtol=1e-8)
+    assert np.linalg.norm(found.Z - V @ (V.T @ found.Z)) < 1e-5
+    monkeypatch.setattr(room, "APART_UP_TO", 1)
+    np.testing.assert_allclose(bottom(M, null, 4, solver="lanczos").eigenvalues, w, rtol=1e-8)
+    assert taken[-1] == n
+
+
+def test_columns_that_the_matrix_links_stay_together():
+    """A link between two columns, or a row that no column has, and the columns are no list of components."""
+    M, null = two_parts()
+    assert [len(rows) for rows in room._apart(M, null.tocsc())] == [150, 100]
+    linked = M.tolil()
+    linked[0, 249] = linked[249, 0] = -1e-3
+    assert [len(rows) for rows in room._apart(sparse.csr_array(linked), null)] == [250]
+    assert [len(rows) for rows in room._apart(M, null[:, [0]])] == [250]
+
+
+@pytest.mark.parametrize("solver", ROUTES)
+@pytest.mark.parametrize("name", ["eight dimensions", "two components"])
+def test_the_order_of_a_large_graph_changes_nothing_but_rounding(name, solver, monkeypatch):
+    M, null = PROBLEMS[name]()
+    as_it_is = bottom(M, null, 3, solver=solver)
+    monkeypatch.setattr(order, "ORDERED_FROM", 1)
+    moved = bottom(M, null, 3, solver=solver)
+    np.testing.assert_allclose(moved.eigenvalues, as_it_is.eigenvalues, rtol=1e-8)
+    np.testing.assert_allclose(moved.Z, as_it_is.Z, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(M @ moved.Z, moved.Z * moved.eigenvalues, rtol=0, atol=1e-7)
+
+
+def test_linked_rows_come_near_each_other(monkeypatch):
+    """A path whose rows are mixed has bandwidth 1 again, and every row is there once."""
+    n = 300
+    path = laplacian(sparse.diags_array([np.ones(n - 1)] * 2, offsets=(-1, 1)))
+    mixed = np.random.default_rng(0).permutation(n)
+    M = sparse.csr_array(path[mixed][:, mixed])
+    np.testing.assert_array_equal(order.near_order(M), np.arange(n))
+    monkeypatch.setattr(order, "ORDERED_FROM", n)
+    found = order.near_order(M)
+    again = order.permuted(M, found).tocoo()
+    assert np.abs(again.row - again.col).max() == 1 and sorted(found) == list(range(n))
+    x = np.arange(n, dtype=float)
+    np.testing.assert_allclose(order.restored(order.permuted(M, found) @ x[found], found), M @ x, atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ROUTES)

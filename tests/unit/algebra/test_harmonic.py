@@ -7,7 +7,7 @@ from scipy.linalg import solve_sylvester
 from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.arrays import factor, parallel
-from proxembed.algebra.graphs import harmonic
+from proxembed.algebra.graphs import harmonic, order
 from proxembed.algebra.graphs.harmonic import least_eigenvalue, shifted_solves, sylvester
 from proxembed.proximity.graph import feature_graph
 from proxembed.proximity.weights import edge_weights
@@ -113,6 +113,16 @@ def test_one_and_two_threads_give_the_same_bits(monkeypatch):
         monkeypatch.setattr(parallel, "threads", lambda count=count: count)
         found.append(shifted_solves(A, shifts, B, solver="cg").Z)
     np.testing.assert_array_equal(found[1], found[0])
+
+
+def test_the_order_of_a_large_graph_changes_nothing_but_rounding(monkeypatch):
+    A, T, B = system(500, 6, 3, 0)
+    as_it_is = sylvester(A, T, B, solver="cg").Z
+    monkeypatch.setattr(order, "ORDERED_FROM", 1)
+    moved = sylvester(A, T, B, solver="cg").Z
+    assert not np.array_equal(order.near_order(A), np.arange(500))
+    np.testing.assert_allclose(moved, as_it_is, rtol=0, atol=1e-9 * np.abs(as_it_is).max())
+    np.testing.assert_allclose(A @ moved + moved @ T, B, rtol=0, atol=1e-9)
 
 
 def test_too_few_steps_are_told(monkeypatch):

@@ -5,7 +5,8 @@ indicators of graph components. Out: Z with Z'Z = I, Z'N = 0 and the k smallest 
 
 dense          all of M, for small n and for many components
 shift-invert   Lanczos on (M + sI)^-1 by a sparse factorisation: graphs of low dimension, whose factor stays sparse
-lanczos        Lanczos on (cI - M), products only: graphs of high dimension, whose factor fills
+lanczos        Lanczos on (cI - M), products only: graphs of high dimension, whose factor fills; each graph component
+               by itself, since the eigenvalues of several lie closer together than those of one
 
 Lanczos meets one vector of a repeated eigenvalue: every iterative result is checked by a second run beside it.
 """
@@ -26,10 +27,13 @@ from proxembed.algebra.arrays.factor import factor_fits, fill, short_indices
 from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
 from proxembed.algebra.pencil.symmetric import fix_signs, orthonormal_columns, top
 
+from .order import near_order, permuted, restored
+
 SOLVERS = ("auto", "dense", "shift-invert", "lanczos")
 DENSE_UP_TO = 400
 TOLERANCE = 1e-14  # of Lanczos, against the eigenvalue of the operator it runs on
 RESIDUAL_LIMIT = 1e-7
+APART_UP_TO = 100  # graph components that Lanczos takes one by one
 SHIFT = 1e-12  # of the mean of the diagonal: small beside the eigenvalues of LLE, and the null space is projected out
 # Costs in multiplications. A graph of level widths w (breadth first) has a factor of about sum w^3 of them; Lanczos
 # takes some products more for each level, since the gap shrinks with the diameter.
@@ -62,10 +66,11 @@ def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str =
     >>> found.eigenvalues.round(6).tolist(), found.solver
     ([1.0, 3.0], 'dense')
     """
-    M, null = _short(M), _short(null)
     n, p = null.shape
     if not 1 <= k <= n - p:
         raise ValueError(f"k={k!r} is not allowed: a matrix of {n} rows with a null space of {p} has 1 to {n - p}.")
+    order = near_order(M)
+    M, null = _short(permuted(_short(M), order)), _short(null[order])
     norm = float(np.max(abs(M).sum(axis=1), initial=0.0))
     found = None
     if solver == "dense" or (solver == "auto" and _whole(n, n - p, k)) or k >= n - p - 1:
@@ -90,7 +95,7 @@ def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str =
             ConvergenceWarning,
             stacklevel=2,
         )
-    return Bottom(fix_signs(Z), w, solver, residual)
+    return Bottom(fix_signs(restored(Z, order)), w, solver, residual)
 
 
 def _whole(n: int, allowed: int, k: int) -> bool:
@@ -210,7 +215,7 @@ def _rotated(M, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return Z, w, float(np.max(np.linalg.norm(MZ - Z * w, axis=0)))
 
 
-def _dense(M, null, k: int, norm: float) -> np.ndarray:
+def _dense(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
     n = M.shape[0]
     guard_dense((n, n), "The dense form of a graph matrix")
     N = null.toarray()
@@ -234,6 +239,40 @@ def _shift_invert(M, null, k: int, norm: float) -> np.ndarray:
 
 
 def _lanczos(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
+    """The k smallest eigenvectors by ``_lanczos_of_one`` for each graph component that the null space names."""
+    parts = _apart(M, null)
+    if len(parts) == 1:
+        return _lanczos_of_one(M, null, k, norm, budget)
+    best: list[tuple[float, np.ndarray, np.ndarray]] = []
+    for column, rows in enumerate(parts):
+        inner, inside = _short(M[rows][:, rows]), _short(null[rows][:, [column]])
+        wanted = min(k, len(rows) - 1)
+        if wanted < 1:
+            continue
+        route = _dense if _whole(len(rows), len(rows) - 1, wanted) else _lanczos_of_one
+        Z = orthonormal_columns(_off(inside, route(inner, inside, wanted, norm, budget)))
+        Z, w, _ = _rotated(inner, Z)
+        best = sorted([*best, *zip(w, [rows] * len(w), Z.T, strict=True)], key=lambda found: found[0])[:k]
+    V = np.zeros((M.shape[0], len(best)))
+    for j, (_, rows, z) in enumerate(best):
+        V[rows, j] = z
+    return V
+
+
+def _apart(M, null) -> list[np.ndarray]:
+    """The rows of each column of the null space; all together where M links two of them, or they are many."""
+    n, p = null.shape
+    columns = null.tocsc()
+    if not 1 < p <= APART_UP_TO or columns.nnz != n or len(np.unique(columns.indices)) < n:
+        return [np.arange(n)]
+    label = np.empty(n, dtype=np.int64)
+    label[columns.indices] = np.repeat(np.arange(p), np.diff(columns.indptr))
+    if np.any(np.repeat(label, np.diff(M.indptr)) != label[M.indices]):
+        return [np.arange(n)]
+    return [np.flatnonzero(label == column) for column in range(p)]
+
+
+def _lanczos_of_one(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
     """Lanczos on cI - M off the null space, c at least the largest eigenvalue; at most ``budget`` products."""
     largest = min(norm, 1.01 * _largest(M))
     return _complete(lambda v: largest * v - M @ v, null, k, budget, origin=largest)

@@ -22,6 +22,7 @@ from proxembed.algebra.arrays.parallel import in_threads
 from proxembed.algebra.pencil.symmetric import descending
 
 from .bottom import bottom
+from .order import near_order, permuted, restored
 
 SOLVERS = ("auto", "factor", "cg")
 FACTOR_UP_TO = 400  # rows: a factor costs next to nothing
@@ -157,6 +158,8 @@ def _warned(found: Solved, residual: float, A: sparse.csr_array) -> Solved:
 
 def _conjugate(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[Solved, float]:
     """Conjugate gradients on every column, in blocks shared out among threads; also the largest true residual."""
+    order = near_order(A)
+    A, E = permuted(A, order), E[order]
     out, blocks = np.empty_like(E), -(-E.shape[1] // COLUMNS)
     steps, residuals = np.ones(blocks, dtype=int), np.zeros(blocks)
 
@@ -166,7 +169,7 @@ def _conjugate(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray, limit: in
             out[:, some], steps[block], residuals[block] = _block(A, shifts[some], E[:, some], limit)
 
     in_threads(work, blocks, 1)
-    return Solved(out, "cg", int(steps.max(initial=1))), float(residuals.max(initial=0.0))
+    return Solved(restored(out, order), "cg", int(steps.max(initial=1))), float(residuals.max(initial=0.0))
 
 
 def _block(A, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray, int, float]:
