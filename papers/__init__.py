@@ -63,6 +63,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("emotions", "scene", "yeast", "tmc2007-500"),
             _later("ssdr_mc.experiment", "run"),
             90,
+            has_draws=True,
         ),
         Experiment(
             "mvmd",
