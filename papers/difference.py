@@ -31,11 +31,23 @@ class Difference:
     @property
     def words(self) -> str:
         """Mean and interval; that there is none, where there is none."""
+        return self._words("+.4f")
+
+    @property
+    def unsigned(self) -> str:
+        """The words of a mean that is no difference.
+
+        >>> Difference(0.5, 0.4, 0.6).unsigned
+        '0.5000 (0.4000 to 0.6000)'
+        """
+        return self._words(".4f")
+
+    def _words(self, form: str) -> str:
         if not np.isfinite(self.mean):
             return "not scored in every draw"
         if not np.isfinite(self.low):
-            return f"{self.mean:+.4f} (one draw: no interval)"
-        return f"{self.mean:+.4f} ({self.low:+.4f} to {self.high:+.4f})"
+            return f"{self.mean:{form}} (one draw: no interval)"
+        return f"{self.mean:{form}} ({self.low:{form}} to {self.high:{form}})"
 
     @property
     def turned(self) -> Difference:

@@ -135,7 +135,7 @@ def _traits(entries: Sequence[Mapping[str, Any]], size: int) -> Verdict:
     found = over_draws(np.array([value for value in each if value is not None], dtype=float))
     if not np.isfinite(found.mean):
         return NOTHING
-    return every([found]), f"rank correlation {found.mean:.2f}", found.words
+    return every([found]), f"rank correlation {found.mean:.2f}", found.unsigned
 
 
 def _region(grid: Grid | None, area: float) -> Verdict:
@@ -144,7 +144,7 @@ def _region(grid: Grid | None, area: float) -> Verdict:
     shares = [grid.excellent(near).mean(axis=(1, 2)) for near in (NEAR, WIDER)]
     found = over_draws(shares[0])
     words = f"{100 * found.mean:.0f} % within {NEAR:g} of the best, {grid.best.mean():.3f}; "
-    told = f"{found.words} of the area"
+    told = f"{found.unsigned} of the area"
     return every([found], area), words + f"{100 * shares[1].mean():.0f} % within {WIDER:g}", told
 
 
@@ -166,7 +166,7 @@ def _box(grid: Grid) -> Verdict:
         return NOTHING
     found = over_draws(grid.best - values.min(axis=1))
     words = f"{values.min(axis=1).mean():.3f} to {values.max(axis=1).mean():.3f} there, {grid.best.mean():.3f} the best"
-    return every([found.turned], -WIDER), words, f"best less worst of the box {found.words}; accurate: {WIDER:g}"
+    return every([found.turned], -WIDER), words, f"best less worst of the box {found.unsigned}; accurate: {WIDER:g}"
 
 
 def _passes(grid: Grid) -> Verdict:
@@ -176,7 +176,7 @@ def _passes(grid: Grid) -> Verdict:
     least, ended = grid.passes[good].min(), grid.converged[good].mean()
     words = f"{least} to {grid.passes[good].max()} passes, {100 * ended:.0f} % converged"
     few = every([most.turned], -(STEPS + 0.5))
-    return all_of([few, bool(ended == 1.0)]), words, f"most passes {most.words}"
+    return all_of([few, bool(ended == 1.0)]), words, f"most passes {most.unsigned}"
 
 
 def _coincide(grid: Grid) -> Verdict:
@@ -257,7 +257,7 @@ def _negative(curves: Mapping[str, Curves], share: float) -> Verdict:
             return NOTHING
         told.append(f"{name} {100 * below.mean:.0f} % of the weights, half of them beyond -{sizes.mean:.2f}")
         verdicts += [every([below.turned], -FEW_BELOW), every([sizes.turned], -SMALL)]
-        intervals.append(f"{name} {below.words}")
+        intervals.append(f"{name} {below.unsigned} of the weights, median size {sizes.unsigned}")
     words = f"{'; '.join(told)}; sparse: {100 * FEW_BELOW:g} %"
     return (all_of(verdicts), words, "; ".join(intervals)) if told else NOTHING
 
