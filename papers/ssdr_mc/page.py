@@ -207,11 +207,11 @@ def _cell(mean: float, error: float, best: float) -> str:
 def _surfaces(record: Mapping[str, Any]) -> list[str]:
     rows = []
     for name, grid in _grids(record).items():
-        for draw, f1 in enumerate(grid.f1):
+        for draw, (number, f1) in enumerate(zip(grid.draws, grid.f1, strict=True)):
             good, best = grid.excellent()[draw], np.unravel_index(f1.argmax(), f1.shape)
             where = f"alpha {grid.alpha[best[0]]:g}, H {grid.cuts[best[1]]:g}"
             passes = grid.passes[draw][good]
             told = f"{f1.max():.3f}", where, f"{100 * good.mean():.0f} %", f"{passes.min()} to {passes.max()}"
-            rows.append((name, draw + 1, *told, f"{100 * np.mean(grid.converged[draw]):.0f} %"))
+            rows.append((name, number, *told, f"{100 * np.mean(grid.converged[draw]):.0f} %"))
     head = ("set", "draw", "best", "where", f"settings within {NEAR:g} of it", "passes of these", "converged, of all")
     return [table(head, rows)]

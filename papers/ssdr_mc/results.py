@@ -103,6 +103,7 @@ def over_draws(values: np.ndarray, level: float = LEVEL) -> Difference:
 class Grid:
     """Micro F1, passes and whether they converged, of a set over alpha (a,) and cuts (h,), each (draws, a, h)."""
 
+    draws: list[int]
     alpha: np.ndarray
     cuts: np.ndarray
     f1: np.ndarray
@@ -112,12 +113,13 @@ class Grid:
     @classmethod
     def of(cls, parts: Parts, name: str) -> Grid | None:
         """The draws that are whole; None where there is none."""
-        held = [parts[surface_part(name, draw)] for draw in drawn(parts, SURFACE).get(name, [])]
-        rows = [each for each in held if each and not any(row["failure"] for row in each)]
-        if not rows:
+        held = {draw: parts[surface_part(name, draw)] for draw in drawn(parts, SURFACE).get(name, [])}
+        draws = [draw for draw, each in held.items() if each and not any(row["failure"] for row in each)]
+        if not draws:
             return None
+        rows = [held[draw] for draw in draws]
         told = {key: np.array([[row[key] for row in each] for each in rows]) for key in ("f1", "passes", "converged")}
-        return cls(np.array([row["alpha"] for row in rows[0]]), np.array(rows[0][0]["cuts"]), **told)
+        return cls(draws, np.array([row["alpha"] for row in rows[0]]), np.array(rows[0][0]["cuts"]), **told)
 
     def excellent(self, near: float = NEAR) -> np.ndarray:
         """Where micro F1 is within ``near`` of the largest of its draw, bool (draws, a, h)."""

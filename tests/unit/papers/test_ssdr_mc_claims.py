@@ -157,7 +157,7 @@ def test_curves_and_surfaces_leave_out_what_failed():
     assert drawn(parts, SURFACE)["yeast"] == [1, 2, 3, 4, 5]
     assert Grid.of(parts, "yeast").excellent().sum() == 8 * DRAWS
     parts["yeast, alpha and threshold, draw 3"][0]["failure"] = parts["yeast, draw 2"][0]["failure"] = "no"
-    assert len(Grid.of(parts, "yeast").f1) == DRAWS - 1
+    assert Grid.of(parts, "yeast").draws == [1, 2, 4, 5] and len(Grid.of(parts, "yeast").f1) == DRAWS - 1
     values = Curves.of(parts, "yeast", 0.3).values(PAPER)
     assert values.shape == (DRAWS, 3) and np.argwhere(np.isnan(values)).tolist() == [[1, 0]]
     assert Curves.of(parts, "yeast", "tuned").shares == []
