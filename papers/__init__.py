@@ -54,7 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Gönen 2014: BSML, BSML+ARD and BSSML beside reductions with a probit per label, on four sets",
             ("emotions", "scene", "yeast", "tmc2007-500"),
             _later("bsml.experiment", "run"),
-            40,
+            60,
             has_sets=True,
         ),
         Experiment(
@@ -63,6 +63,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("emotions", "scene", "yeast", "tmc2007-500"),
             _later("ssdr_mc.experiment", "run"),
             90,
+            has_draws=True,
         ),
         Experiment(
             "mvmd",

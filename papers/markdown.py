@@ -7,6 +7,7 @@ from typing import Any
 
 DASH = "–"
 CAME = {True: "yes", False: "no", None: "cannot be told"}
+CAME_OUT = {True: "came out", False: "did not", None: "cannot be told"}
 REASON = 160
 QUICK_WARNING = "**A quick run on a small part of the rows: it shows that everything runs, not how good anything is.**"
 

@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from papers.bsml.fits import HAMMING
 from papers.bsml.published import PUBLISHED, RELEVANCE, Published
+from papers.bsml.readings import HAMMING
 from papers.bsml.words import WORDS, Curves
 from papers.claim import claim
+from papers.markdown import DASH
 
 Parts = Mapping[str, Sequence[Mapping]]
+NONE_FINISHED = (None, "no fit finished", DASH)
 
 
 def claims(parts: Parts) -> list[dict]:
-    """Of every set that is there: numbers, then words; each ``published, where, labels, came_out, ours``."""
+    """Of every set that is there: numbers, then words; each ``published, where, labels, came_out, ours, interval``."""
     held = {name: [entry for entry in entries if "scores" in entry] for name, entries in parts.items()}
-    found = [_number(each, held[each.data]) for each in PUBLISHED if held.get(each.data)]
+    found = []
+    for each in PUBLISHED:
+        if held.get(each.data):
+            entries = whole(held[each.data], each.method)
+            found.append(_number(each, entries))
+            found += [_dimensions(each, entries)] if each.dimensions else []
     for each in WORDS:
         if held.get(each.data):
-            came, ours = each.judge(Curves(held[each.data]))
-            found.append(claim(each.published, each.where, each.data, came, ours))
+            came, ours, interval = each.judge(Curves(held[each.data]))
+            found.append(claim(each.published, each.where, each.data, came, ours, interval or DASH))
     return found
 
 
@@ -31,29 +38,42 @@ def whole(entries: Sequence[Mapping], method: str) -> list[Mapping]:
     return [entry for entry in known if (entry["k"] or 0) == largest and entry["scores"] is not None]
 
 
-def _number(each: Published, entries: Sequence[Mapping]) -> dict:
-    """A Hamming loss: every start must come as near as is asked; of BSML+ARD the one with the largest bound."""
-    found = whole(entries, each.method)
+def _number(each: Published, found: Sequence[Mapping]) -> dict:
+    """A Hamming loss: came out where every start comes as near as is asked, did not where none does; of BSML+ARD the
+    start with the largest bound decides."""
+    said = f"{each.method}, Hamming loss {each.value:.4f} (asked: {each.target:g} ± {each.tolerance:g})"
     if not found:
-        return claim(f"{each.method}, Hamming loss {each.value:.4f}", each.where, each.data, None, "no fit finished")
-    if each.method == RELEVANCE:
-        chosen = [max(found, key=lambda entry: entry["bound"])]
-        ours = f"{_relevance(found)}; largest bound: {chosen[0]['scores'][HAMMING]:.4f}, {chosen[0]['active']} in use"
-        kept = f", {each.dimensions} dimensions"
-    else:
-        chosen, kept = found, ""
-        ours = ", ".join(f"{entry['start']} {entry['scores'][HAMMING]:.4f}" for entry in found)
-    told = f"{each.method}, Hamming loss {each.value:.4f}{kept}"
-    if each.target is None or each.tolerance is None:
-        return claim(told, each.where, each.data, None, f"{ours}; {each.why}")
-    near = all(abs(entry["scores"][HAMMING] - each.target) <= each.tolerance for entry in chosen)
-    return claim(f"{told} (asked: {each.target:g} ± {each.tolerance:g})", each.where, each.data, near, ours)
-
-
-def _relevance(found: Sequence[Mapping]) -> str:
-    """Median and range over the starts, and how many ended with how many components."""
+        return claim(said, each.where, each.data, *NONE_FINISHED)
     losses = [entry["scores"][HAMMING] for entry in found]
-    counts = sorted({entry["active"] for entry in found})
-    ended = ", ".join(f"{n} in {sum(entry['active'] == n for entry in found)}" for n in counts)
-    starts = f"{len(found)} starts: median {median(losses):.4f}, {min(losses):.4f} to {max(losses):.4f}"
-    return f"{starts}; components in use: {ended}"
+    interval = f"{min(losses):.4f} to {max(losses):.4f} over {len(losses)} starts"
+    if each.method == RELEVANCE:
+        losses = [_best(found)["scores"][HAMMING]]
+        ours = f"largest bound {losses[0]:.4f}; median of {len(found)} starts {_median(found):.4f}"
+    else:
+        ours = ", ".join(f"{entry['start']} {entry['scores'][HAMMING]:.4f}" for entry in found)
+    near = [abs(loss - each.target) <= each.tolerance for loss in losses]
+    came = True if all(near) else None if any(near) else False
+    ours += f"; {each.why}" if each.why and came is not True else ""
+    return claim(said, each.where, each.data, came, ours, interval)
+
+
+def _dimensions(each: Published, found: Sequence[Mapping]) -> dict:
+    """The components that BSML+ARD keeps, from the start with the largest bound."""
+    said = f"{each.method} keeps {each.dimensions} dimensions"
+    if not found:
+        return claim(said, each.where, each.data, *NONE_FINISHED)
+    counts = sorted(entry["active"] for entry in found)
+    ended = ", ".join(f"{n} in {counts.count(n)}" for n in sorted(set(counts)))
+    kept = _best(found)["active"]
+    interval = f"{counts[0]} to {counts[-1]} over {len(counts)} starts"
+    return claim(
+        said, each.where, each.data, kept == each.dimensions, f"largest bound {kept}; {ended} starts", interval
+    )
+
+
+def _best(found: Sequence[Mapping]) -> Mapping:
+    return max(found, key=lambda entry: entry["bound"])
+
+
+def _median(found: Sequence[Mapping]) -> float:
+    return median(entry["scores"][HAMMING] for entry in found)

@@ -11,26 +11,25 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 
+from papers.bsml.readings import Reading, of_probabilities, reading
 from proxembed import BSML, BSSML, MDDM, MLDA, MLLS, PCA, VariationalProbit
 from proxembed.data import Dataset
-from proxembed.evaluate.decisions import hamming_loss, macro_f1, micro_f1
-from proxembed.evaluate.metrics import dense_labels
 from proxembed.evaluate.results import reason_of
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.proximity.neighbors import nearest
 from proxembed.splits.splits import standard_split
 
-HAMMING, AUC, MACRO, MICRO = "Hamming loss", "average AUC", "macro F1", "micro F1"
-MEASURES = (HAMMING, AUC, MACRO, MICRO)
 PROBIT = "PROBIT"
 BASELINES = {f"{cls.__name__}+{PROBIT}": cls for cls in (PCA, MDDM, MLLS, MLDA)}
 DIMENSIONS = {
     "emotions": tuple(range(1, 7)),
     "scene": tuple(range(1, 7)),
     "yeast": tuple(range(1, 15)),
-    "tmc2007-500": (2, 10, 22),
+    "tmc2007-500": tuple(range(1, 23)),
 }
+NEIGHBORS = 15  # an odd number: no share of them is a half
+PREDICTIVES = ("printed", "paper", "full")
 
 
 @dataclass(frozen=True)
@@ -113,15 +112,18 @@ def compete(fit: Fit, rows: Rows) -> dict:
     Returns
     -------
     dict
-        Plain data: ``entrant, method, start, k, scores, bound, active, seconds, cpu_seconds, failure, notes``; no
-        scores and the reason where the fit failed.
+        Plain data: ``entrant, method, start, k, bound, active, seconds, cpu_seconds, failure, notes`` and the reading
+        of the measures, ``scores, without``; ``neighbors``: the reading of nearest neighbours on the embedding;
+        ``predictives``: those of BSML's probabilities. CPU seconds are of training alone. A fit that failed has the
+        reason, and no scores.
     """
-    started, cpu, failure = time.perf_counter(), time.process_time(), None
-    found: dict[str, Any] = {"scores": None, "bound": None, "active": None}
+    started, failure = time.perf_counter(), None
+    found: dict[str, Any] = dict.fromkeys(("scores", "without", "neighbors", "predictives", "bound", "active"))
+    found["cpu_seconds"] = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = KINDS[fit.kind](fit, rows)
+            found |= KINDS[fit.kind](fit, rows)
         except Exception as error:
             failure = reason_of(error)
     return {
@@ -131,32 +133,39 @@ def compete(fit: Fit, rows: Rows) -> dict:
         "k": fit.k,
         **found,
         "seconds": time.perf_counter() - started,
-        "cpu_seconds": time.process_time() - cpu,
         "failure": failure,
         "notes": sorted({" ".join(str(each.message).split()) for each in caught}),
     }
 
 
 def _classifier(fit: Fit, rows: Rows) -> dict:
+    began = time.process_time()
     model = clone(fit.model).fit(rows.X, rows.Y)
-    return _told(model, rows.Y_test, model.predict(rows.X_test), model.predict_proba(rows.X_test))
+    spent = time.process_time() - began
+    found = _told(model, rows.Y_test, model.predict(rows.X_test), model.predict_proba(rows.X_test), spent)
+    if fit.method == "BSML" and fit.start == "svd":
+        found["neighbors"] = by_neighbors(*_standardised(model, rows), rows)
+        found["predictives"] = {each: _predictive(model, rows, each) for each in PREDICTIVES}
+    return found
 
 
 def _transductive(fit: Fit, rows: Rows) -> dict:
     """All rows take part; the labels of the test rows are unknown, and those inferred for them are measured."""
     y = np.vstack([rows.Y, np.full(rows.Y_test.shape, np.nan)])
+    began = time.process_time()
     model = clone(fit.model).fit(np.vstack([rows.X, rows.X_test]), y)
+    spent = time.process_time() - began
     inferred = model.transduction_[len(rows.Y) :].astype(np.int64)
-    return _told(model, rows.Y_test, inferred, model.transductive_scores_[len(rows.Y) :])
+    return _told(model, rows.Y_test, inferred, model.transductive_scores_[len(rows.Y) :], spent)
 
 
 def _reduced(fit: Fit, rows: Rows) -> dict:
-    embedder = clone(fit.model).fit(rows.X, rows.Y)
-    Z, Z_test = (np.asarray(embedder.transform(X), dtype=np.float64) for X in (rows.X, rows.X_test))
-    state = scaling_fit("standard", Z)
-    model = VariationalProbit(**fit.sweeps).fit(scaling_apply(state, Z), rows.Y)
-    Z_test = scaling_apply(state, Z_test)
-    return _told(model, rows.Y_test, model.predict(Z_test), model.predict_proba(Z_test))
+    began = time.process_time()
+    Z, Z_test = _standardised(clone(fit.model).fit(rows.X, rows.Y), rows)
+    model = VariationalProbit(**fit.sweeps).fit(Z, rows.Y)
+    spent = time.process_time() - began
+    found = _told(model, rows.Y_test, model.predict(Z_test), model.predict_proba(Z_test), spent)
+    return {**found, "neighbors": by_neighbors(Z, Z_test, rows)}
 
 
 KINDS: dict[str, Callable[[Fit, Rows], dict]] = {
@@ -166,28 +175,31 @@ KINDS: dict[str, Callable[[Fit, Rows], dict]] = {
 }
 
 
-def _told(model: Any, Y: np.ndarray, predicted: Any, scores: np.ndarray) -> dict:
-    """The four measures, the final bound and, of an embedding, the components in use."""
+def _standardised(embedder: Any, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """The components of training and test rows, each standardised by the training rows."""
+    Z, Z_test = (np.asarray(embedder.transform(X), dtype=np.float64) for X in (rows.X, rows.X_test))
+    state = scaling_fit("standard", Z)
+    return scaling_apply(state, Z), scaling_apply(state, Z_test)
+
+
+def by_neighbors(Z: np.ndarray, Z_test: np.ndarray, rows: Rows) -> Reading:
+    """The reading of the nearest neighbours' labels: a label where most of them have it, their share as its score."""
+    found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_test)
+    shares = rows.Y[found.index].mean(axis=1)
+    return reading(rows.Y_test, shares > 0.5, shares)
+
+
+def _predictive(model: BSML, rows: Rows, name: str) -> Reading:
+    """The reading of the probabilities under one predictive distribution."""
+    P = model.set_params(predictive=name).predict_proba(rows.X_test)
+    return reading(rows.Y_test, P > 0.5, P, of_probabilities)
+
+
+def _told(model: Any, Y: np.ndarray, predicted: Any, scores: np.ndarray, spent: float) -> dict:
+    """The measures, the final bound, the components in use of an embedding, and the CPU seconds of training."""
     return {
-        "scores": measures(Y, predicted, scores),
+        **reading(Y, predicted, scores),
         "bound": float(model.lower_bound_[-1]),
         "active": getattr(model, "n_active_", None),
+        "cpu_seconds": spent,
     }
-
-
-def measures(Y: np.ndarray, predicted: Any, scores: np.ndarray) -> dict[str, float | None]:
-    """Hamming loss, average AUC (over labels that test rows have and lack), macro and micro F1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from papers.bsml.fits import measures
-    >>> Y, S = np.array([[1, 0], [0, 0]]), np.array([[0.9, 0.2], [0.4, 0.6]])
-    >>> measures(Y, S > 0.5, S)["Hamming loss"], measures(Y, S > 0.5, S)["average AUC"]
-    (0.25, 1.0)
-    """
-    predicted = dense_labels(predicted)
-    both = Y.any(axis=0) & ~Y.all(axis=0)
-    area = float(np.mean([roc_auc_score(Y[:, j], scores[:, j]) for j in np.flatnonzero(both)])) if both.any() else None
-    values: tuple = hamming_loss(Y, predicted), area, macro_f1(Y, predicted).value, micro_f1(Y, predicted)
-    return dict(zip(MEASURES, values, strict=True))

@@ -1,7 +1,7 @@
 """The numbers that stand in the text of the Bayesian multi-label paper, and how near ours should come.  [gonen2014bsml]
 
 Its curves (Figures 2 to 5) and its map (Figure 6) are pictures, of which the text at hand holds the axes' ticks only;
-what it says of them in words is in ``gonen_words``. It has no tables. Its SSDR-MC figures belong to that method.
+what it says of them in words is in ``words``. It has no tables. Its SSDR-MC figures belong to that method.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 EMOTIONS, SCENE, YEAST, TMC = "emotions", "scene", "yeast", "tmc2007-500"
 BSML, RELEVANCE, BSSML = "BSML", "BSML+ARD", "BSSML"
+REDUCED = "the slowest reduction with PROBIT"
 OTHER_FEATURES = (
     "no scaling of these features gives it: even PROBIT on all features is worse here than the paper's BSML, so that "
     "its copy of the data must differ"
@@ -19,17 +20,17 @@ NO_KNOWN_CODE = "it does not come out of any known code: nearly every start ends
 
 @dataclass(frozen=True)
 class Published:
-    """A Hamming loss of the paper; ours should lie within ``tolerance`` of ``target``, unless ``why`` says otherwise.
+    """A Hamming loss of the paper; ours should lie within ``tolerance`` of ``target``.
 
-    ``dimensions`` are those that the paper's BSML+ARD kept.
+    ``dimensions`` are those that the paper's BSML+ARD kept; ``why``: what is known of a number that does not come out.
     """
 
     method: str
     data: str
     value: float
     where: str
-    target: float | None = None
-    tolerance: float | None = None
+    target: float
+    tolerance: float
     dimensions: int | None = None
     why: str = ""
 
@@ -38,22 +39,26 @@ PUBLISHED = (
     Published(BSML, EMOTIONS, 0.2153, "section 5.2", 0.215, 0.006),
     Published(BSML, SCENE, 0.1150, "section 5.2", 0.115, 0.002),
     Published(BSML, YEAST, 0.2053, "section 5.2", 0.205, 0.001),
-    Published(BSML, TMC, 0.0578, "section 5.2", why=OTHER_FEATURES),
+    Published(BSML, TMC, 0.0578, "section 5.2", 0.0578, 0.002, why=OTHER_FEATURES),
     Published(BSSML, EMOTIONS, 0.2021, "section 5.3", 0.199, 0.004),
     Published(BSSML, SCENE, 0.1164, "section 5.3", 0.116, 0.002),
     Published(BSSML, YEAST, 0.2035, "section 5.3", 0.203, 0.002),
-    Published(BSSML, TMC, 0.0590, "section 5.3", why=OTHER_FEATURES),
-    Published(RELEVANCE, EMOTIONS, 0.2186, "section 5.2", dimensions=2, why=NO_KNOWN_CODE),
+    Published(BSSML, TMC, 0.0590, "section 5.3", 0.0590, 0.002, why=OTHER_FEATURES),
+    Published(RELEVANCE, EMOTIONS, 0.2186, "section 5.2", 0.2186, 0.006, 2, NO_KNOWN_CODE),
     Published(RELEVANCE, SCENE, 0.1356, "section 5.2", 0.1356, 0.006, 3),
     Published(RELEVANCE, YEAST, 0.2033, "section 5.2", 0.2033, 0.006, 3),
-    Published(RELEVANCE, TMC, 0.0609, "section 5.2", dimensions=8, why=OTHER_FEATURES),
+    Published(RELEVANCE, TMC, 0.0609, "section 5.2", 0.0609, 0.006, 8, OTHER_FEATURES),
 )
 SECONDS = (
     ("BSML", EMOTIONS, "3 to 5 s"),
     ("PROBIT", EMOTIONS, "3 s"),
+    (REDUCED, EMOTIONS, "within 2 s"),
     ("BSML", SCENE, "more than 1 min"),
+    (REDUCED, SCENE, "less than 1 min"),
     ("BSML", YEAST, "less than 1 min"),
     ("PROBIT", YEAST, "less than 1 min"),
+    (REDUCED, YEAST, "less than 1 min"),
     ("BSML", TMC, "about 1 h"),
     ("PROBIT", TMC, "about 25 min"),
+    (REDUCED, TMC, "less than 10 min"),
 )

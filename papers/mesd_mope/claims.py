@@ -7,19 +7,18 @@ of the bound, did not where one lies on the other side, and else cannot be told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from papers.claim import claim
-from papers.mesd_mope.draws import Difference, Parts, Scores, by_share
+from papers.difference import MANY, MISSING, Difference, every, interval_words, some_below
+from papers.mesd_mope.draws import Parts, Scores, by_share
 from papers.mesd_mope.entrants import COMBINED, EXTENDED, LABELS_ONLY, PUBLISHED, UNSUPERVISED
 
 NEAR = 0.005
 GAIN = (0.002, 0.012)
-MANY = 4
-MISSING = "too few entrants finished"
 SCHEME_3, WEIGHTS, PRIORITY = "MOPE G3, Dice", "MOPE W", "MOPE G3 and W, priority"
 OTHER_RULES = ("MOPE G3 and W, Hadamard", "MOPE G3 and W, weighted sum")
 Verdict = tuple[bool | None, str, str]
@@ -60,36 +59,6 @@ def partly_labelled_claims() -> tuple[Claim, ...]:
     )
 
 
-def every(differences: Sequence[Difference], bound: float = 0.0) -> bool | None:
-    """Whether all lie above a bound: yes where every interval does, no where one lies below it.
-
-    Examples
-    --------
-    >>> from papers.mesd_mope.claims import every
-    >>> from papers.mesd_mope.draws import Difference
-    >>> above, open_, below = Difference(2, 1, 3), Difference(0, -1, 1), Difference(-2, -3, -1)
-    >>> every([above, above]), every([above, below, open_]), every([above, open_]), every([])
-    (True, False, None, None)
-    """
-    if any(each.high < bound for each in differences):
-        return False
-    return True if differences and all(each.low > bound for each in differences) else None
-
-
-def some_below(differences: Sequence[Difference]) -> bool | None:
-    """Whether one at least lies below 0: yes where an interval does, no where all lie above.
-
-    Examples
-    --------
-    >>> from papers.mesd_mope.claims import some_below
-    >>> from papers.mesd_mope.draws import Difference
-    >>> some_below([Difference(2, 1, 3), Difference(-2, -3, -1)]), some_below([Difference(2, 1, 3)])
-    (True, False)
-    """
-    came = every(differences)
-    return None if came is None else not came
-
-
 def _values(scores: Scores, names: Sequence[str]) -> str:
     """The mean score of each entrant, the best first."""
     known = sorted((name for name in names if name in scores.values), key=lambda name: -scores.values[name].mean())
@@ -102,23 +71,10 @@ def _pairs(scores: Scores, ones: Sequence[str], others: Sequence[str]) -> dict[s
     return {f"{one} less {other}": scores.less(one, other) for one in ones for other in others}
 
 
-def _intervals(pairs: Mapping[str, Difference], bound: float = 0.0) -> str:
-    """The intervals of all pairs; of more than a few, how many lie where, and those that decide: the ones that lie
-    farthest below the bound, or else reach farthest down."""
-    if len(pairs) <= MANY:
-        return "; ".join(f"{name} {each.words}" for name, each in pairs.items()) or MISSING
-    above = sum(each.low > bound for each in pairs.values())
-    below = sum(each.high < bound for each in pairs.values())
-    by_end = sorted(pairs.items(), key=lambda item: item[1].high if below else item[1].low)[:MANY]
-    told = "; ".join(f"{name} {each.words}" for name, each in by_end)
-    neither = len(pairs) - above - below
-    return f"{above} of {len(pairs)} pairs above {bound:g}, {below} below, {neither} neither; lowest: {told}"
-
-
 def _above(ours: str, others: tuple[str, ...]) -> Callable[[Scores], Verdict]:
     def judge(scores: Scores) -> Verdict:
         pairs = _pairs(scores, (ours,), others)
-        return every(list(pairs.values())), _values(scores, (ours, *others)), _intervals(pairs)
+        return every(list(pairs.values())), _values(scores, (ours, *others)), interval_words(pairs)
 
     return judge
 
@@ -132,7 +88,7 @@ def _all_above(
         first, second = ones(scores), others(scores)
         pairs = _pairs(scores, first, second)
         words = f"lowest of the former: {_lowest(scores, first)}; the latter: {_values(scores, second)}"
-        return every(list(pairs.values()), bound), words, _intervals(pairs, bound)
+        return every(list(pairs.values()), bound), words, interval_words(pairs, bound)
 
     return judge
 
@@ -174,7 +130,7 @@ def _three_best(scores: Scores) -> Verdict:
 
 def _sometimes_below(scores: Scores) -> Verdict:
     pairs = _pairs(scores, OTHER_RULES, (SCHEME_3, WEIGHTS))
-    return some_below(list(pairs.values())), _values(scores, (SCHEME_3, WEIGHTS, *OTHER_RULES)), _intervals(pairs)
+    return some_below(list(pairs.values())), _values(scores, (SCHEME_3, WEIGHTS, *OTHER_RULES)), interval_words(pairs)
 
 
 def _gain_is_small(scores: Scores) -> Verdict:

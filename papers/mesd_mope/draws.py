@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from papers.difference import LEVEL, Difference
 from proxembed.evaluate.compare import nadeau_bengio
 
-LEVEL = 0.95
 DRAW = ", draw "
 Parts = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -43,31 +43,6 @@ def by_share(parts: Parts) -> dict[str, list[Sequence[Mapping[str, Any]]]]:
     for name, entries in parts.items():
         made.setdefault(name.partition(DRAW)[0], []).append(entries)
     return made
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A mean over the draws with its interval; without limits where two draws or an entrant are lacking.
-
-    Examples
-    --------
-    >>> from papers.mesd_mope.draws import Difference
-    >>> Difference(0.01, 0.002, 0.018).words
-    '+0.0100 (+0.0020 to +0.0180)'
-    """
-
-    mean: float = np.nan
-    low: float = -np.inf
-    high: float = np.inf
-
-    @property
-    def words(self) -> str:
-        """Mean and interval; that there is none, where there is none."""
-        if not np.isfinite(self.mean):
-            return "not scored in every draw"
-        if not np.isfinite(self.low):
-            return f"{self.mean:+.4f} (one draw: no interval)"
-        return f"{self.mean:+.4f} ({self.low:+.4f} to {self.high:+.4f})"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from papers.mesd_mope.draws import LEVEL, Scores
+from papers.difference import LEVEL
+from papers.mesd_mope.draws import Scores
 from proxembed.report.figures import COLOURS, svg_text
 
 WIDTH, ROW, EDGES = 9.4, 0.28, 1.5  # inches: of the figure, of an entrant's line, of all above and below the lines

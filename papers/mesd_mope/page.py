@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from papers.entrants import OLPP_WORDS
-from papers.markdown import DASH, QUICK_WARNING, claims_table, failures, made_lines, table
+from papers.markdown import CAME_OUT, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
 from papers.mesd_mope.draws import DRAW, Scores, by_share
 from papers.mesd_mope.entrants import PSI
 from papers.mesd_mope.figure import score_figure
 
-CAME = {True: "came out", False: "did not", None: "cannot be told"}
 NO_EMBEDDING = "no embedding"
 DIFFERENCES = """## How it was done, and what differs from the paper
 
@@ -54,7 +53,7 @@ def page(record: Mapping[str, Any]) -> str:
     plan, drawn = record["plan"], figures(record)
     lines = [f"# {record['title']}", "", *([QUICK_WARNING, ""] if record["quick"] else []), *made_lines(record)]
     lines += ["## What the paper says, and what came out", ""]
-    lines += [claims_table(record["claims"], "claim", "labels", CAME), _sizes(record)]
+    lines += [claims_table(record["claims"], "claim", "labels", CAME_OUT), _sizes(record)]
     for share, draws in by_share(record["parts"]).items():
         words = f"Macro F1, {share} of the training rows labelled"
         lines += [f"## {words}", "", *([f"![{words}]({_file(share)})", ""] if _file(share) in drawn else [])]

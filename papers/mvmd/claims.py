@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from papers.claim import claim
+from papers.difference import MISSING, mean_of_draws
 from papers.mvmd.contenders import OURS
 from proxembed.evaluate.decisions import (
     hamming_loss,
@@ -33,8 +33,6 @@ MEASURES = {
 }
 RIVALS = ("PCA", "MDDMp", "MDDMf", "CCA", "MLSI", "MLDA", "DMLDA")
 MANY, FEW = ("PCA", "MLSI", "DMLDA"), ("CCA", "MDDMp", "MDDMf", "MLDA")
-MISSING = "too few entrants finished"
-LEVEL = 0.95
 
 Parts = Mapping[str, list[dict]]
 
@@ -75,19 +73,6 @@ def gain(ours: dict, other: dict, measure: str) -> float:
     return round(-found if measure == LOSS else found, 12)
 
 
-def interval(values: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval of a mean.
-
-    >>> low, high = interval(np.array([1.0, 2.0, 3.0]))
-    >>> round(low, 2), round(high, 2)
-    (-0.48, 4.48)
-    """
-    if len(values) < 2:
-        return -np.inf, np.inf
-    half = student.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return float(values.mean() - half), float(values.mean() + half)
-
-
 def gains(parts: Parts, rival: str, measure: str) -> np.ndarray:
     """The gain over a rival on each set that both have."""
     pairs = [(entry_of(parts, part, OURS), entry_of(parts, part, rival)) for part in parts]
@@ -99,12 +84,11 @@ def superior(parts: Parts, rival: str) -> tuple[bool | None, str]:
     found = {measure: gains(parts, rival, measure) for measure in MEASURES}
     if min(len(each) for each in found.values()) < 2:
         return None, MISSING
-    bounds = {measure: interval(each) for measure, each in found.items()}
-    above = [measure for measure, (low, _) in bounds.items() if low > 0]
-    below = [measure for measure, (_, high) in bounds.items() if high < 0]
+    bounds = {measure: mean_of_draws(each) for measure, each in found.items()}
+    above = [measure for measure, each in bounds.items() if each.low > 0]
+    below = [measure for measure, each in bounds.items() if each.high < 0]
     told = ", ".join(
-        f"{measure} {each.mean():+.3f} ({bounds[measure][0]:+.3f} to {bounds[measure][1]:+.3f})"
-        for measure, each in found.items()
+        f"{measure} {each.mean:+.3f} ({each.low:+.3f} to {each.high:+.3f})" for measure, each in bounds.items()
     )
     return True if len(above) == len(MEASURES) else False if below else None, told
 

@@ -124,8 +124,9 @@ class BSML(ProbitClassifier, Embedder):
     accelerate: bool = param(default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never falls.")
     predictive: str = param(
         default="paper",
-        choices=("paper", "full"),
-        doc="Variance of the scores of new rows: with z at its mean, or with its variance too.",
+        choices=("paper", "full", "printed"),
+        doc="Variance of the scores of new rows: with z at its mean, or with its variance too; printed: with z at its "
+        "mean, and scores over their variance in place of its root, as section 2.4 of the paper has it.",
     )
     random_state: int | None = param(
         default=0, low=0, integer=True, choices=(None,), doc="Seed of the random starts; None: another every time."
@@ -264,6 +265,8 @@ class BSML(ProbitClassifier, Embedder):
             if self.predictive == "full":
                 moments = self.weights_**2 + np.diagonal(self._covariance, axis1=1, axis2=2).T[1:]
                 variance += self._variances(X) @ moments
+            elif self.predictive == "printed":
+                variance = variance**2
         return self._completed(self._labels.expand(log_odds(mean, variance, self._half_width, self._prior)))
 
     def _gap(self) -> float:

@@ -214,6 +214,8 @@ def test_deviations_and_probabilities_by_definition(ard, shape):
     second = model.B[1:] ** 2 + np.stack([np.diag(C)[1:] for C in model.C_B], axis=1)
     full = fit.set_params(predictive="full").predict_proba(new)
     np.testing.assert_allclose(full, norm.cdf(Z1 @ model.B / np.sqrt(variance + spread @ second)), rtol=1e-7)
+    printed = fit.set_params(predictive="printed").predict_proba(new)
+    np.testing.assert_allclose(printed, norm.cdf(Z1 @ model.B / variance), rtol=1e-7)
 
 
 def test_predictions_come_in_the_form_of_y():

@@ -1,16 +1,19 @@
 """The Bayesian multi-label experiment as a whole: fits, traces, page; what is done is not done again."""
 
 import json
+import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from papers import EXPERIMENTS, Request
 from papers.bsml import experiment as gonen
 from papers.bsml.bounds import RUNS, reached, trace, traced
-from papers.bsml.fits import BASELINES, DIMENSIONS, Rows, compete, fits_of, measures
+from papers.bsml.fits import BASELINES, DIMENSIONS, NEIGHBORS, PREDICTIVES, Rows, compete, fits_of
+from papers.bsml.readings import AUC, HAMMING, LOG_LOSS, less, measures, reading
 from proxembed import BSML, BSSML
 from proxembed.data import read
 from unit.papers.made import dense_set
@@ -46,7 +49,7 @@ def test_a_run_leaves_claims_figures_and_a_record_and_is_not_repeated(folder, tm
     page = (tmp_path / "README.md").read_text()
     fit = next(entry for entry in record["parts"]["emotions"] if entry["entrant"] == "BSML, svd")
     assert f"svd {fit['scores']['Hamming loss']:.4f}" in page and "A quick run" in page and "## Failures" not in page
-    for name in ("dimensions.svg", "bounds.svg"):
+    for name in ("dimensions.svg", "neighbors.svg", "times.svg", "bounds.svg"):
         assert ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg") and name in page
     done_once(gonen, request(folder, tmp_path), record)
 
@@ -58,6 +61,7 @@ def test_the_progress_has_one_total_for_sets_of_unequal_numbers_of_fits_and_ends
         done = lambda each, *rest, name_of=name_of: {"entrant": name_of(each), "seconds": 0.0, "failure": None}  # noqa: E731
         monkeypatch.setattr(gonen, job, done)
     monkeypatch.setattr(gonen, "_write", lambda *given: None)
+    monkeypatch.setitem(DIMENSIONS, "tmc2007-500", (2, 3))
     told = []
     asked = request(tmp_path, tmp_path, sets=("emotions", "tmc2007-500"), progress=lambda *given: told.append(given))
     parts = gonen.run(asked)["parts"]
@@ -130,6 +134,65 @@ def test_bssml_is_measured_on_the_labels_that_it_infers_for_the_test_rows(rows):
     model = BSSML(accelerate=False, tol=0, max_iter=8).fit(np.vstack([rows.X, rows.X_test]), y)
     wrong = np.mean(model.transduction_[len(rows.Y) :] != rows.Y_test)
     assert found["scores"]["Hamming loss"] == wrong and found["bound"] == model.lower_bound_[-1]
+
+
+def test_nearest_neighbours_read_the_standardised_components_of_reductions_and_of_bsml(rows):
+    from sklearn.neighbors import NearestNeighbors
+
+    found = compete(named(rows, "MLLS+PROBIT, R = 2"), rows)
+    model = named(rows, "MLLS+PROBIT, R = 2").model.fit(rows.X, rows.Y)
+    Z, Z_test = model.transform(rows.X), model.transform(rows.X_test)
+    mean, scale = Z.mean(axis=0), Z.std(axis=0, ddof=1)
+    nearest = NearestNeighbors(n_neighbors=NEIGHBORS).fit((Z - mean) / scale)
+    shares = rows.Y[nearest.kneighbors((Z_test - mean) / scale)[1]].mean(axis=1)
+    assert found["neighbors"]["scores"] == pytest.approx(measures(rows.Y_test, shares > 0.5, shares))
+    assert compete(named(rows, "BSML, svd"), rows)["neighbors"] and NEIGHBORS % 2
+    assert not compete(named(rows, "BSML, random 0"), rows)["neighbors"]
+
+
+def test_predictives_share_their_labels_and_differ_in_their_probabilities(rows):
+    found = compete(named(rows, "BSML, svd"), rows)
+    model = named(rows, "BSML, svd").model.fit(rows.X, rows.Y)
+    printed, paper = (model.set_params(predictive=each).predict_proba(rows.X_test) for each in ("printed", "paper"))
+    np.testing.assert_array_equal(printed > 0.5, paper > 0.5)
+    assert list(found["predictives"]) == list(PREDICTIVES)
+    told = {name: each["scores"] for name, each in found["predictives"].items()}
+    assert told["paper"][AUC] == pytest.approx(found["scores"][AUC])
+    hits = np.where(rows.Y_test, printed, 1 - printed)
+    assert told["printed"][LOG_LOSS] == pytest.approx(-np.log(hits).mean())
+    assert len({each[LOG_LOSS] for each in told.values()}) == 3
+
+
+def test_training_seconds_are_without_prediction(rows, monkeypatch):
+    slow = BSML.predict_proba
+
+    def sleepless(model, X):
+        began = time.process_time()
+        while time.process_time() - began < 0.5:
+            pass
+        return slow(model, X)
+
+    monkeypatch.setattr(BSML, "predict_proba", sleepless)
+    found = compete(named(rows, "BSML, svd"), rows)
+    assert found["seconds"] > 0.5 > found["cpu_seconds"] > 0
+
+
+def test_the_interval_of_a_difference_is_that_of_paired_rows():
+    """Of a mean over rows the delete-a-group jackknife has the variance of the mean of the groups' means."""
+    rng = np.random.default_rng(5)
+    Y = (rng.random((400, 3)) < 0.4).astype(int)
+    one, other = (np.where(rng.random(Y.shape) < share, 1 - Y, Y) for share in (0.2, 0.3))
+    found = less(reading(Y, one, one), reading(Y, other, other), HAMMING)
+    wrong = ((other != Y).astype(float) - (one != Y)).mean(axis=1)
+    assert found.mean == pytest.approx(wrong.mean())
+    error = wrong.std(ddof=1) / np.sqrt(400)
+    assert (found.high - found.low) / 2 == pytest.approx(student.ppf(0.975, 19) * error, rel=0.5)
+    group = np.random.default_rng(0).permutation(400) % 20
+    means = np.array([wrong[group == g].mean() for g in range(20)])
+    half = student.ppf(0.975, 19) * means.std(ddof=1) / np.sqrt(20)
+    assert (found.low, found.high) == pytest.approx((wrong.mean() - half, wrong.mean() + half))
+    same = less(reading(Y, one, one), reading(Y, one, one), HAMMING)
+    assert (same.mean, same.low, same.high) == (0, 0, 0)
 
 
 def test_measures_of_hand_made_predictions():

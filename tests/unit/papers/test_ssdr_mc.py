@@ -1,6 +1,7 @@
 """The SSDR-MC experiments: the rows and their draws, one rule of cutting, and claims that can fail."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,22 +9,24 @@ import pytest
 
 from papers.experiment import Request
 from papers.ssdr_mc import experiment as ssdr_mc
-from papers.ssdr_mc.claims import LEVEL, RIVALS, claims, curve, near_best, surface
 from papers.ssdr_mc.entrants import (
-    CLIPPED,
-    HARMONIC,
-    PAPER,
+    COUPLED,
     RANKED,
     REDUCED,
     TUNED,
     Scored,
+    coupled_scores,
     entrants,
+    harmonic_scores,
 )
 from papers.ssdr_mc.page import page
 from papers.ssdr_mc.rows import LabelledRows, rows_of
-from proxembed import PCA
+from papers.ssdr_mc.surface import row_of_surface, settings
+from proxembed import PCA, SSDRMC
 from proxembed.classify import RankSVM
 from proxembed.data import read
+from proxembed.evaluate.decisions import micro_f1
+from proxembed.proximity.neighbors import nearest
 from proxembed.transductive.decision import hidden_fifth
 from unit.papers.made import counted_set, dense_set
 
@@ -127,116 +130,102 @@ def test_rank_svm_has_the_papers_kernel_and_tries_penalties_and_numbers_of_compo
         assert np.mean((found >= 0.5) == (own >= 0)) > 0.97, "its own threshold is at a half"
 
 
+def dense_coupled(X, Y, known, coupling):
+    """L_uu F + F l2 L_C = W_ul Y_l on the symmetrised graph of 15 neighbours, by one Kronecker system."""
+    found = nearest(X, 15)
+    width = found.distance[:, -1].mean()
+    W = np.zeros((len(X), len(X)))
+    for i, (near, apart) in enumerate(zip(found.index, found.distance, strict=True)):
+        W[i, near] = np.exp(-(apart**2) / (2 * width**2))
+    W = np.maximum(W, W.T)
+    labelled = Y[known].astype(float)
+    cosine = labelled.T @ labelled / np.outer(*2 * [np.linalg.norm(labelled, axis=0)])
+    label = coupling * (np.diag(cosine.sum(axis=1)) - cosine)
+    rows = ~known
+    L = (np.diag(W.sum(axis=1)) - W)[np.ix_(rows, rows)]
+    n, c = len(L), Y.shape[1]
+    system = np.kron(L, np.eye(c)) + np.kron(np.eye(n), label)
+    return np.linalg.solve(system, (W[np.ix_(rows, known)] @ labelled).ravel()).reshape(n, c)
+
+
+def test_coupled_harmonic_functions_are_those_of_chen_on_the_same_graph(data):
+    rows = yeast(data)
+    known = rows.known(0.6, 0, 0)
+    expected = dense_coupled(rows.X, rows.Y, known, 1.0)
+    found = coupled_scores(rows.X, rows.Y, known, coupling=1.0)
+    np.testing.assert_allclose(found[~known], expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(found[known], rows.Y[known])
+    plain = harmonic_scores(rows.X, rows.Y, known)
+    np.testing.assert_allclose(coupled_scores(rows.X, rows.Y, known, coupling=0.0), plain, rtol=1e-6, atol=1e-9)
+    assert np.abs(plain - found).max() > 0.01
+    entrant = next(each for each in entrants() if each.name == COUPLED)
+    assert [each["coupling"] for each in entrant.describe()["choices"]] == [0.01, 0.1, 1.0]
+
+
+def test_the_thresholds_of_an_alpha_that_share_work_end_as_fits_of_their_own(data):
+    rows = yeast(data)
+    known, cuts = rows.known(0.5, 0, 1), (0.1, 0.3, 0.6)
+    for alpha in (0.1, 0.9):
+        row = row_of_surface(alpha, cuts, rows, known)
+        fits = [SSDRMC(alpha=alpha, label_threshold=cut).fit(rows.X, np.where(known[:, None], rows.Y, np.nan))
+                for cut in cuts]  # fmt: skip
+        for fit, found in zip(fits, settings(alpha, cuts, rows, known), strict=True):
+            np.testing.assert_array_equal(found.labels, fit.transduction_ > 0)
+        assert row["passes"] == [fit.n_iter_ for fit in fits] and row["failure"] is None
+        assert row["converged"] == [fit.status_ == "converged" for fit in fits]
+        assert row["f1"] == [micro_f1(rows.Y[~known], fit.transduction_[~known] > 0) for fit in fits]
+    assert len(set(row["f1"])) > 1
+
+
+def test_a_surface_refuses_rows_that_no_label_reaches():
+    X = np.vstack([np.random.default_rng(0).normal(size=(20, 2)) + 100 * far for far in (0, 1)])
+    rows = LabelledRows("made", X, np.ones((40, 2)) > 0, np.ones(40, dtype=bool))
+    assert "no path" in row_of_surface(0.1, (0.3,), rows, np.arange(40) < 20)["failure"]
+
+
+def test_the_settings_of_a_surface_are_the_middles_of_equal_parts():
+    grid = ssdr_mc.Plan().grid
+    assert len(grid) == 25 and grid[0] == 0.02 and np.allclose(np.diff(grid), 0.04) and grid[-1] == 0.98
+
+
 def test_an_entry_scores_the_unlabelled_rows_alone_and_keeps_a_failure():
     Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]]) > 0
     rows = LabelledRows("made", np.zeros((4, 1)), Y, np.ones(4, dtype=bool))
     known = np.array([True, True, False, False])
-    entry = ssdr_mc.compete(Scored("ones", (lambda X, Y, known: np.ones(Y.shape),)), 0.3, rows, [known])
-    assert entry["f1"] == [2 * 2 / (2 + 4)] and entry["hamming"] == [0.5] and entry["failure"] is None
+    entry = ssdr_mc.compete(Scored("ones", (lambda X, Y, known: np.ones(Y.shape),)), 0.3, rows, known, 0.5)
+    assert entry["f1"] == 2 * 2 / (2 + 4) and entry["hamming"] == 0.5 and entry["failure"] is None
+    assert entry["share"] == 50 and entry["entrant"] == "ones, H = 0.3, 50 %"
 
     def broken(X, Y, known):
         raise FloatingPointError("no scores")
 
-    failed = ssdr_mc.compete(Scored("broken", (broken,)), 0.3, rows, [known])
-    assert failed["failure"] == "FloatingPointError: no scores" and failed["f1"] == []
-
-
-GAPS = {HARMONIC: 0.01, RANKED: 0.02, REDUCED: 0.03}
-
-
-def record(better=True):
-    """A made record in which all claims come out, or none."""
-    sign = 1 if better else -1
-    parts = {}
-    for name, value in (("emotions", 0.2805), ("scene", 0.1345), ("yeast", 0.2485)):
-        parts[f"{name}, published split"] = [entry(PAPER, [0.6], hamming=[value + (0 if better else 0.05)])]
-    for name in ("yeast", "scene", "tmc2007-500"):
-        for step, share in enumerate((5, 20, 35)):
-            f1 = 0.5 + sign * 0.05 * step + 0.001 * np.arange(6)
-            ours = entry(PAPER, f1, below=0.02 if better else 0.3, size=0.01 if better else 0.5, cpu=1.5 + (not better))
-            others = [entry(each, f1 - sign * gap, cpu=1.6) for each, gap in GAPS.items()]
-            clipped = [entry(CLIPPED, f1 + (0 if better else 0.1))]
-            parts[f"{name} at {share} %"] = [ours, *others, *clipped]
-    for name in ("yeast", "scene"):
-        parts[f"{name}, alpha and threshold"] = [row(alpha, better) for alpha in (0.15, 0.55, 0.95)]
-    return {"parts": parts, "plan": {"cut": 0.3, "grid_share": 0.35}}
-
-
-def entry(method, f1, hamming=(0.2,), below=0.0, size=0.0, cpu=1.0):
-    facts = {"below 0": [below], "sizes below 0": [[size] * 3], "cpu_seconds": [cpu]}
-    return {"method": method, "cut": 0.3, "f1": list(f1), "hamming": list(hamming), "failure": None, **facts}
-
-
-def row(alpha, better):
-    """Best at small alpha and few passes; otherwise best at one corner, after many passes."""
-    f1 = [0.60, 0.60, 0.50 if alpha > 0.9 else 0.59] if better else [0.2, 0.2, 0.6 if alpha > 0.9 else 0.2]
-    good = [value >= 0.58 for value in f1]
-    passes = [(4 if better else 30) if each else (20 if better else 2) for each in good]
-    return {"alpha": alpha, "cuts": [0.25, 0.55, 0.85], "f1": f1, "passes": passes, "converged": good, "failure": None}
-
-
-def test_every_claim_can_come_out_can_fail_and_cannot_be_told_of_nothing():
-    for better in (True, False):
-        found = claims(record(better))
-        wrong = [(each["published"], each["ours"]) for each in found if each["came_out"] is not better]
-        # weights that do not converge at the best corner fail; converged ones there would not
-        assert wrong == [], wrong
-    nothing = claims({"parts": {}, "plan": {"cut": 0.3, "grid_share": 0.35}})
-    assert len(nothing) == len(found) and all(each["came_out"] is None and each["ours"] for each in nothing)
-
-
-def test_the_pooled_test_counts_every_draw():
-    made = record()
-    told = next(each["ours"] for each in claims(made) if HARMONIC in each["published"])
-    assert "+0.010" in told and f"{LEVEL:.4f}" == "0.0123"
-    for part in made["parts"].values():
-        for each in part:
-            if each.get("method") == RANKED:
-                each["failure"] = "no"
-    told = {each["published"]: each["came_out"] for each in claims(made) if RANKED in each["published"]}
-    resting = [came for words, came in told.items() if f"above {RANKED} " in words or "outperform" in words]
-    assert resting == [None, None]
-    assert [came for words, came in told.items() if f"above {REDUCED} " in words] == [True]
-
-
-def test_the_papers_rivals_have_a_claim_each_and_reduction_is_compared_on_the_text():
-    made = record()
-    assert set(RIVALS) == set(GAPS) and set(RIVALS) <= {each.name for each in entrants()}
-    assert all(any(f"above {rival} at" in each["published"] for each in claims(made)) for rival in RIVALS)
-
-    def reduced():
-        return next(each for each in claims(made) if "does not outperform" in each["published"])
-
-    assert reduced()["came_out"] is True and "-0.010, below 0 in 18 of 18" in reduced()["ours"]
-    for part in ("yeast at 5 %", "scene at 20 %"):
-        for each in made["parts"][part]:
-            each["f1"] = [0.1 if each["method"] == RANKED else value for value in each["f1"]]
-    assert reduced()["came_out"] is True
-    for each in made["parts"]["tmc2007-500 at 5 %"]:
-        each["f1"] = [0.1 if each["method"] == RANKED else value for value in each["f1"]]
-    assert reduced()["came_out"] is False
-
-
-def test_curves_and_surfaces_leave_out_what_failed():
-    parts = record()["parts"]
-    assert list(curve(parts, "yeast", PAPER, 0.3)) == [5.0, 20.0, 35.0]
-    assert near_best(surface(parts, "yeast")).sum() == 8
-    parts["yeast, alpha and threshold"][0]["failure"] = parts["yeast at 20 %"][0]["failure"] = "no"
-    assert surface(parts, "yeast") is None and list(curve(parts, "yeast", PAPER, 0.3)) == [5.0, 35.0]
+    failed = ssdr_mc.compete(Scored("broken", (broken,)), 0.3, rows, known)
+    assert failed["failure"] == "FloatingPointError: no scores" and "f1" not in failed and failed["share"] is None
 
 
 @pytest.mark.slow
-def test_a_quick_run_leaves_its_folder_and_goes_on_from_it(data, tmp_path):
-    request = Request(data, tmp_path, quick=True)
+def test_a_quick_run_leaves_its_folder_and_goes_on_from_it_with_more_draws(data, tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    one = ssdr_mc.run(Request(data, folder, quick=True, draws=1))["parts"]
+    assert not any(part.endswith("draw 2") for part in one)
+    request = Request(data, folder, quick=True)
     found = ssdr_mc.run(request)
+    assert {part: found["parts"][part] for part in one} == one and len(found["parts"]) == len(one) + 5
     entries = [entry for part in found["parts"].values() for entry in part]
     assert {each["entrant"]: each["failure"] for each in entries if each["failure"]} == {}
-    assert json.loads((tmp_path / "results.json").read_text()) == found
-    text = (tmp_path / "README.md").read_text()
+    assert json.loads((folder / "results.json").read_text()) == found
+    text = (folder / "README.md").read_text()
     assert text == page(found) and all(each["published"] in text for each in found["claims"])
-    assert "quick run" in text and "![micro F1" in text and (tmp_path / "curves.svg").read_text().startswith("<svg")
-    log = (tmp_path / "progress.jsonl").read_text()
-    assert ssdr_mc.run(request)["parts"] == found["parts"] and (tmp_path / "progress.jsonl").read_text() == log
+    assert "quick run" in text and "- 2 draws, not fifty" in text
+    for name in ("curves", "surface", "digit_images", "digit_projections"):
+        assert f"]({name}.svg)" in text and (folder / f"{name}.svg").read_text().startswith("<svg")
+    log = (folder / "progress.jsonl").read_text()
+    assert ssdr_mc.run(request)["parts"] == found["parts"] and (folder / "progress.jsonl").read_text() == log
+    whole = ssdr_mc.run(replace(request, folder=tmp_path))["parts"]
+    scores = [{(part, e["entrant"]): e.get("f1") for part, each in run.items() for e in each}
+              for run in (whole, found["parts"])]  # fmt: skip
+    assert scores[0] == scores[1]
 
 
 @pytest.mark.slow

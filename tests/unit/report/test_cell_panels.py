@@ -32,3 +32,21 @@ def test_what_cannot_be_drawn_is_refused():
         cell_panels([], "n")
     with pytest.raises(ValueError, match=r"a < b: values have shape \(1, 2\); \(2, 2\) is needed"):
         cell_panels([cells([[0.1, 0.2]])], "n")
+    with pytest.raises(ValueError, match=r"outlined has shape \(2,\); \(2, 2\) is needed"):
+        cell_panels([cells(np.ones((2, 2)), outlined=np.ones(2))], "n")
+
+
+def test_of_many_cells_the_title_tells_the_range():
+    many = {"columns": np.arange(13), "rows": np.arange(2)}
+    svg = cell_panels([cells(np.linspace(0, 1, 26).reshape(2, 13), **many)], "n")
+    assert "a &lt; b: 0.00 (light) to 1.00 (dark)" in svg and ">.04<" not in svg
+    assert ">12<" in svg and ">11<" not in svg
+
+
+def test_a_line_goes_round_outlined_cells():
+    def lines(outlined):
+        return cell_panels([cells(np.ones((2, 2)), outlined=np.array(outlined))], "n").count("stroke: #d55e00")
+
+    assert lines([[True, False], [False, False]]) == 4
+    assert lines([[True, True], [False, False]]) == 6
+    assert lines([[False, False], [False, False]]) == 0
