@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from proxembed.algebra.arrays.factor import short_indices
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.parallel import in_threads, one_pool
 
@@ -42,17 +43,18 @@ def neighbor_graph(neighbors: Neighbors, n: int, kind: str = "undirected") -> sp
     [4, 6, 2]
     """
     check_kind(kind, OF_NEIGHBORS)
-    rows = np.repeat(np.arange(len(neighbors.index), dtype=np.int64), neighbors.K)
     columns, distance = neighbors.index.ravel(), neighbors.distance.ravel()
-    keys = rows * n + columns
-    if kind != "directed":
-        keys = np.concatenate([keys, columns * np.int64(n) + rows])
-        distance = np.concatenate([distance, distance])
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    again = np.diff(keys, prepend=-1) == 0
-    chosen = np.flatnonzero(again) - 1 if kind == "mutual" else np.flatnonzero(~again)
-    return _from_keys(keys[chosen], distance[order[chosen]], (n, n))
+    ends = np.arange(n + 1) * neighbors.K
+    places = short_indices(sparse.csr_array((np.arange(1.0, columns.size + 1), columns, ends), shape=(n, n)))
+    places.sort_indices()
+    if kind != "directed":  # the place of a pair both ways is the same, and so is its distance
+        either = sparse.csr_array(places.maximum(places.T.tocsr()))
+        if kind == "mutual":
+            ones = sparse.csr_array((np.ones(places.nnz), places.indices, places.indptr), shape=(n, n))
+            either = sparse.csr_array(either.multiply(ones.multiply(ones.T)))
+        places = either
+    chosen = places.data.astype(np.int64) - 1
+    return sparse.csr_array((distance[chosen], places.indices, places.indptr), shape=(n, n))
 
 
 def _from_keys(keys: np.ndarray, data: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
