@@ -11,7 +11,7 @@ export SCIPY_ARRAY_API = 1
 
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
-	@echo "make test    ruff, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
+	@echo "make test    ruff, mypy, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
 	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two cases in three of the laws"
 	@echo "make kill-test  a search killed with -9 at KILLS=20 moments, resumed each time, beside one that was not"
 	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
@@ -26,7 +26,7 @@ help:
 	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
 	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
 	@echo "make figure  the figure of the README"
-	@echo "make types   mypy on the package"
+	@echo "make types   mypy alone: strict, on the package and tests/test_types.py"
 	@echo "make dist    wheel and sdist in dist/, checked: metadata, size, the wheel in an empty environment, tests from the sdist"
 	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
 	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
@@ -39,6 +39,7 @@ test: lint suite kernel
 lint: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mypy
 	$(VENV)/bin/repo-review --show err .
 
 suite: $(VENV)/.ready-dev
