@@ -131,5 +131,6 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
 
 
 # Put in after the class statement: inside it, scikit-learn would wrap these for set_output and lose available_if.
+# mypy knows no method that is replaced.
 DirectEmbedder.transform = available_if(_has_rule)(SpectralEmbedder.transform)  # type: ignore[method-assign]
 DirectEmbedder.explain = available_if(_has_projection)(SpectralEmbedder.explain)  # type: ignore[method-assign]

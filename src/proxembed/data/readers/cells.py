@@ -122,6 +122,6 @@ def seconds(value: object, style: str = "iso") -> float | None:
     [5.0, 2.5, 86400.0, 60.0, None]
     """
     if is_number(value):
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]  # is_number does not narrow
         return number if np.isfinite(number) else None
     return date_seconds(value.strip() if isinstance(value, str) else value, style)
