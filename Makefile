@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python fuzz bench results search-results search-choices portfolio reproduce docs figure types dist clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz bench results search-results search-choices portfolio reproduce docs figure types dist clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -11,12 +11,13 @@ export SCIPY_ARRAY_API = 1
 
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
-	@echo "make test    ruff, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
+	@echo "make test    ruff, mypy, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
 	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two cases in three of the laws"
 	@echo "make kill-test  a search killed with -9 at KILLS=20 moments, resumed each time, beside one that was not"
 	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
+	@echo "make coverage  the tests of make test once more, and the share of lines that they run, a room a line (half an hour)"
 	@echo "make fuzz    odd inputs on every estimator for SECONDS=300; CASE=\"...\" runs one again, SEED= the same ones"
 	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
 	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
@@ -26,7 +27,7 @@ help:
 	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
 	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
 	@echo "make figure  the figure of the README"
-	@echo "make types   mypy on the package"
+	@echo "make types   mypy alone: strict, on the package and tests/test_types.py"
 	@echo "make dist    wheel and sdist in dist/, checked: metadata, size, the wheel in an empty environment, tests from the sdist"
 	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
 	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
@@ -39,6 +40,7 @@ test: lint suite kernel
 lint: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mypy
 	$(VENV)/bin/repo-review --show err .
 
 suite: $(VENV)/.ready-dev
@@ -50,6 +52,13 @@ test-slow: $(VENV)/.ready-dev
 KILLS ?= 20
 kill-test: $(VENV)/.ready-dev
 	KILLS=$(KILLS) KILL_SHUFFLES=19 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/unit/workflow/test_resume.py
+
+# What runs in processes that the tests start (workers, the program itself) is not counted.
+coverage: $(VENV)/.ready-dev
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q -m "not slow" --cov=proxembed --cov-report=
+	$(VENV)/bin/coverage json -q --fail-under=0 -o .coverage.json
+	$(VENV)/bin/python tests/rooms_covered.py .coverage.json
+	$(VENV)/bin/coverage report --format=total
 
 SECONDS ?= 300
 fuzz: $(VENV)/.ready-dev
@@ -121,7 +130,7 @@ dist: $(VENV)/bin/python
 	$(VENV)/bin/python tests/built.py dist
 
 clean:
-	rm -rf $(OUT) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(OUT) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache .coverage*
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment is made once; a stamp older than pyproject.toml installs again.

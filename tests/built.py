@@ -17,12 +17,14 @@ TESTS = ("tests/unit/methods", "tests/unit/persist")
 
 
 def check_wheel(wheel: Path) -> None:
-    """The wheel is small, and holds the package alone."""
+    """The wheel is small, and holds the package alone, with the mark of its types."""
     size = wheel.stat().st_size
     assert size < MOST_BYTES, f"{wheel.name} has {size:,} bytes, and at most {MOST_BYTES:,} are allowed"
     with zipfile.ZipFile(wheel) as file:
-        tops = {name.split("/")[0] for name in file.namelist()}
+        names = file.namelist()
+    tops = {name.split("/")[0] for name in names}
     assert len(tops) == 2 and "proxembed" in tops, f"{wheel.name} holds {sorted(tops)}"
+    assert "proxembed/py.typed" in names, f"{wheel.name} lacks proxembed/py.typed"
     print(f"{wheel.name}: {size:,} bytes")
 
 

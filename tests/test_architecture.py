@@ -221,6 +221,16 @@ def test_the_lazy_table_equals_the_registry():
     assert [name for name, cls in classes.items() if cls.role != "rival" and name not in proxembed.__all__] == []
 
 
+def test_type_checkers_see_the_lazy_table():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {name.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    aliases = {node.targets[0].id: node.value.id for node in block.body if isinstance(node, ast.Assign)}
+    assert seen == proxembed._NAMES | proxembed._FUNCTIONS
+    assert aliases == proxembed._ALIASES
+    assert (PACKAGE / "py.typed").is_file()
+
+
 def test_every_listed_name_exists_and_is_unique():
     assert len(set(proxembed.__all__)) == len(proxembed.__all__)
     assert set(proxembed.__all__) <= set(dir(proxembed))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from numbers import Integral
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -28,7 +28,7 @@ from .algebra.pencil.symmetric import fix_signs
 from .algebra.template import Template
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
-from .params import check_params, declared, param, refuse_bare_overrides, shown, with_parameters
+from .params import WithoutRidge, check_params, declared, param, refuse_bare_overrides, shown, with_parameters
 from .partial import PartialFits
 from .rows import Origin, Rows
 from .sources import RowBlocks, blocks_of, is_dask, results_of
@@ -106,7 +106,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         """What y must be: None (ignored), "single" (one class per row) or "multi"."""
         return type(self).labels
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self.label_kind is not None
@@ -130,17 +130,17 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         with learning(self), one_pool:
             yield
 
-    def _input(self, X, reset: bool):
+    def _input(self, X: Any, reset: bool) -> Any:
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         return checked_features(self, X, reset=reset)
 
-    def _later(self, X) -> Any:
+    def _later(self, X: Any) -> Any:
         """``transform`` of rows that are not in memory, as they are asked for; None for rows in memory."""
         if isinstance(X, RowBlocks):
             return X.map(self.transform)
         return results_of(X, self.transform, self.get_feature_names_out) if is_dask(X) else None
 
-    def _rows(self, X, y) -> Rows:
+    def _rows(self, X: Any, y: Any) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
         check_params(self)
         name = type(self).__name__
@@ -228,12 +228,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
 class Nested:
     """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
 
+    n_components: Any
     n_components_: int
+    prepared_: Any  # a Prepared, or an extension of it
 
-    def truncate(self, k: int):
+    def truncate(self, k: int) -> Self:
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "n_components_")
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
+        asked: Any = k
+        if not isinstance(asked, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
             raise ValueError(
                 f"k={shown(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
                 "components."
@@ -287,7 +290,7 @@ class Prepared:
         return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
 
 
-class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
+class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]
 
     ``fit`` is prepare, template, lift, solve, finish. A method defines ``template`` and, where it needs them, others of
@@ -330,9 +333,6 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
     members: ClassVar[tuple[str, ...]] = ()  # parameters that hold the methods which this one is made of
     combines: ClassVar[bool] = False  # True: made of several methods, each of which is lifted by itself
     positive_only: ClassVar[bool] = False
-    ridge: ClassVar[float | str | None] = 0.0
-    ridge_scale: ClassVar[str | None] = "trace"
-    criterion: ClassVar[str] = "ratio_trace"
 
     n_components: int | float | None = param(
         default=None,
@@ -359,7 +359,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         """The pair (A, B) of the method: the formula, nothing else."""
         raise TypeError(f"{type(self).__name__} must define template(rows).")
 
-    def lift(self, X):
+    def lift(self, X: Any) -> Any:
         """The matrix that is projected: X itself, or what a combinator makes of it."""
         return X
 
@@ -380,7 +380,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         """Raise a ValueError for a method that this combinator cannot take; in one role, where that is named."""
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the projection.
 
         X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame, as
@@ -462,7 +462,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
             )
         return template
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k), in X's float type; of a dask collection a lazy one.
 
         Z = (R - 1 mean') P; a method that places the rows themselves gives a row seen in training its own embedding and
@@ -476,11 +476,11 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
             Z = self.embed(X)
         return in_range(Z, X, left_out=self.direct)
 
-    def embed(self, X) -> np.ndarray:
+    def embed(self, X: Any) -> np.ndarray:
         """The embedding (m, k) of checked rows, in double precision."""
         return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
 
-    def truncate(self, k: int):
+    def truncate(self, k: int) -> Self:
         """The fitted estimator with its first k components only: one solve serves all k."""
         check_is_fitted(self, "n_components_")
         if self.prepared_.criterion == "trace_ratio":
@@ -538,7 +538,7 @@ class SpectralEmbedder(PartialFits, Nested, Embedder, abstract=True):
         """The solution cut to what was asked for, or an error that names the bound."""
         k, bound = self._asked(), found.bound
         if isinstance(k, float):
-            spectrum = np.clip(found.spectrum, 0.0, None)
+            spectrum = np.clip(np.asarray(found.spectrum), 0.0, None)
             return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)
         if k is None:
             return found.first(max(1, found.positive) if self.positive_only else len(found.eigenvalues))

@@ -36,7 +36,7 @@ def _has_projection(estimator: DirectEmbedder) -> bool:
     return True
 
 
-def stored_like(X, training):
+def stored_like(X: Any, training: Any) -> Any:
     """New rows in the form of the rows of training, dense or CSR."""
     if sparse.issparse(training) == sparse.issparse(X):
         return X
@@ -55,14 +55,15 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
     """
 
     direct = True
-    solver: ClassVar[str] = "auto"  # routes follow the structure; a parameter where a method has several
+    # Routes follow the structure; a parameter where a method has several.
+    solver: ClassVar[str] = "auto"  # type: ignore[misc]  # a constant in place of a parameter
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
         """Z with Z'BZ = I and its eigenvalues: the eigenproblem of the template."""
         return solve_direct(template.A, k)
 
-    def extend(self, X) -> np.ndarray:
+    def extend(self, X: Any) -> np.ndarray:
         """The embedding of new rows (m, k)."""
         raise TypeError(f"{type(self).__name__} must define extend(X).")
 
@@ -105,7 +106,7 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
         """The embedding of all rows (n, k), where the eigenproblem was that of some; NaN for a row left out."""
         return Z
 
-    def fit_transform(self, X, y=None, **fit_params: Any):
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit and return the embedding of X, as ``transform`` would give it.
 
         X: (n, d) array or CSR. y: labels, for methods that take them. Returns (n, k) in X's float type; rows that fit
@@ -113,7 +114,7 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
         """
         return SpectralEmbedder.transform(self.fit(X, y, **fit_params), X)
 
-    def embed(self, X) -> np.ndarray:
+    def embed(self, X: Any) -> np.ndarray:
         known = self._seen.find(X)
         if np.all(known >= 0):
             return self.embedding_[known]
@@ -130,5 +131,6 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
 
 
 # Put in after the class statement: inside it, scikit-learn would wrap these for set_output and lose available_if.
+# mypy knows no method that is replaced.
 DirectEmbedder.transform = available_if(_has_rule)(SpectralEmbedder.transform)  # type: ignore[method-assign]
 DirectEmbedder.explain = available_if(_has_projection)(SpectralEmbedder.explain)  # type: ignore[method-assign]

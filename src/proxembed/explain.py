@@ -74,12 +74,17 @@ def explanation(
 
 
 def _check_whole(name: str, value: Any, most: int | None = None) -> None:
-    if isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value and (most is None or value <= most):
+    if (
+        not isinstance(value, bool)
+        and isinstance(value, Integral)
+        and 0 <= int(value)
+        and (most is None or int(value) <= most)
+    ):
         return
     allowed = "a whole number of at least 0" if most is None else f"a whole number from 0 to {most}"
     raise ValueError(f"{name}={shown(value)} is not allowed; it must be {allowed}.")
 
 
-def _strongest(names, weights: np.ndarray, count: int) -> list[tuple[str, float]]:
+def _strongest(names: Any, weights: np.ndarray, count: int) -> list[tuple[str, float]]:
     order = np.argsort(-np.abs(weights), kind="stable")[:count]
     return [(str(names[j]), float(weights[j])) for j in order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,9 @@ class EmbeddingPipeline(Pipeline):
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the components."""
         part = self._part
-        names = super() if part is self else part
-        return names.get_feature_names_out(input_features)
+        if part is self:
+            return super().get_feature_names_out(input_features)
+        return part.get_feature_names_out(input_features)
 
     def _explains(self) -> bool:
         return hasattr(self._part.steps[-1][1], "explain")
@@ -414,7 +416,7 @@ def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)
 
 
-def _cut_folds(Y: np.ndarray, groups: np.ndarray | None):
+def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     """Stratified folds of the rows, or folds of whole groups."""
     from sklearn.model_selection import GroupKFold
 
@@ -482,7 +484,7 @@ def training_labels(dataset: Any) -> Any:
     return np.asarray(dataset.label_names, dtype=object)[dataset.Y.tocsr().indices]
 
 
-def source_of(dataset: Any) -> dict:
+def source_of(dataset: Any) -> dict[str, Any]:
     """What a saved model must know to read new rows and to name its predictions: pass it to ``persist.save``.
 
     Parameters

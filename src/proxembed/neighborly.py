@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from proxembed.base import Prepared
+
 from .base import Embedder
 from .params import integers, param
 from .proximity.backends import ALGORITHMS
@@ -65,7 +67,7 @@ class LabelledLinks(Searching, abstract=True):
         """Make every search that the template needs; ``rows`` keep them."""
         raise TypeError(f"{type(self).__name__} must define search(rows).")
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         self.search(rows)
         algorithm, recall = rows.searched(self.algorithm)
         return replace(super().prepare(rows), attributes={"recall_": recall, "algorithm_": algorithm})
@@ -214,7 +216,7 @@ class FromDistances(Neighborly, abstract=True):
 
     metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
@@ -245,7 +247,7 @@ class Weighted(FromDistances, Linked, abstract=True):
                 "np.maximum(W, 0), or shift them."
             )
 
-    def _links(self, X) -> tuple[np.ndarray, np.ndarray]:
+    def _links(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The training rows that new rows are linked to, nearest first, and the weights of the links."""
         n = self.training_.shape[0]
         scale = None
@@ -264,7 +266,7 @@ class Weighted(FromDistances, Linked, abstract=True):
         )
         return found.index, np.where(linked, weights, 0.0)
 
-    def _path_distances(self, X, found: Neighbors) -> np.ndarray:
+    def _path_distances(self, X: Any, found: Neighbors) -> np.ndarray:
         """The lengths of the shortest paths from new rows, through their nearest rows, to those they are linked to."""
         through = nearest(self.training_, self.n_neighbors, queries=X, **self._search)
         distance = np.empty(found.index.shape)
@@ -278,7 +280,7 @@ class Weighted(FromDistances, Linked, abstract=True):
         return sparse.csr_array((weights.ravel(), index.ravel(), pointers), shape=(len(index), self.training_.shape[0]))
 
 
-def check_symmetric(D) -> None:
+def check_symmetric(D: Any) -> None:
     """A ValueError for distances between rows that differ from their transpose; shapes are checked elsewhere."""
     if sparse.issparse(D) or D.shape[0] != D.shape[1]:
         return
@@ -290,7 +292,7 @@ def check_symmetric(D) -> None:
         )
 
 
-def links_within(X, eps: float, queries, metric: str) -> Neighbors:
+def links_within(X: Any, eps: Any, queries: Any, metric: str) -> Neighbors:
     """For each new row the rows within ``eps``, nearest first; padded with infinite distances to the longest list.
 
     A row without any has the nearest one in the first place, whose distance is then above ``eps``.

@@ -169,7 +169,7 @@ def param(
     return field(default=default, kw_only=kw_only, metadata={"param": spec})
 
 
-def declared(cls: type) -> dict[str, tuple[Field, Param]]:
+def declared(cls: type) -> dict[str, tuple[Field[Any], Param]]:
     """The declared hyper-parameters of a class, in order: name -> (dataclass field, Param)."""
     return {f.name: (f, f.metadata["param"]) for f in fields(cls) if "param" in f.metadata}
 
@@ -182,6 +182,14 @@ def check_params(estimator: Any) -> None:
             raise ValueError(
                 f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}."
             )
+
+
+class WithoutRidge:
+    """What holds of a spectral method that declares no such parameters; no dataclass, so that these are none."""
+
+    ridge: float | str | None = 0.0
+    ridge_scale: str | None = "trace"
+    criterion: str = "ratio_trace"
 
 
 SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.random.RandomState)
@@ -236,7 +244,7 @@ def parameters_section(cls: type) -> str:
     return "\n".join(lines)
 
 
-def with_parameters(cls: type) -> str:
+def with_parameters(cls: Any) -> str:
     """The docstring with the Parameters that the class declares and the Attributes that its family shares."""
     body, mark, examples = cls.__doc__.rstrip().partition("    Examples\n")
     if cls.attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
@@ -46,7 +46,7 @@ class PartialFits:
         return moments
 
     @available_if(_from_sums_of_rows)
-    def partial_fit(self, X, y=None, classes=None):
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one fit on all of them.
 
         The eigenproblem is solved when a fitted attribute, ``transform`` or ``predict`` is first asked for.
@@ -120,7 +120,7 @@ class PartialFits:
         sums.merge(self, found.sums)
 
     @available_if(_from_sums_of_rows)
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         """Add the rows of another partly fitted estimator, such as one from another machine; it stays as it is.
 
         Returns self. Raises ValueError for an estimator of another class or with other parameters (of the template),
@@ -147,7 +147,7 @@ class PartialFits:
         sums.merge(self, other._checked_sums())
         return self._hold(sums)
 
-    def _hold(self, sums: Sums):
+    def _hold(self, sums: Sums) -> Self:
         """Keep sums, and forget what followed from earlier ones."""
         _forget(self, KEPT)
         sums.parameters = _template_parameters(self)

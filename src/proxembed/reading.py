@@ -65,7 +65,7 @@ class Told:
 class Sampled(Told):
     """A uniform sample ``drawn`` of the rows that take part, with how many others were ``dropped``."""
 
-    drawn: list
+    drawn: list[Any]
     dropped: int
 
 
@@ -128,7 +128,8 @@ def summed_columns(method: Any, rows: RowBlocks, number: int) -> SummedColumns:
     """The sums of the columns of a piece, for ``RowBlocks.reduce``; ``joint_columns`` merges them."""
     checking = copy.copy(method)
     parts = (ColumnSums.of(X) for X, _, _ in known_blocks(checking, rows))
-    return SummedColumns(checking, reduce(ColumnSums.merged, parts, next(parts, None)))
+    first = next(parts, None)
+    return SummedColumns(checking, None if first is None else reduce(ColumnSums.merged, parts, first))
 
 
 def joint_columns(parts: Sequence[SummedColumns]) -> SummedColumns:
@@ -150,7 +151,8 @@ def checked_alike(parts: Sequence[Told]) -> Any:
 
 def refuse_other_features(one: Any, other: Any) -> None:
     """A ValueError where two estimators were fitted to rows with different features."""
-    same = np.array_equal(*(getattr(each, "feature_names_in_", []) for each in (one, other)))
+    names, others = (getattr(each, "feature_names_in_", []) for each in (one, other))
+    same = np.array_equal(names, others)
     if one.n_features_in_ != other.n_features_in_ or not same:
         raise ValueError(
             f"All rows must have the same features, but there are {one.n_features_in_} in one part of the rows and "
@@ -158,7 +160,7 @@ def refuse_other_features(one: Any, other: Any) -> None:
         )
 
 
-def refuse_outside(labels: LabelMatrix | None, classes: Sequence | None) -> None:
+def refuse_outside(labels: LabelMatrix | None, classes: Sequence[Any] | None) -> None:
     """A ValueError for labels that are not among ``classes``, where these are given."""
     if labels is None or classes is None:
         return
@@ -167,7 +169,7 @@ def refuse_outside(labels: LabelMatrix | None, classes: Sequence | None) -> None
         raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
 
 
-def label_totals(method: Any, labels: Iterable, number: int) -> LabelTotals | None:
+def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
     """The totals of the labels of some rows; None where all are unknown."""
     known = (known_labels(_given(method, y))[0] for y in labels)
     return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
@@ -178,7 +180,9 @@ def all_totals(parts: Sequence[LabelTotals | None]) -> LabelTotals | None:
     return reduce(LabelTotals.merged, known) if known else None
 
 
-def known_blocks(method: Any, blocks: Iterable, reset: bool = True) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
+def known_blocks(
+    method: Any, blocks: Iterable[Any], reset: bool = True
+) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
     """Checked blocks (X, labels, rows left out): without rows that hold an unknown label; the next one is read
     meanwhile."""
     for X, y in ahead(blocks):
@@ -193,7 +197,7 @@ def known_blocks(method: Any, blocks: Iterable, reset: bool = True) -> Iterator[
         yield X, labels, n - len(index)
 
 
-def ahead(blocks: Iterable) -> Iterator[Any]:
+def ahead(blocks: Iterable[Any]) -> Iterator[Any]:
     """The same blocks; a thread reads the next one while one is in use.
 
     >>> list(ahead([1, 2, 3]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -119,10 +120,10 @@ class Rows:
         """m m' / nt: projection on the mean of all label copies."""
         return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]), sums=np.array([self.labels.nt]))
 
-    def neighbors(self, K: int, *, metric: str = "euclidean", algorithm="exact") -> Neighbors:
+    def neighbors(self, K: int, *, metric: str = "euclidean", algorithm: Any = "exact") -> Neighbors:
         """The K nearest other rows of every row."""
 
-        def work():
+        def work() -> Any:
             found = nearest(self.X, K, metric=metric, algorithm=algorithm)
             self._record(algorithm).append(Searched(found.algorithm, found.recall, self.n))
             return found
@@ -130,66 +131,88 @@ class Rows:
         return self._kept(("neighbors", K, metric), algorithm, work)
 
     def graph(
-        self, kind: str = "undirected", K: int = 5, eps: float | None = None, *, metric="euclidean", algorithm="exact"
+        self,
+        kind: str = "undirected",
+        K: int = 5,
+        eps: float | None = None,
+        *,
+        metric: str = "euclidean",
+        algorithm: Any = "exact",
     ) -> sparse.csr_array:
         """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.KINDS."""
 
-        def work():
+        def work() -> Any:
             if kind in graphs.OF_NEIGHBORS:
                 return graphs.neighbor_graph(self.neighbors(K, metric=metric, algorithm=algorithm), self.n, kind)
             return graphs.feature_graph(self.X, kind, K, eps, metric=metric, algorithm=algorithm)
 
         return self._kept(("graph", kind, K, eps, metric), algorithm, work)
 
-    def friends(self, K: int, link: str = "undirected", *, metric="euclidean", algorithm="exact") -> sparse.csr_array:
+    def friends(
+        self, K: int, link: str = "undirected", *, metric: str = "euclidean", algorithm: Any = "exact"
+    ) -> sparse.csr_array:
         """Links inside classes, collapsed over label copies: sum_k max(F_k, F_k'); sum_k F_k for link="directed"."""
         return self._kept(
             ("friends", K, link, metric),
             algorithm,
             lambda: labelled.friends(
-                self.X, self._known, K, link=link, metric=metric, algorithm=algorithm, record=self._record(algorithm)
+                self.X,
+                self.label_matrix,
+                K,
+                link=link,
+                metric=metric,
+                algorithm=algorithm,
+                record=self._record(algorithm),
             ),
         )
 
     def enemies(
-        self, K: int, by: str = "point", link: str = "undirected", *, metric="euclidean", algorithm="exact"
+        self,
+        K: int,
+        by: str = "point",
+        link: str = "undirected",
+        *,
+        metric: str = "euclidean",
+        algorithm: Any = "exact",
     ) -> sparse.csr_array:
         """Links between classes, collapsed over label copies: K nearest enemies per row ("point") or class pairs."""
         options = {"copies": self.copies, "enemy": self.enemy, "metric": metric, "algorithm": algorithm}
         return self._kept(
             ("enemies", K, by, link, metric),
             algorithm,
-            lambda: labelled.enemies(self.X, self._known, K, by, link=link, record=self._record(algorithm), **options),
+            lambda: labelled.enemies(
+                self.X, self.label_matrix, K, by, link=link, record=self._record(algorithm), **options
+            ),
         )
 
     def class_neighbors(
-        self, K: int, *, metric: str = "euclidean", algorithm="exact"
+        self, K: int, *, metric: str = "euclidean", algorithm: Any = "exact"
     ) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and their K nearest inside it, in the class's own numbering."""
 
-        def work():
-            found = list(labelled.class_neighbors(self.X, self._known, K, metric=metric, algorithm=algorithm))
+        def work() -> Any:
+            found = list(labelled.class_neighbors(self.X, self.label_matrix, K, metric=metric, algorithm=algorithm))
             record = self._record(algorithm)
             record += [Searched(near.algorithm, near.recall, len(index)) for index, near in found]
             return found
 
         return self._kept(("class", K, metric), algorithm, work)
 
-    def searched(self, algorithm) -> tuple[str | None, float | None]:
+    def searched(self, algorithm: Any) -> tuple[str | None, float | None]:
         """(name, recall) of the searches of these rows that were asked of an algorithm: an approximate one where there
         were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none."""
         record = self._record(algorithm)
-        found = [each for each in record if each.recall is not None]
+        found = [(each.recall, each) for each in record if each.recall is not None]
         if not found:
             return (record[0].algorithm if record else None), None
-        lists = sum(each.lists for each in found)
-        return found[0].algorithm, sum(each.recall * each.lists for each in found) / max(lists, 1)
+        lists = sum(each.lists for _, each in found)
+        return found[0][1].algorithm, sum(recall * each.lists for recall, each in found) / max(lists, 1)
 
     def copy_pairs(self, graph: sparse.csr_array, same: bool) -> sparse.csr_array:
         """For each edge of a graph the pairs of copies of its rows with the same label, (YY')_ij, or with different
         ones, (mm' - YY')_ij; the data of the graph are not looked at."""
         i = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-        counts = labelled.shared_labels(self._known, i, graph.indices)
+        counts = labelled.shared_labels(self.label_matrix, i, graph.indices)
         if not same:
             counts = self.labels.m[i] * self.labels.m[graph.indices] - counts
         return sparse.csr_array((counts, graph.indices, graph.indptr), shape=graph.shape)
@@ -197,7 +220,7 @@ class Rows:
     def classes(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each class its rows and the weights of their residuals: ones, or 1/m_i where copies are weighted."""
         weights = self.ones if self.weighting in (None, "none") else reciprocal(self.labels.m)
-        rows = (labelled.class_rows(self._known, k) for k in range(self._known.c))
+        rows = (labelled.class_rows(self.label_matrix, k) for k in range(self.label_matrix.c))
         return [(index, weights[index]) for index in rows]
 
     def copied(self, weighting: str, copies: str, enemy: str) -> Rows:
@@ -205,7 +228,7 @@ class Rows:
 
         A lone label makes two classes, so that every row has one copy.
         """
-        labels = self._known if self._known.c > 1 else self._known.two_classes()
+        labels = self.label_matrix if self.label_matrix.c > 1 else self.label_matrix.two_classes()
         work = lambda: replace(self, labels=labels, weighting=weighting, copies=copies, enemy=enemy)  # noqa: E731
         return self._kept(("copied", weighting, copies, enemy), None, work)
 
@@ -215,14 +238,15 @@ class Rows:
 
     def take(self, index: np.ndarray) -> Rows:
         """Some of the rows with their labels, as rows of their own."""
-        labels, origin = (None if part is None else part.take(index) for part in (self.labels, self.origin))
+        labels = None if self.labels is None else self.labels.take(index)
+        origin = None if self.origin is None else self.origin.take(index)
         return replace(self, X=self.X[index], labels=labels, origin=origin)
 
     def given_weights(self, W: Any) -> sparse.csr_array:
         """W of these rows from the parameter ``weights`` of a method: a matrix for all rows given to fit, or a function
         (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""
 
-        def work():
+        def work() -> Any:
             if callable(W):
                 return given_weights(call("weights", W, self.X, self.origin and self.origin.y), self.n)
             whole = given_weights(W, self.n if self.origin is None else self.origin.n)
@@ -237,9 +261,9 @@ class Rows:
 
     @cached_property
     def _labelled(self) -> tuple[Rows, np.ndarray]:
-        if self._known.unknown is None:
+        if self.label_matrix.unknown is None:
             return self, np.arange(self.n)
-        index = np.flatnonzero(self._known.rows_known)
+        index = np.flatnonzero(self.label_matrix.rows_known)
         return self.take(index), index
 
     @cached_property
@@ -254,7 +278,8 @@ class Rows:
         return part, index
 
     @property
-    def _known(self) -> LabelMatrix:
+    def label_matrix(self) -> LabelMatrix:
+        """The labels; a ValueError where there are none."""
         if self.labels is None:
             raise ValueError(
                 "labels=None is not allowed here: friends, enemies and classes need labels; pass y to fit."
@@ -262,14 +287,14 @@ class Rows:
         return self.labels
 
     @cached_property
-    def _searches(self) -> dict:
+    def _searches(self) -> dict[tuple[Any, ...], Any]:
         return {}
 
     @cached_property
-    def _records(self) -> dict:
+    def _records(self) -> dict[str | int, list[Searched]]:
         return {}
 
-    def _record(self, algorithm) -> list[Searched]:
+    def _record(self, algorithm: Any) -> list[Searched]:
         """The searches so far that were asked of an algorithm."""
         return self._records.setdefault(_named(algorithm), [])
 
@@ -277,10 +302,10 @@ class Rows:
         scale, i = reciprocal(self.labels.m), np.repeat(np.arange(self.n), np.diff(W.indptr))
         data = W.data * (scale[i] * scale[W.indices])
         if self.weighting == "printed" and same_class:
-            data *= labelled.shared_labels(self._known, i, W.indices)
+            data *= labelled.shared_labels(self.label_matrix, i, W.indices)
         return sparse.csr_array((data, W.indices, W.indptr), shape=W.shape)
 
-    def _kept(self, arguments: tuple, algorithm, work):
+    def _kept(self, arguments: tuple[Any, ...], algorithm: Any, work: Callable[[], Any]) -> Any:
         """``work()``, done once for the same arguments; the algorithm is told apart as an object."""
         key = (*arguments, _named(algorithm))
         if key not in self._searches:
@@ -295,7 +320,7 @@ class Rows:
         """Y'M^-1 Y, where it is not that of these rows."""
         return None
 
-    def weigh(self, W, same_class: bool = True):
+    def weigh(self, W: Any, same_class: bool = True) -> Any:
         """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class.
 
         W is a LowRank or Sparse operator or a CSR matrix, and so is the result. Always before Laplacian().
@@ -352,7 +377,7 @@ class BlockRows(Rows):
         return self.scatter[1], self.dependence, 1.0
 
 
-def _named(algorithm) -> str | int:
+def _named(algorithm: Any) -> str | int:
     """An algorithm as a key: its name, or the object that it is."""
     return algorithm if isinstance(algorithm, str) else id(algorithm)
 

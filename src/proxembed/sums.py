@@ -98,7 +98,7 @@ class Summed(Told):
 
 
 def summed(
-    method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence | None = None
+    method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence[Any] | None = None
 ) -> Summed:
     """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first.
 
@@ -107,7 +107,7 @@ def summed(
     return source.reduce(partial(_summed_piece, method, totals, classes, source.rereadable), _joined)
 
 
-def _summed_piece(method: Any, totals, classes, rereadable: bool, rows: RowBlocks, number: int) -> Summed:
+def _summed_piece(method: Any, totals: Any, classes: Any, rereadable: bool, rows: RowBlocks, number: int) -> Summed:
     checking, sums = copy.copy(method), Sums(rereadable, totals)
     for X, labels, dropped in known_blocks(checking, rows):
         refuse_outside(labels, classes)
@@ -145,9 +145,10 @@ class Sums:
 
     def __init__(self, rereadable: bool = False, totals: LabelTotals | None = None) -> None:
         self.rereadable = rereadable  # so that products with the rows may take the place of a large Gram matrix
-        self.totals, self.counted = totals, totals is not None
-        self.moments: Moments | None = None
-        self.unlifted: Moments | None = None  # of X, where the moments are those of lifted rows
+        self.totals: Any = totals  # LabelTotals; None without labels
+        self.counted = totals is not None
+        self.moments: Any = None  # Moments, from the first rows on
+        self.unlifted: Any = None  # Moments of X, where the moments are those of lifted rows
         self.dropped = 0
         self.widths: list[int] = []
         self.parameters = ""  # of the method, as text: the sums are those of its template
@@ -161,7 +162,9 @@ class Sums:
         own = LabelTotals.of(labels, whole=method.from_sums == "labels")
         self.totals = own if self.totals is None else self.totals.merged(own)
 
-    def update(self, method: Any, X, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64") -> None:
+    def update(
+        self, method: Any, X: Any, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64"
+    ) -> None:
         """Add checked rows, X (m, d), with their labels; ``dropped``: how many were left out."""
         self.dropped += dropped
         if X.shape[0] == 0:
@@ -184,7 +187,7 @@ class Sums:
         if R is not X:
             self._update_unlifted(X, [] if block is None else [block.Y], before)
 
-    def _update_unlifted(self, X: Any, labels: list, before: LabelTotals | None) -> None:
+    def _update_unlifted(self, X: Any, labels: list[Any], before: LabelTotals | None) -> None:
         if self.unlifted is None:
             self.unlifted = Moments(X.shape[1], 1, sum(Y.shape[1] for Y in labels))
         self.unlifted = _with_labels(self.unlifted, before, self.totals)
@@ -311,7 +314,9 @@ class Reading:
         return np.cumsum([0, *counts[:-1]])
 
 
-def _product_of_piece(checking: Any, V, level, rows: RowBlocks, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _product_of_piece(
+    checking: Any, V: np.ndarray, level: Any, rows: RowBlocks, number: int
+) -> tuple[np.ndarray, np.ndarray]:
     if checking is None:  # checked before
         blocks = (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in ahead(rows))
     else:
@@ -319,7 +324,7 @@ def _product_of_piece(checking: Any, V, level, rows: RowBlocks, number: int) -> 
     return gram_product(blocks, V, level)
 
 
-def _added(parts: Sequence[tuple]) -> tuple:
+def _added(parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Sums over several pieces, entry by entry."""
     return tuple(sum(entries[1:], entries[0]) for entries in zip(*parts, strict=True))
 
@@ -330,7 +335,7 @@ class SummedRows(BlockRows):
 
     method: Any = None
     totals: LabelTotals | None = None
-    found: Compression | None = None
+    found: Compression = None  # type: ignore[assignment]  # always given, after fields that need not be
     reading: Reading | None = None
 
     @property
@@ -403,13 +408,13 @@ class WeighingRows:
     """Rows of non-zero weight by their numbers ``chosen``; those of a piece begin at its number in ``starts``."""
 
     checking: Any
-    totals: LabelTotals | None
+    totals: Any  # LabelTotals; None without labels
     n: int
     scatter: tuple[float, float]
     starts: np.ndarray
     chosen: np.ndarray
 
-    def of(self, rows: RowBlocks, number: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
+    def of(self, rows: RowBlocks, number: int) -> Iterator[Any]:
         """Those among the rows of a piece, as blocks of (X, targets, weights)."""
         seen = int(self.starts[number])
         for X, labels, _ in known_blocks(self.checking, rows, reset=False):
@@ -425,16 +430,18 @@ class WeighingRows:
                 yield self.checking.lift(X[own]), template.target[own], w[own]
 
 
-def _left_out_piece(weighing: WeighingRows, form: tuple, errors_of: tuple, rows: RowBlocks, number: int) -> tuple:
+def _left_out_piece(
+    weighing: WeighingRows, form: tuple[Any, ...], errors_of: tuple[Any, ...], rows: RowBlocks, number: int
+) -> tuple[Any, ...]:
     """The leave-one-out errors of the chosen rows of a piece, summed."""
     return left_out_sums((left_rows(*form, *block) for block in weighing.of(rows, number)), *errors_of)
 
 
-def _sampled_piece(weighing: WeighingRows, rows: RowBlocks, number: int) -> list:
+def _sampled_piece(weighing: WeighingRows, rows: RowBlocks, number: int) -> list[Any]:
     return list(weighing.of(rows, number))
 
 
-def _listed(parts: Sequence[list]) -> list:
+def _listed(parts: Sequence[list[Any]]) -> list[Any]:
     return [block for part in parts for block in part]
 
 
@@ -446,7 +453,7 @@ def _with_labels(unlifted: Moments, before: LabelTotals | None, after: LabelTota
     return unlifted.widened(_columns([len(unlifted.squares)], [width], before, after), width)
 
 
-def _columns(old: list[int], new: list[int], before: LabelTotals, after: LabelTotals) -> np.ndarray:
+def _columns(old: list[int], new: list[int], before: Any, after: Any) -> np.ndarray:
     """The columns of factors of the widths ``old`` among those of the widths ``new``, with columns for new labels."""
     place = np.searchsorted(after.columns, positions(before.classes_, after.classes_)[before.columns])
     columns, start = [], 0

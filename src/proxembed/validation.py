@@ -123,7 +123,8 @@ def refuse_masked(X: Any, name: str = "X", remedy: str = FILL) -> None:
     ValueError: X has 1 masked entries, and no method has a rule for unknown features. Fill them in, such as by ...
     """
     parts = X if isinstance(X, list | tuple) else [getattr(X, "data", None) if sp.issparse(X) else X]
-    masked = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
+    counts: list[Any] = [np.ma.count_masked(part) for part in parts if isinstance(part, np.ma.MaskedArray)]
+    masked = int(sum(counts))
     if masked:
         raise ValueError(f"{name} has {masked} masked entries{remedy}")
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.template import Template
 
 from .base import Prepared, SpectralEmbedder
 from .params import param
@@ -34,24 +36,24 @@ class Wrapper(SpectralEmbedder, abstract=True):
         raise TypeError(f"{type(self).__name__} must define default_method().")
 
     @property
-    def keeps_unknown(self) -> bool:  # type: ignore[override]
+    def keeps_unknown(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.member("method").keeps_unknown
 
     @property
-    def takes_shares(self) -> bool:  # type: ignore[override]
+    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.member("method").takes_shares
 
     @property
-    def sample_rows(self) -> int:  # type: ignore[override]
+    def sample_rows(self) -> int:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.member("method").sample_rows
 
-    def sums_of_lifted(self, moments):
+    def sums_of_lifted(self, moments: Moments) -> Moments:
         return self.method_.sums_of_lifted(moments)
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         inner = self.method_.make_ready(rows)
         return Prepared(
             inner.training,
@@ -62,13 +64,13 @@ class Wrapper(SpectralEmbedder, abstract=True):
             inner.criterion,
         )
 
-    def lift(self, X):
+    def lift(self, X: Any) -> Any:
         return self.method_.lift(X)
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)
 
-    def finish(self, P, R, eigenvalues):
+    def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         return self.method_.finish(P, R, eigenvalues)
 
 
@@ -81,17 +83,17 @@ class LabelledFeatures(Wrapper, abstract=True):
     """
 
     @property
-    def label_kind(self):
+    def label_kind(self) -> str | None:
         """As the wrapped method has it; the features need labels in any case."""
         return self.member("method").label_kind or "multi"
 
     @property
-    def keeps_unknown(self) -> bool:  # type: ignore[override]
+    def keeps_unknown(self) -> bool:  # type: ignore[override]  # follows parameters
         """Whether unknown cells are taken as the mean of their label; else as the wrapped method has it."""
         method = self.member("method")
         return method.takes_shares or method.keeps_unknown
 
-    def _rows(self, X, y):
+    def _rows(self, X: Any, y: Any) -> Rows:
         """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
         rows = super()._rows(X, y)
         if rows.labels is None or rows.labels.unknown is None or not self.method_.takes_shares:
@@ -105,7 +107,7 @@ class LabelledFeatures(Wrapper, abstract=True):
             return rows
         return replace(rows, labels=rows.labels.with_means())
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         """That of the wrapped method, which ``prepare`` has looked at."""
         return self.prepared_.inner
 
@@ -114,17 +116,17 @@ class LabelledFeatures(Wrapper, abstract=True):
         self._seen = SeenRows(rows.X)
         self._places = CentredMatrix(self.prepared_.training, self.mean_).dot(self.components_.T)
 
-    def new_places(self, X) -> np.ndarray:
+    def new_places(self, X: Any) -> np.ndarray:
         """The places of rows that were not in fit."""
         return super().embed(X)
 
-    def embed(self, X):
+    def embed(self, X: Any) -> np.ndarray:
         Z = self.new_places(X)
         seen = self._seen.find(X)
         Z[seen >= 0] = self._places[seen[seen >= 0]]
         return Z
 
-    def shorten(self, short, k):
+    def shorten(self, short: Any, k: int) -> None:
         short._places = self._places[:, :k]
 
 

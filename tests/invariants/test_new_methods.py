@@ -46,8 +46,11 @@ def checkout(tmp_path_factory):
     with (folder / "src/proxembed/references.bib").open("a", encoding="utf-8") as bibliography:
         bibliography.write(ENTRY)
     table = folder / "src/proxembed/__init__.py"
-    names = "".join(f'    "{name}": "methods.variance",\n' for name in ("ContributedSpread", "LeastVariance"))
-    text = table.read_text(encoding="utf-8").replace("_NAMES = {\n", "_NAMES = {\n" + names)
+    text = table.read_text(encoding="utf-8")
+    for name in ("ContributedSpread", "LeastVariance"):
+        text = text.replace("_NAMES = {\n", f'_NAMES = {{\n    "{name}": "methods.variance",\n')
+        line = "    from .methods.variance import {0} as {0}\n"
+        text = text.replace(line.format("PCA"), line.format("PCA") + line.format(name))
     table.write_text(text, encoding="utf-8")
     return folder
 

@@ -29,10 +29,10 @@ COINCIDE = 1e-10  # spread of a component as a share of the longest row of T tim
 class Cache(Protocol):
     """What the stages ask of a cache."""
 
-    def get(self, key: tuple) -> Any:
+    def get(self, key: tuple[Any, ...]) -> Any:
         """The value of the key, or None."""
 
-    def put(self, key: tuple, value: Any, nbytes: int) -> None:
+    def put(self, key: tuple[Any, ...], value: Any, nbytes: int) -> None:
         """Keep a value of this size."""
 
 
@@ -72,7 +72,7 @@ class Setting:
     pairs: pairs.PairLabels
     copies: Copies | None
     cache: Cache | None
-    name: tuple
+    name: tuple[Any, ...]
     k_cap: int
     options: PairOptions
 
@@ -81,7 +81,7 @@ class Setting:
         """The unit of lam."""
         return self.options.lam_scale
 
-    def cached(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def cached(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """The value of the cache, or a new one that is put there."""
         if self.cache is None:
             return make()
@@ -134,7 +134,7 @@ class Candidate:
     def points(self) -> tuple[points.Preprocessing, points.CentredRows, points.CentredRows]:
         """Stage 1: what it has learned, and the preprocessed rows of both parts."""
 
-        def make():
+        def make() -> Any:
             learned = points.Preprocessing.fit(self.options["preprocessing"], self.setting.X)
             return learned, learned.apply(self.setting.X), learned.apply(self.setting.X_val)
 
@@ -144,7 +144,7 @@ class Candidate:
     def inner(self) -> tuple[Inner, Inner, float]:
         """Inner products of both parts with the rows of the fit, and the median squared distance."""
 
-        def make():
+        def make() -> Any:
             _, rows, new = self.points
             own = points.inner(rows, rows)
             if not np.isfinite(own.G).all():
@@ -164,7 +164,7 @@ class Candidate:
     def relation(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Stage 2: relation features of both parts, and their divisor."""
 
-        def make():
+        def make() -> Any:
             kind, value = self.measure("relation")
             return relation_features(kind, *self.inner[:2], value)
 
@@ -174,7 +174,7 @@ class Candidate:
     def space(self) -> Space:
         """Stage 3: row-space coordinates of the features."""
 
-        def make():
+        def make() -> Any:
             _, rows, new = self.points
             if self.switches.r:
                 return relation_space(*self.relation[:2], self.options["relation_preprocessing"])
@@ -198,7 +198,7 @@ class Candidate:
     def ranks(self) -> Ranks:
         """Rank matrices of the similarities; the same for every sigma and tau."""
 
-        def make():
+        def make() -> Any:
             kind, options = self.options["similarity"], self.setting.options
             S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
             if self.setting.copies is not None:
@@ -224,12 +224,12 @@ class Candidate:
             self.space.T, W if self.setting.copies is None else self.setting.copies.collapse(W)
         )
 
-    def pair_key(self, part: str, number: str) -> tuple:
+    def pair_key(self, part: str, number: str) -> tuple[Any, ...]:
         """What tells one matrix of pairs from another: a part of the objective and its number of neighbours."""
         return part, self.space_key, self.weight_key, self.values[number]
 
     @cached_property
-    def keys(self) -> tuple[tuple, tuple]:
+    def keys(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The keys of M_A and M_B; empty for the one that the objective does not look at."""
         if self.options["criterion"] == "fisher":
             key = ("scatter", self.space_key) if self.global_fisher else self.pair_key("fisher", "n_neighbors")
@@ -241,7 +241,7 @@ class Candidate:
     def friends(self) -> np.ndarray:
         """M_B of friends."""
 
-        def make():
+        def make() -> Any:
             B = pairs.friend_matrix(self.ranks, self.values["n_friends"], self.weights, self.setting.pairs)
             return self.scatter(B)
 
@@ -251,7 +251,7 @@ class Candidate:
     def enemies(self) -> tuple[np.ndarray, int]:
         """M_A of enemies, and the number used."""
 
-        def make():
+        def make() -> Any:
             A, used = pairs.enemy_matrix(self.ranks, self.values["n_enemies"], self.weights)
             return self.scatter(A), used
 
@@ -267,7 +267,7 @@ class Candidate:
     def fisher(self) -> tuple[np.ndarray, np.ndarray]:
         """M_A and M_B of local Fisher weights."""
 
-        def make():
+        def make() -> Any:
             if self.global_fisher:
                 return pairs.global_fisher(self.space.T, self.setting.labels)
             A, B = pairs.fisher_matrices(self.ranks, self.values["n_neighbors"], self.weights, self.setting.pairs)
@@ -316,7 +316,7 @@ class Candidate:
         if "lam" in self.values:
             lam = criteria.effective_lam(objective, self.values["lam"], M_A, M_B, dimensions, scale)
 
-        def make():
+        def make() -> Any:
             if objective == "ratio":
                 return criteria.solve_ratio(M_A, M_B, lam, k, dimensions)
             return *criteria.solve_plain(objective, M_A, M_B, lam, k), 0

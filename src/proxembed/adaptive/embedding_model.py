@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -200,15 +200,15 @@ class EmbeddingModel(Nested, Embedder):
         told = ", ".join(f"{name}={'all' if value is None else value}" for name, value in values)
         return f"{switches.describe()} ({told})" if told else switches.describe()
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the projection. X: (n, d) array or CSR; y: labels in any form. Returns self."""
         with self._learning():
             rows = self._rows(X, y)
             switches = self.switches()
-            self.landmarks_ = chosen_landmarks(
-                "EmbeddingModel", rows.X, rows.labels, self.n_landmarks, self.random_state
+            self.landmarks_: Any = chosen_landmarks(
+                "EmbeddingModel", rows.X, rows.label_matrix, self.n_landmarks, self.random_state
             )
-            part = Part(rows.X, rows.labels)
+            part = Part(rows.X, rows.label_matrix)
             if self.landmarks_ is None:
                 self.landmarks_ = np.arange(rows.n)
             else:
@@ -221,7 +221,7 @@ class EmbeddingModel(Nested, Embedder):
             self.switches_ = switches.as_tuple()
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k), in X's float type."""
         check_is_fitted(self, "projection_")
         X = self._input(X, reset=False)

@@ -6,6 +6,7 @@ centred without being formed, and rows of very many features, are measured like 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -176,4 +177,7 @@ MEASURES = {
     "alternative": _alternative,
     "correlation": _correlation,
 }
-ORDERS = {"gaussian": lambda rows: -rows.d2, "alternative": lambda rows: -_share(rows)}
+ORDERS: dict[str, Callable[[Inner], np.ndarray]] = {
+    "gaussian": lambda rows: -rows.d2,
+    "alternative": lambda rows: -_share(rows),
+}

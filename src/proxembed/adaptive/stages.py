@@ -58,7 +58,9 @@ class Stages:
     ((4, 2), (1, 2), None)
     """
 
-    def __init__(self, part: Part, cache: Cache | None = None, *, name: tuple = (), k_cap: int = K_CAP, **options: Any):
+    def __init__(
+        self, part: Part, cache: Cache | None = None, *, name: tuple[Any, ...] = (), k_cap: int = K_CAP, **options: Any
+    ):
         _check_part(part)
         self.labels, chosen = pairs.told_apart(part.labels), PairOptions(**options)
         copies = copies_of(self.labels, chosen)

@@ -52,7 +52,7 @@ class Template:
         if self.rows is None or self.rows is R or self.B is None:
             return self
         own = [isinstance(leaf, LowRank) and leaf.F is self.rows for _, leaf in self.B.terms()]
-        terms = zip(own, self.B.terms(), strict=True)
+        terms: Any = zip(own, self.B.terms(), strict=True)
         B = Sum([(c, LowRank(R, leaf.S, leaf.center) if mine else leaf) for mine, (c, leaf) in terms])
         return replace(self, B=B, rows=R)
 
@@ -70,14 +70,12 @@ class Template:
     def spread(self, index: np.ndarray, n: int) -> Template:
         """The same template on n rows, of which ``index`` are the ones it was made from."""
 
-        def wide(op):
-            return None if op is None else op.spread(index, n)
-
+        B = None if self.B is None else self.B.spread(index, n)
         offset = None
         if self.offset is not None:
             offset = np.zeros(n)
             offset[index] = self.offset
-        return replace(self, A=wide(self.A), B=wide(self.B), offset=offset, target=None)
+        return replace(self, A=self.A.spread(index, n), B=B, offset=offset, target=None)
 
     def rescale(self, factor: float, constraint: float = 1.0) -> Template:
         """A and a times a positive factor, B and b times another: same subspaces, eigenvalues scaled."""
@@ -158,12 +156,14 @@ def _weighted(terms: list[tuple[float, Operator]]) -> Any:
 
 def _mean_weights(terms: list[tuple[float, np.ndarray | None]]) -> np.ndarray | None:
     """Row weights of which the mean is the weighted mean of those of all terms."""
-    weights = [w for _, w in terms if w is not None]
-    if len(weights) < len(terms):
+    given = [(c, w) for c, w in terms if w is not None]
+    if len(given) < len(terms):
         return None
+    weights = [w for _, w in given]
     if all(np.array_equal(w, weights[0]) for w in weights):
         return weights[0]
-    return len(weights[0]) * sum(c * w / w.sum() for c, w in terms)
+    total: Any = sum(c * w / w.sum() for c, w in given)
+    return len(weights[0]) * total
 
 
 def patch_alignment(patches: Iterable[tuple[Any, Any]], n: int) -> sparse.csr_array:
@@ -211,14 +211,14 @@ def patch_alignment(patches: Iterable[tuple[Any, Any]], n: int) -> sparse.csr_ar
     return sparse.csr_array((total + total.T) / 2.0)
 
 
-def _scattered(rows: list, columns: list, values: list, n: int) -> sparse.csr_array:
+def _scattered(rows: list[Any], columns: list[Any], values: list[Any], n: int) -> sparse.csr_array:
     if not rows:
         return sparse.csr_array((n, n))
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
     return sparse.coo_array(entries, shape=(n, n)).tocsr()
 
 
-def _checked_patch(number: int, index, A, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _checked_patch(number: int, index: Any, A: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     index, A = np.asarray(index), np.asarray(A, dtype=np.float64)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
         raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -90,7 +90,7 @@ class BSML(ProbitClassifier, Embedder):
         doc="Components R; None: one per label that some row has, at most 100.",
     )
     ard: bool = param(default=False, kind=bool, doc="One precision per component, so that those not needed vanish.")
-    hyper: tuple | None = param(
+    hyper: tuple[Any, ...] | None = param(
         default=None,
         choices=(None,),
         kind=(tuple, list, np.ndarray),
@@ -99,7 +99,7 @@ class BSML(ProbitClassifier, Embedder):
     )
     sigma_z: float = param(default=1.0, low=1e-6, high=LARGEST, doc="Standard deviation of z about Q'x.")
     margin: float = param(default=0.0, low=0, high=LARGEST, doc="Known labels ask for t beyond this.")
-    init: str | dict = param(
+    init: str | dict[str, Any] = param(
         default="svd",
         choices=("svd", "random"),
         kind=dict,
@@ -132,7 +132,7 @@ class BSML(ProbitClassifier, Embedder):
         default=0, low=0, integer=True, choices=(None,), doc="Seed of the random starts; None: another every time."
     )
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find embedding and classifiers.
 
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, unknown cells allowed.
@@ -153,11 +153,11 @@ class BSML(ProbitClassifier, Embedder):
         with super()._learning(), one_pool if self.ard else one_thread:
             yield
 
-    def _rows(self, X, y) -> Rows:
+    def _rows(self, X: Any, y: Any) -> Rows:
         return self._usable(super()._rows(X, y))
 
     def _columns(self, labels: LabelMatrix) -> LabelMatrix:
-        self._absent_odds = absent_odds(labels)  # type: ignore[misc]
+        self._absent_odds = absent_odds(labels)  # type: ignore[misc]  # ClassVar keeps it from being a parameter
         return known_columns(labels, stacklevel=6).drop_empty()
 
     def _usable(self, rows: Rows) -> Rows:
@@ -213,11 +213,11 @@ class BSML(ProbitClassifier, Embedder):
         served = np.linalg.norm(self.weights_, axis=1, keepdims=True)
         self.label_loadings_ = labels.expand(self.weights_ / np.where(served > 0, served, 1.0))
         self._covariance, self._training = state.cov_B, TrainingRows.of(model.X)
-        self._prior = model.targets.log_prior  # type: ignore[misc]
+        self._prior = model.targets.log_prior  # type: ignore[misc]  # ClassVar keeps it from being a parameter
         self._half_width, self._variance = self._gap(), model.hyper.variance
         self._remember(labels)
 
-    def transform(self, X, return_std: bool = False):
+    def transform(self, X: Any, return_std: bool = False) -> Any:
         """The embedding of rows X, (m, d) to (m, k), in X's float type: the means of z.
 
         With ``return_std`` a pair: the means, and the standard deviations of z, (m, k).
@@ -234,17 +234,17 @@ class BSML(ProbitClassifier, Embedder):
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "components_")
         return self._input(X, reset=False)
 
-    def _variances(self, X) -> np.ndarray:
+    def _variances(self, X: Any) -> np.ndarray:
         """Variances of z, (m, k)."""
         v, d = self._variance, self.components_.shape[1]
         P = np.broadcast_to(self.precision_projection_.reshape(self.n_components_, -1), (self.n_components_, d)).T
         return v + self._training.quadratic_forms(X, P, v)
 
-    def _embedded(self, X) -> np.ndarray:
+    def _embedded(self, X: Any) -> np.ndarray:
         """The means of z, (m, k)."""
         return CentredMatrix(X).dot(self.components_.T)
 
@@ -252,11 +252,11 @@ class BSML(ProbitClassifier, Embedder):
         """The means of the scores of the labels that some row has, from those of z."""
         return matmul(Z, self.weights_) + self.bias_
 
-    def _means(self, X) -> np.ndarray:
+    def _means(self, X: Any) -> np.ndarray:
         with one_pool:
             return self._labels.expand(self._of_scores(self._embedded(X)))
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         check_params(self)  # predictive may have been set after fit
         with one_pool:
             Z1 = np.hstack([np.ones((X.shape[0], 1)), self._embedded(X)])

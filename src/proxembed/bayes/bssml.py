@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class BSSML(BSML):
     gap: float = param(
         default=0.5, above=0, high=LARGEST, doc="Half the width of the band that scores of unlabelled cells avoid."
     )
-    class_prior: float | str | Sequence = param(
+    class_prior: float | str | Sequence[Any] = param(
         default=0.5,
         above=0,
         below=1,
@@ -103,7 +104,7 @@ class BSSML(BSML):
         return float(self.gap)
 
 
-def _numbers(values) -> np.ndarray:
+def _numbers(values: Any) -> np.ndarray:
     """An array of floats; one of no entries, which no labels have, for what is none."""
     try:
         return np.asarray(values, dtype=np.float64)

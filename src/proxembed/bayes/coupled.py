@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def check_size(X: CentredMatrix) -> None:
 class Coupled:
     """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T."""
 
-    def __init__(self, X, targets: Targets, hyper: Hyper, n_components: int, refresh: int = 1):
+    def __init__(self, X: Any, targets: Targets, hyper: Hyper, n_components: int, refresh: int = 1):
         self.X = X if isinstance(X, CentredMatrix) else CentredMatrix(X)
         self.targets, self.hyper, self.R = targets, hyper, n_components
         self.n, self.d = self.X.shape

@@ -260,7 +260,7 @@ class TrainingRows:
         """Of the rows of a fit."""
         return cls(None, X.X.copy()) if X.shape[0] < DUAL_BELOW * X.shape[1] else cls(X.gram())
 
-    def quadratic_forms(self, new, P: np.ndarray, v: float) -> np.ndarray:
+    def quadratic_forms(self, new: Any, P: np.ndarray, v: float) -> np.ndarray:
         """x'K_s^-1 x of new rows x, (m, R), for prior precisions P (d, R) and K_s = diag(P_s) + X'X / v.
 
         Examples
@@ -272,14 +272,14 @@ class TrainingRows:
         form = self._by_rows if self.gram is None else self._by_features
         return np.column_stack([form(new, p, v) for p in P.T])
 
-    def _by_features(self, new, p: np.ndarray, v: float) -> np.ndarray:
+    def _by_features(self, new: Any, p: np.ndarray, v: float) -> np.ndarray:
         K = np.array(self.gram / v, order="F")
         K[np.diag_indices_from(K)] += p
         C = _whole(spd_inverse(K)[0])
         blocks = (rows for _, rows in CentredMatrix(new).blocks())
         return np.concatenate([(matmul(rows, C) * rows).sum(axis=1) for rows in blocks])
 
-    def _by_rows(self, new, p: np.ndarray, v: float) -> np.ndarray:
+    def _by_rows(self, new: Any, p: np.ndarray, v: float) -> np.ndarray:
         """min |x / p^1/2 - p^-1/2 X'y|^2 + v |y|^2: no term is negative, and an error in y counts squared."""
         X, root = CentredMatrix(self.X), np.sqrt(1.0 / p)
         C = _whole(spd_inverse(_outer(X, root**2, v))[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_ndtr, softmax
@@ -45,16 +45,16 @@ class ProbitClassifier(LabelClassifier, abstract=True):
         return scores
 
     @abstractmethod
-    def _means(self, X) -> np.ndarray:
+    def _means(self, X: Any) -> np.ndarray:
         """The mean of every label's score of checked rows, (m, c)."""
 
-    def _predicted(self, X):
+    def _predicted(self, X: Any) -> Any:
         """The labels of checked rows; without the variances where the sign of the mean decides."""
         if self._labels.form == "classes" or (self._prior is not None and not np.array_equal(*self._prior)):
             return super()._predicted(X)
         return self._labels.decode(self._means(X) > 0)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Score rows by log odds: positive where the label is predicted.
 
         Of several labels per row they end at -36.7 and 36.7, where a probability in float64 is 1, so that scores and
@@ -71,7 +71,7 @@ class ProbitClassifier(LabelClassifier, abstract=True):
         scores = super().decision_function(X)
         return scores if self._labels.form == "classes" else np.clip(scores, -CERTAIN, CERTAIN)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the labels.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +28,7 @@ MOST_SWEEPS = 1_000_000
 SHAPE = Param(above=0)
 
 
-def with_ones(X):
+def with_ones(X: Any) -> Any:
     """[1 X], dense or CSR."""
     ones = np.ones((X.shape[0], 1), dtype=X.dtype)
     return sparse.csr_array(sparse.hstack([sparse.csr_array(ones), X])) if sparse.issparse(X) else np.hstack([ones, X])
@@ -48,7 +48,7 @@ class ProbitState:
 class Probit:
     """Rows [1 X] and the sweep: (lambda, Psi), B, T."""
 
-    def __init__(self, X, targets: Targets, bias: GammaPrior, weights: GammaPrior, refresh: int):
+    def __init__(self, X: Any, targets: Targets, bias: GammaPrior, weights: GammaPrior, refresh: int):
         self.X, self.targets, self.bias, self.weights = CentredMatrix(X), targets, bias, weights
         check_size(self.X)
         self.route = posterior(self.X, 1.0, shared=False)
@@ -150,7 +150,7 @@ class VariationalProbit(ProbitClassifier):
         doc="Extrapolate between sweeps; the bound still never falls.  [anderson1965iterative]",
     )
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit one probit per label.
 
         Parameters
@@ -185,7 +185,7 @@ class VariationalProbit(ProbitClassifier):
             self._remember(labels)
         return self
 
-    def _known(self, X, y):
+    def _known(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
         """Rows and labels of which something is known."""
         name = type(self).__name__
         if y is None:
@@ -194,10 +194,11 @@ class VariationalProbit(ProbitClassifier):
         check_consistent_length(X, labels.Y)
         if len(labels.classes_) == 0:
             raise ValueError(f"{name}: y names no label, since every set is empty; give at least one row with a label.")
-        self._absent_odds, known = absent_odds(labels), known_columns(labels)
+        odds, known = absent_odds(labels), known_columns(labels)
         present = known.drop_empty()
         if present.c == 0:  # no row has any label: all are learned as they are
-            self._absent_odds, present = np.zeros(len(labels.classes_)), known
+            odds, present = np.zeros(len(labels.classes_)), known
+        self._absent_odds = odds  # type: ignore[misc]  # ClassVar keeps it from being a parameter
         return known_rows(name, X, present)
 
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
@@ -205,16 +206,16 @@ class VariationalProbit(ProbitClassifier):
         check_params(self)
         return GammaPrior(hyper[0], hyper[1]), GammaPrior(hyper[2], hyper[3])
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         with one_pool:
             spread = self._training.quadratic_forms(with_ones(X), self._precisions, 1.0)
         return self._completed(log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None))
 
-    def _means(self, X) -> np.ndarray:
+    def _means(self, X: Any) -> np.ndarray:
         return CentredMatrix(X).dot(self.coef_) + self.intercept_
 
 
-def check_hyper(name: str, hyper, size: int) -> tuple[float, ...]:
+def check_hyper(name: str, hyper: Any, size: int) -> tuple[float, ...]:
     """The shapes and scales of gamma priors as floats, or a ValueError."""
     numbers = tuple(hyper) if isinstance(hyper, tuple | list) or np.ndim(hyper) == 1 else ()
     if len(numbers) != size or not all(SHAPE.permits(v) for v in numbers):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ RANK_TOLERANCE = 1e-10
 ARRAYS = ("Q", "Z", "B", "T")
 
 
-def start(init, X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+def start(init: Any, X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
     """The state named by ``init``: "svd", "random" or a mapping of arrays."""
     if isinstance(init, Mapping):
         return start_from_arrays(init, X, targets, R, shared)
@@ -54,7 +55,7 @@ def guessed_signs(X: CentredMatrix, targets: Targets) -> np.ndarray:
     return signs
 
 
-def start_from_arrays(arrays: Mapping, X: CentredMatrix, targets: Targets, R: int, shared: bool) -> State:
+def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Targets, R: int, shared: bool) -> State:
     """Row-wise arrays Q (d, R), Z (n, R), B (R+1, L) and T (n, L), with unit covariances of Q and B."""
     (n, c), d = targets.shape, X.shape[1]
     shapes = {"Q": (d, R), "Z": (n, R), "B": (R + 1, c), "T": (n, c)}

@@ -17,7 +17,7 @@ from .truncated import gap_mean, labelled_mean, labelled_moments
 BLOCK_ENTRIES = 1 << 16
 
 
-def known_rows(name: str, X, labels: LabelMatrix, remedy: str = "."):
+def known_rows(name: str, X: Any, labels: LabelMatrix, remedy: str = ".") -> tuple[Any, LabelMatrix]:
     """X and labels without the rows of which no label is known, with a warning."""
     keep = np.flatnonzero(labels.rows_any)
     if len(keep) == labels.n:
@@ -77,7 +77,7 @@ class Targets:
     log_prior: Any = None
 
     @classmethod
-    def of(cls, labels: LabelMatrix, margin: float, gap: float | None = None, log_prior=None) -> Targets:
+    def of(cls, labels: LabelMatrix, margin: float, gap: float | None = None, log_prior: Any = None) -> Targets:
         """The targets of a label matrix."""
         unknown = None if labels.unknown is None else labels.unknown.toarray()
         return cls(2.0 * labels.Y.toarray() - 1.0, unknown, margin, gap, log_prior)

@@ -1,10 +1,13 @@
 """Fisher linear discriminant analysis as a classifier: one discriminant per label, or nearest class mean."""
 
+from typing import Any, Self
+
 import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.params import check_params, param
+from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
@@ -59,7 +62,7 @@ class FLDAClassifier(LabelClassifier):
         doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d.",
     )
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit one discriminant per label or class.
 
         Parameters
@@ -89,7 +92,9 @@ class FLDAClassifier(LabelClassifier):
             self._remember(labels)
         return self
 
-    def _by_label(self, W, mean, sums, labels, ridge):
+    def _by_label(
+        self, W: np.ndarray, mean: np.ndarray, sums: Any, labels: LabelMatrix, ridge: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Discriminants of every label from the ridge coefficients W = (St + lam I)^-1 (n1 n0 / n) (mu1 - mu0).
 
         St = Sw + (n1 n0 / n) (mu1 - mu0)(mu1 - mu0)', so that the inverse for Sw differs by a factor a label.
@@ -113,7 +118,9 @@ class FLDAClassifier(LabelClassifier):
             intercept += np.log(np.where(both, n1, 1) / np.where(both, n0, 1)) / max(n - 2, 1)
         return coef, np.where(both, intercept, np.where(n1 > 0, 1.0, -1.0))
 
-    def _by_class(self, W, mean, sums, labels):
+    def _by_class(
+        self, W: np.ndarray, mean: np.ndarray, sums: Any, labels: LabelMatrix
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Gaussian scores of every class: V = (Sw + lam I)^-1 M' from W = (St + lam I)^-1 M'N, M the centred means."""
         n, nk = labels.n, labels.nk
         M, root = sums / nk[:, None] - mean, np.sqrt(nk)
@@ -127,5 +134,5 @@ class FLDAClassifier(LabelClassifier):
             intercept += np.log(nk / n) / max(n - len(nk), 1)
         return coef, intercept
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return X @ self.coef_ + self.intercept_

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -19,7 +20,7 @@ from proxembed.validation import checked_features, in_range, refuse_masked
 class ExactMatch(ClassifierMixin):
     """The score of a classifier whose labels come in the form of y."""
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose labels are all predicted.
 
         Parameters
@@ -77,10 +78,10 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         self.classes_, self._labels = labels.classes_, labels.take(slice(0, 0))
 
     @abstractmethod
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         """One score per label of checked rows, (m, c)."""
 
-    def _finite_scores(self, X) -> np.ndarray:
+    def _finite_scores(self, X: Any) -> np.ndarray:
         """The scores of checked rows, or a ValueError where they overflow."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X)
@@ -90,11 +91,11 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         """Which labels are predicted, bool (m, c)."""
         return scores > 0
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "classes_")
         return checked_features(self, X, reset=False)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Score rows: positive where the label is predicted.
 
         Parameters
@@ -111,7 +112,7 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         binary = self._labels.form == "classes" and len(self.classes_) == 2
         return scores[:, 1] if binary else scores
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Predict labels, in the form in which y came.
 
         Parameters
@@ -126,14 +127,14 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
             return blocks
         return self._predicted(self._checked(X))
 
-    def _predicted(self, X):
+    def _predicted(self, X: Any) -> Any:
         """The labels of checked rows."""
         scores = self._finite_scores(X)
         if self._labels.form == "classes":
             return self.classes_[scores.argmax(axis=1)]
         return self._labels.decode(self._positive(scores))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True

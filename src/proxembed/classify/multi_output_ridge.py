@@ -1,13 +1,17 @@
 """Multi-output ridge as a scikit-learn classifier."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.template import Template
 from proxembed.base import PencilEmbedder
 from proxembed.params import check_params, param
+from proxembed.rows import Rows
 from proxembed.sources import RowBlocks, blocks_of
 from proxembed.sums import summed_rows
+from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
@@ -57,7 +61,7 @@ class MultiOutputRidge(LabelClassifier):
         default=False, kind=bool, doc="Give a row without any positive score the label of its largest one."
     )
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit one linear score per label.
 
         Parameters
@@ -82,7 +86,7 @@ class MultiOutputRidge(LabelClassifier):
             self._remember(labels)
         return self
 
-    def _fit_blocks(self, blocks: RowBlocks):
+    def _fit_blocks(self, blocks: RowBlocks) -> Self:
         """The same from sums of the rows; those with an unknown label are left out."""
         if self.penalize_intercept:
             raise ValueError(
@@ -95,7 +99,8 @@ class MultiOutputRidge(LabelClassifier):
         regression.make_ready(rows)
         self.penalty_ = float(rows.settled(self.penalty, "absolute", rows.state(regression))[0])
         coef, level = rows.found.regression(self.penalty_, rows.X)
-        labels = rows.totals.first_rows()
+        totals: Any = rows.totals
+        labels = totals.first_rows()
         self.coef_, self.intercept_ = labels.expand(2.0 * coef), np.full(len(labels.classes_), -1.0)
         self.intercept_[labels.kept] = 2.0 * level - 1.0
         self.n_features_in_ = regression.n_features_in_
@@ -104,7 +109,7 @@ class MultiOutputRidge(LabelClassifier):
         self._remember(labels)
         return self
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return X @ self.coef_ + self.intercept_
 
     def _positive(self, scores: np.ndarray) -> np.ndarray:
@@ -121,11 +126,11 @@ class _Regression(PencilEmbedder):
     labels = "multi"
     from_sums = "rows"
 
-    def template(self, rows):
-        A = LowRank(rows.labels.Y, center=rows.ones)
-        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+    def template(self, rows: Rows) -> Template:
+        A = LowRank(rows.label_matrix.Y, center=rows.ones)
+        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.label_matrix.Y)
 
-    def check_labels(self, labels):
+    def check_labels(self, labels: LabelMatrix) -> None:
         """Labels that all rows have are fitted, too."""
 
 

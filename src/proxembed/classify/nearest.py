@@ -1,5 +1,7 @@
 """The nearest training rows, exactly, equal distances in the order of row number."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
@@ -11,7 +13,7 @@ NOISE = 1e-12
 BLOCK_ENTRIES = 2**22
 
 
-def nearest_rows(X, X_train, n_neighbors: int, *, metric: str = "euclidean", own: bool = False) -> np.ndarray:
+def nearest_rows(X: Any, X_train: Any, n_neighbors: int, *, metric: str = "euclidean", own: bool = False) -> np.ndarray:
     """Row numbers of the nearest training rows, nearest first; ties go to the lowest number.
 
     The search is scikit-learn's exact one; where equal distances meet at the last place, it is widened until the tie
@@ -65,7 +67,7 @@ def nearest_rows(X, X_train, n_neighbors: int, *, metric: str = "euclidean", own
     return found
 
 
-def _prepared(X, X_train, metric: str):
+def _prepared(X: Any, X_train: Any, metric: str) -> tuple[Any, Any]:
     """Float64 rows; dense ones about the training mean, where distances lose least."""
     X, X_train = (part.astype(np.float64) for part in (float_matrix(X), float_matrix(X_train)))
     if metric == "cosine":
@@ -76,7 +78,7 @@ def _prepared(X, X_train, metric: str):
     return X - mean, X_train - mean
 
 
-def _directions(X, column: int):
+def _directions(X: Any, column: int) -> Any:
     """Rows of unit length and two further columns, in one of which a row of zeros has its 1: at right angles to all."""
     norms = row_norms(X)
     further = np.zeros((X.shape[0], 2))

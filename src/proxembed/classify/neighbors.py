@@ -1,8 +1,11 @@
 """Nearest-neighbour classifiers: k-NN with a majority a label, and ML-kNN."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from proxembed.params import check_params, param
+from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
@@ -21,16 +24,16 @@ def _votes(neighbors: np.ndarray, Y: np.ndarray) -> np.ndarray:
 class _Neighbors(LabelClassifier, abstract=True):
     """What both share: the training rows, their labels, and scores that are probabilities less one half."""
 
-    def _read(self, X, y):
+    def _read(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
         check_params(self)
         X = checked_features(self, X, reset=True)
         return known_labels(self, X, y)
 
-    def _keep(self, X, labels, n_neighbors: int) -> None:
+    def _keep(self, X: Any, labels: LabelMatrix, n_neighbors: int) -> None:
         self._rows, self._Y, self.n_neighbors_ = X, labels.Y.toarray().astype(bool), n_neighbors
         self._remember(labels)
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return self._probabilities(X) - 0.5
 
 
@@ -75,7 +78,7 @@ class LabelKNN(_Neighbors):
         doc="Distance; cosine is that of the rows as they are, not centred.",
     )
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows and their labels.
 
         Parameters
@@ -92,7 +95,7 @@ class LabelKNN(_Neighbors):
             self._keep(X, labels, min(int(self.n_neighbors), labels.n))
         return self
 
-    def _probabilities(self, X) -> np.ndarray:
+    def _probabilities(self, X: Any) -> np.ndarray:
         neighbors = nearest_rows(X, self._rows, self.n_neighbors_, metric=self.metric)
         return _votes(neighbors, self._Y) / self.n_neighbors_
 
@@ -140,7 +143,7 @@ class MLKNN(_Neighbors):
     )
     smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Count the neighbours' labels of every training row.
 
         Parameters
@@ -168,14 +171,14 @@ class MLKNN(_Neighbors):
             self._keep(X, labels, K)
         return self
 
-    def _probabilities(self, X) -> np.ndarray:
+    def _probabilities(self, X: Any) -> np.ndarray:
         votes = _votes(nearest_rows(X, self._rows, self.n_neighbors_), self._Y)
         labels = np.arange(votes.shape[1])
         without = (1 - self.prior_) * self.likelihood_[0][votes, labels]
         having = self.prior_ * self.likelihood_[1][votes, labels]
         return having / (having + without)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each label, or of each class.
 
         Parameters

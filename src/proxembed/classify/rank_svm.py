@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -94,7 +94,7 @@ class RankSVM(LabelClassifier):
     tol: float = param(default=1e-3, above=0, doc="Relative duality gap at which the solver stops.")
     max_iter: int = param(default=1000, low=1, integer=True, doc="Most Newton steps.")
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the scores, then the threshold.
 
         Parameters
@@ -122,7 +122,7 @@ class RankSVM(LabelClassifier):
                 self.threshold_ = np.append(*ridge_fit(F, middles(F, Y)[:, None], 0.0))
         return self
 
-    def _solve(self, X, pairs: Pairs) -> None:
+    def _solve(self, X: Any, pairs: Pairs) -> None:
         if self.kernel == "linear":
             mean = np.asarray(X.mean(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
             length = (np.sqrt(feature_variances(X).sum()) if X.shape[0] else 0.0) or 1.0
@@ -154,18 +154,18 @@ class RankSVM(LabelClassifier):
         else:
             self.rows_, self.dual_coef_ = X, vectors @ (W / root[:, None])
 
-    def _kernel(self, X, rows) -> np.ndarray:
+    def _kernel(self, X: Any, rows: Any) -> np.ndarray:
         if rows.shape[0] == 0:
             return np.zeros((X.shape[0], 0))
         return gaussian(euclidean_distances(X, rows, squared=True), 2 * self.width_**2) + 1.0
 
-    def _ranks(self, X) -> np.ndarray:
+    def _ranks(self, X: Any) -> np.ndarray:
         """The scores f of checked rows, (m, c)."""
         if self.kernel == "linear":
             return np.asarray(X @ self.coef_) + self.intercept_
         return self._kernel(X, self.rows_) @ self.dual_coef_
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         F = self._ranks(X)
         S = F - (F @ self.threshold_[:-1] + self.threshold_[-1])[:, None]
         found = np.empty((len(S), len(self.classes_)))
@@ -354,7 +354,7 @@ def middles(F: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return (edges[rows, cut] + edges[rows, cut + 1]) / 2
 
 
-def mean_distance(X) -> float:
+def mean_distance(X: Any) -> float:
     """The mean Euclidean distance of two rows, of at most 1,000 evenly spaced ones; 1 where all are equal.
 
     Examples

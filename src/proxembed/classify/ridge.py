@@ -13,7 +13,7 @@ LOO_ROWS = 2000
 PENALTY = Param(low=0, choices=("auto",))
 
 
-def feature_variances(X) -> np.ndarray:
+def feature_variances(X: Any) -> np.ndarray:
     """Variance of each column of a dense or sparse matrix.
 
     Examples
@@ -28,7 +28,7 @@ def feature_variances(X) -> np.ndarray:
     return X.var(axis=0, dtype=np.float64)
 
 
-def loo_penalty(X, T) -> float:
+def loo_penalty(X: Any, T: Any) -> float:
     """Penalty with the least leave-one-out error of the ridge regression of T on X, over a log grid.
 
     The grid runs from 1e-6 to 1e2 in units of tr(Xc'Xc)/r, so that no scale of X is favoured. Where rows and features
@@ -60,14 +60,14 @@ def loo_penalty(X, T) -> float:
     return 0.0 if ridges is None else float(ridges[best_ridge(ridges, ridge_loo(X, T, ridges))])
 
 
-def _grid(X) -> np.ndarray | None:
+def _grid(X: Any) -> np.ndarray | None:
     """The log grid in units of tr(Xc'Xc) / min(n, d); None where X does not vary."""
     n, d = X.shape
     spread = n * float(feature_variances(X).sum())
     return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n, d)
 
 
-def fold_penalty(X, T, folds: np.ndarray) -> float:
+def fold_penalty(X: Any, T: Any, folds: np.ndarray) -> float:
     """Penalty with the least error on rows of folds left out, over the grid of ``loo_penalty``.
 
     For rows that come in groups: leaving out one row of a group leaves its near copies in, and too small a penalty
@@ -104,14 +104,14 @@ def fold_penalty(X, T, folds: np.ndarray) -> float:
     ridges = _grid(X)
     if ridges is None:
         return 0.0
-    errors = sum(
+    errors: Any = sum(
         ridge_errors(X[folds != fold], T[folds != fold], X[folds == fold], T[folds == fold], ridges)
         for fold in np.unique(folds)
     )
     return float(ridges[best_ridge(ridges, errors)])
 
 
-def chosen_penalty(penalty, X, T) -> float:
+def chosen_penalty(penalty: Any, X: Any, T: Any) -> float:
     """Absolute penalty of a parameter ``penalty``: a number of at least 0, or "auto" for ``loo_penalty``.
 
     Examples
@@ -127,7 +127,7 @@ def chosen_penalty(penalty, X, T) -> float:
     return float(penalty)
 
 
-def ridge_fit(X, T, penalty: float, penalize_intercept: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def ridge_fit(X: Any, T: Any, penalty: float, penalize_intercept: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + penalty ||W||^2, or + ||b||^2 as well.
 
     Examples

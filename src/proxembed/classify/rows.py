@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from proxembed.targets.labels import LabelMatrix
 
 
-def known_labels(estimator, X, y, cells: bool = False):
+def known_labels(estimator: Any, X: Any, y: Any, cells: bool = False) -> tuple[Any, LabelMatrix]:
     """Read y and keep the rows whose labels are all known; where no row is, those with a known cell.
 
     Parameters

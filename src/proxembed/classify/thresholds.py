@@ -1,6 +1,7 @@
 """The one shared threshold rule: where to cut label scores, the same for every method and rival."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
@@ -43,7 +44,7 @@ def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.where(lower > 0, middle, below), f1
 
 
-def tune_thresholds(S, Y, *, shrink: float = SHRINK, known: np.ndarray | None = None) -> Thresholds:
+def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray | None = None) -> Thresholds:
     """Cut scores where F1 is largest: a cut for each label, shrunk to the global cut where the label is rare.
 
     The rule, written down: (1) the global cut g maximises the micro F1 of all labels cut alike; (2) t_j maximises the
@@ -113,7 +114,7 @@ def tune_thresholds(S, Y, *, shrink: float = SHRINK, known: np.ndarray | None = 
     return Thresholds(weight * own + (1 - weight) * global_cut, global_cut)
 
 
-def apply_thresholds(S, thresholds: Thresholds) -> np.ndarray:
+def apply_thresholds(S: Any, thresholds: Thresholds) -> np.ndarray:
     """Predict every label whose score exceeds its cut.
 
     Parameters
@@ -143,7 +144,7 @@ def apply_thresholds(S, thresholds: Thresholds) -> np.ndarray:
     return S > cuts
 
 
-def _label_scores(classifier, X, n_labels: int) -> np.ndarray:
+def _label_scores(classifier: Any, X: Any, n_labels: int) -> np.ndarray:
     """One score per label: the decision function, else probabilities."""
     if hasattr(classifier, "decision_function"):
         scores = classifier.decision_function(X)
@@ -166,13 +167,13 @@ def _label_scores(classifier, X, n_labels: int) -> np.ndarray:
     return scores
 
 
-def _of_one(probabilities: np.ndarray, classes) -> np.ndarray:
+def _of_one(probabilities: np.ndarray, classes: Any) -> np.ndarray:
     """Probability of 1 for one label, whichever of 0 and 1 were seen."""
     column = np.flatnonzero(np.asarray(classes) == 1)
     return probabilities[:, column[0]] if len(column) else np.zeros(len(probabilities))
 
 
-def label_folds(n_folds: int, Y: np.ndarray):
+def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too.
 
     Examples
@@ -190,7 +191,7 @@ def label_folds(n_folds: int, Y: np.ndarray):
     return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
 
 
-def _folds(cv, X, Y: np.ndarray):
+def _folds(cv: Any, X: Any, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if not FOLDS.permits(cv):
             raise ValueError(f"cv={shown(cv)} is not allowed; a number of folds must be {FOLDS.allowed()}.")
@@ -200,7 +201,7 @@ def _folds(cv, X, Y: np.ndarray):
     return index_pairs(cv, cv, len(Y))
 
 
-def cross_fitted_scores(classifier, X, Y, cv=5, known: np.ndarray | None = None) -> np.ndarray:
+def cross_fitted_scores(classifier: Any, X: Any, Y: Any, cv: Any = 5, known: np.ndarray | None = None) -> np.ndarray:
     """Scores of every row by a classifier that has not seen it, fitted on the other folds.
 
     Parameters
@@ -297,7 +298,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     )
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
-    def fit(self, X, y, scores=None):
+    def fit(self, X: Any, y: Any, scores: Any = None) -> Self:
         """Fit the classifier on all rows, and tune the cuts.
 
         Parameters
@@ -331,10 +332,10 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
             self._remember(labels)
         return self
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return _label_scores(self.classifier_, X, len(self.classes_)) - self.cuts_
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Score rows: positive where the label is predicted, which is the classifier's score less the cut.
 
         Parameters
@@ -351,5 +352,5 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         scored = hasattr(self.classifier_, "decision_function")
         return self.classifier_.decision_function(X) if scored else self.classifier_.predict_proba(X)
 
-    def _predicted(self, X):
+    def _predicted(self, X: Any) -> Any:
         return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)

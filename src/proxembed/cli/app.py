@@ -29,7 +29,9 @@ NOBODY_READS = 141  # as a shell has it of a program that SIGPIPE ends
 class Program(TyperGroup):
     """The program, whose words on a wrong option, argument or verb are one line, as for all bad input."""
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(  # type: ignore[override]  # the other parameters are among ``extra``
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
         """Run a verb; in standalone mode leave with its exit code."""
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)

@@ -90,8 +90,15 @@ def dataset_from(
     from proxembed.workflow.labelled_data import read_labelled
 
     lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "missing": missing}
-    more = {"id": id, "groups": groups, "time": time, "separator": separator, "test": test}
-    dataset = read_labelled(file, **read_options(lists), **more, unknown=unknown)
+    more: dict[str, Any] = {
+        **read_options(lists),
+        "id": id,
+        "groups": groups,
+        "time": time,
+        "separator": separator,
+        "test": test,
+    }
+    dataset = read_labelled(file, **more, unknown=unknown)
     say_notes(dataset.notes)
     return dataset
 
@@ -103,7 +110,7 @@ def large_table(
     sample: int | None,
     seed: int,
     spread: bool = False,
-):
+) -> Any:
     """DATA by parts, where it is a table that needs more than --memory, with what is to be known of it; else None.
 
     With ``spread`` the workers of a cluster read it, whatever its size.

@@ -55,7 +55,7 @@ def compare(
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
     dask: str = DASK,
-    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-compare."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-compare."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:
     """Compare embeddings of labelled rows by cross-validation, beside the rivals that they must beat."""

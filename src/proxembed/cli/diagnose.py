@@ -1,5 +1,7 @@
 """`proxembed diagnose`: one method on held-out rows, on its own rows and on shuffled labels."""
 
+from typing import Any
+
 import typer
 
 from .columns import (
@@ -74,7 +76,7 @@ def diagnose(
         show(found, json_output)
 
 
-def show(found: dict, json_output: bool) -> None:
+def show(found: dict[str, Any], json_output: bool) -> None:
     """Print the figures, and last the verdict."""
     if json_output:
         print_json(found)

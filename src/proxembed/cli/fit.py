@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -74,7 +75,7 @@ def fit(
         "scheduler at an address, which see DATA under the same path.",
     ),
     seed: int = typer.Option(0, "--seed", help="Seed of a method that draws, and of a sample.", min=0),
-    out: Path = typer.Option(None, "--out", "-o", help="The model, a .skops file; without it NAME.skops."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="The model, a .skops file; without it NAME.skops."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
@@ -110,7 +111,7 @@ def check_dask(dask: str | None, file: str, standard: bool) -> None:
 
 
 @contextmanager
-def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> Iterator[Callable]:
+def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> Iterator[Callable[..., Any]]:
     """Progress over the rows where these are read by parts, here or on a cluster; else a line while the fit goes on."""
     from joblib import effective_n_jobs
     from rich.console import Console
@@ -132,7 +133,7 @@ def check_suffix(path: Path) -> Path:
     return path
 
 
-def show(done: dict, json_output: bool) -> None:
+def show(done: dict[str, Any], json_output: bool) -> None:
     """Say what was fitted and written."""
     if json_output:
         print_json(done)

@@ -1,6 +1,7 @@
 """`proxembed map`: a labelled file in, one page with the map of its rows out."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -56,7 +57,7 @@ def map(
         show(map_facts(record) | {"written": [str(path) for path in out]}, json_output)
 
 
-def show(done: dict, json_output: bool) -> None:
+def show(done: dict[str, Any], json_output: bool) -> None:
     """Say what the maps are worth and what was written."""
     if json_output:
         print_json(done)

@@ -1,6 +1,7 @@
 """`proxembed methods`: the registered estimators by need, and all about one of them."""
 
 from itertools import groupby
+from typing import Any
 
 import typer
 
@@ -9,14 +10,14 @@ from .terminal import print_json
 
 
 def methods(
-    name: str = typer.Argument(None, metavar="NAME", help="One of them, such as opls: tells the rest of it."),
+    name: str | None = typer.Argument(None, metavar="NAME", help="One of them, such as opls: tells the rest of it."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
     """List the estimators by need; --method and --methods take those of the roles method and model."""
     with refusals():
         from proxembed.catalogue import described, listed
 
-        found = listed() if name is None else described(name)
+        found: Any = listed() if name is None else described(name)
         if json_output:
             print_json(found)
         elif name is None:
@@ -44,7 +45,7 @@ def show_list(rows: list[dict[str, str]]) -> None:
     console.print(Text(f"{len(rows)} estimators; `proxembed methods NAME` tells the rest of one."))
 
 
-def show_one(row: dict) -> None:
+def show_one(row: dict[str, Any]) -> None:
     """Print the documentation of an estimator as it stands in Python, and its citation."""
     typer.echo(f"{row['class']} (role {row['role']}; labels: {row['labels']}; for: {row['need']})\n")
     typer.echo(row["doc"])

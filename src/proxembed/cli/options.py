@@ -141,7 +141,7 @@ def parse_sizes(text: str | None) -> tuple[int, ...] | None:
         raise ValueError(f"-k {text!r} is not a list of whole numbers; write it like 2,5,10.") from None
 
 
-def parse_contrasts(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def parse_contrasts(texts: Sequence[str]) -> Any:
     """Read each --contrast A:B.
 
     Examples

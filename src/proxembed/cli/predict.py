@@ -1,6 +1,7 @@
 """`proxembed predict`: labels of new rows by a saved model."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -15,7 +16,9 @@ def predict(
     file: Path = typer.Argument(
         metavar="NEW", help="Rows with the features of the training file, without labels; or a folder."
     ),
-    out: Path = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-labels.csv."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-labels.csv."
+    ),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label, not the decision."),
     memory: str = MEMORY,
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
@@ -27,11 +30,20 @@ def predict(
 
         target, most = table_path(out or Path(f"{stem(file)}-labels.csv"), [model, file]), memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
-            done = through_model(model, file, target, lambda *given: decisions(*given, model, scores), most, progress)
+            done = through_model(
+                model,
+                file,
+                target,
+                lambda fitted, X, source: decisions(fitted, X, source, model, scores),
+                most,
+                progress,
+            )
         report({**done, "written": str(target)}, json_output)
 
 
-def decisions(fitted, X, source: dict, path: Path, scores: bool) -> tuple[dict, dict]:
+def decisions(
+    fitted: Any, X: Any, source: dict[str, Any], path: Path, scores: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Predictions (or scores) as named columns for a table, and as arrays for .npz."""
     import numpy as np
 

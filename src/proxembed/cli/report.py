@@ -1,6 +1,7 @@
 """`proxembed report`: write the page of a finished run again, without fitting anything."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -29,7 +30,7 @@ def report(
         print_verdict(verdict)
 
 
-def pages(record: dict, folder: Path) -> dict[str, str]:
+def pages(record: dict[str, Any], folder: Path) -> dict[str, str]:
     """The leaderboard and the page of a record that was read from a folder.
 
     Raises

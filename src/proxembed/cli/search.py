@@ -43,7 +43,7 @@ def search(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
-    test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
+    test: Path | None = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
     engine: str = ENGINE,
     methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; without it all."),
     strategy: str = STRATEGY,
@@ -63,7 +63,7 @@ def search(
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
     dask: str = DASK,
-    out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
     resume: bool = typer.Option(False, "--resume", help="Go on with the ended run of this command in its folder."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
 ) -> None:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -21,7 +22,7 @@ def command() -> str:
     return shlex.join(["proxembed", *(word for word in sys.argv[1:] if word != "--resume")])
 
 
-def head(kind: str, seed: int, file: Path | None = None) -> dict:
+def head(kind: str, seed: int, file: Path | None = None) -> dict[str, Any]:
     """Kind, command, seed and data hash of a run, as its record holds them."""
     from proxembed.workflow.record import run_head
 
@@ -106,7 +107,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
                 bar.stop()
 
 
-def leaderboard_table(summary: dict):
+def leaderboard_table(summary: dict[str, Any]) -> Any:
     """The terminal's table: each arm at its best k."""
     from rich import box
     from rich.table import Table
@@ -145,7 +146,7 @@ def leaderboard_table(summary: dict):
     return table
 
 
-def contrast_text(entry: dict) -> str:
+def contrast_text(entry: dict[str, Any]) -> str:
     """A tested contrast as one line.
 
     Examples
@@ -167,7 +168,11 @@ def contrast_text(entry: dict) -> str:
 
 
 def print_summary(
-    summary: dict, written: list[Path], tested: Sequence[dict] = (), cuts: Sequence[str] = (), repeat: str = ""
+    summary: dict[str, Any],
+    written: list[Path],
+    tested: Sequence[dict[str, Any]] = (),
+    cuts: Sequence[str] = (),
+    repeat: str = "",
 ) -> None:
     """Print the table, failures, contrasts, what was cut, the files and, last, the verdict."""
     from rich.console import Console
@@ -199,7 +204,7 @@ def print_summary(
     print_verdict(summary["verdict"])
 
 
-def print_verdict(verdict: dict) -> None:
+def print_verdict(verdict: dict[str, Any]) -> None:
     """Print a line per goal, and what the lines rest on."""
     from rich.console import Console
     from rich.text import Text

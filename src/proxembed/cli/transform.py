@@ -1,6 +1,7 @@
 """`proxembed transform`: new rows through a saved model."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -16,7 +17,9 @@ def transform(
     file: Path = typer.Argument(
         metavar="NEW", help="Rows with the features of the training file, without labels; or a folder."
     ),
-    out: Path = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-embedding.npz."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-embedding.npz."
+    ),
     memory: str = MEMORY,
     json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
@@ -31,7 +34,7 @@ def transform(
         report({"rows": done["rows"], "components": done["columns"], "written": str(target)}, json_output)
 
 
-def embedded(fitted, X, path: Path) -> tuple[dict, dict]:
+def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The embedding of rows X as named columns and as an array, or a refusal that names the model file."""
     import numpy as np
 
@@ -60,7 +63,7 @@ def table_path(path: Path, inputs: list[Path]) -> Path:
     return check_writable(path)
 
 
-def report(done: dict, json_output: bool) -> None:
+def report(done: dict[str, Any], json_output: bool) -> None:
     """Say how many rows went where."""
     if json_output:
         print_json(done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from proxembed.tables import TableRows
 from proxembed.tables.indices import small_indices
 from proxembed.targets.values import classes_of, missing_entries
 
-Matrix = NDArray[np.floating] | sparse.csr_array
+Matrix: TypeAlias = Any  # an array of floats or a csr_array; scipy.sparse is untyped
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,8 +73,8 @@ class Dataset:
 
     X: Matrix
     Y: sparse.csc_array
-    feature_names: Sequence[str] | None = None
-    label_names: Sequence[str] | None = None
+    feature_names: Sequence[str] = None  # type: ignore[assignment]  # None: numbered; a tuple once it is made
+    label_names: Sequence[str] = None  # type: ignore[assignment]  # likewise
     name: str = "data"
     train_idx: NDArray[np.intp] | None = None
     test_idx: NDArray[np.intp] | None = None
@@ -189,27 +189,29 @@ class Dataset:
         (2, 64)
         """
         n = self.X.shape[0]
-        rows = np.asarray(rows)
-        if rows.dtype == bool:
-            if rows.shape != (n,):
-                raise DataError(f"rows is a mask of shape {rows.shape}; a mask must have shape ({n},).")
-            rows = np.flatnonzero(rows)
-        rows = _rows("rows", rows, n, repeats=True)
-        split = (self.train_idx, self.test_idx)
-        split = [None if part is None else np.flatnonzero(np.isin(rows, part)) for part in split]
-        unknown = None if self.unknown is None else self.unknown.tocsr()[rows]
+        index = np.asarray(rows)
+        if index.dtype == bool:
+            if index.shape != (n,):
+                raise DataError(f"rows is a mask of shape {index.shape}; a mask must have shape ({n},).")
+            index = np.flatnonzero(index)
+        chosen: Any = _rows("rows", index, n, repeats=True)
+        train, test = (
+            None if part is None else np.flatnonzero(np.isin(chosen, part)) for part in (self.train_idx, self.test_idx)
+        )
+        unknown = None if self.unknown is None else self.unknown.tocsr()[chosen]
         return Dataset(
-            self.X[rows],
-            self.Y.tocsr()[rows],
+            self.X[chosen],
+            self.Y.tocsr()[chosen],
             self.feature_names,
             self.label_names,
             self.name,
-            *split,
+            train,
+            test,
             self.licence,
             unknown,
-            None if self.ids is None else tuple(self.ids[row] for row in rows),
-            None if self.groups is None else self.groups[rows],
-            None if self.times is None else self.times[rows],
+            None if self.ids is None else tuple(self.ids[row] for row in chosen),
+            None if self.groups is None else self.groups[chosen],
+            None if self.times is None else self.times[chosen],
             self.source,
             self.notes,
             self.columns,
@@ -237,7 +239,7 @@ class Dataset:
         (1797, 64, 7, 10)
         """
         (n, d), c, Y = self.X.shape, self.Y.shape[1], self.Y.tocsr()
-        X = _as_numbers(self.X) if isinstance(self.X, TableRows) else self.X
+        X: Any = _as_numbers(self.X) if isinstance(self.X, TableRows) else self.X
         X = _without_stored_zeros(X) if sparse.issparse(X) else X + 0.0  # -0.0 becomes 0.0
         nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
         empty, known = Y.sum(axis=1, dtype=np.int64) == 0, np.ones(n, dtype=bool)
@@ -311,7 +313,7 @@ def _as_numbers(rows: TableRows) -> NDArray[np.float64]:
     return np.hstack(blocks)
 
 
-def _features(X: ArrayLike) -> Matrix | TableRows:
+def _features(X: Any) -> Any:
     if isinstance(X, TableRows):
         if 0 in X.shape:
             raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
@@ -331,7 +333,7 @@ def _features(X: ArrayLike) -> Matrix | TableRows:
         total = values.sum()
     if not np.isfinite(total) and not (finite := np.isfinite(values)).all():  # a finite sum has finite terms
         first = np.argwhere(~finite)[0]
-        row = np.searchsorted(X.indptr, first[0], "right") - 1 if sparse.issparse(X) else first[0]
+        row = X.indptr.searchsorted(first[0], side="right") - 1 if sparse.issparse(X) else first[0]
         column = X.indices[first[0]] if sparse.issparse(X) else first[1]
         raise DataError(
             f"X holds {(~finite).sum()} NaN or infinite values (first: row {row}, column {column}); "
@@ -340,7 +342,7 @@ def _features(X: ArrayLike) -> Matrix | TableRows:
     return X
 
 
-def _indicator(Y: ArrayLike) -> sparse.csc_array:
+def _indicator(Y: Any) -> sparse.csc_array:
     Y = Y if sparse.issparse(Y) else np.asarray(Y)
     if Y.ndim != 2 or Y.dtype.kind not in "biuf":
         raise DataError(
@@ -361,7 +363,7 @@ def _indicator(Y: ArrayLike) -> sparse.csc_array:
     return Y
 
 
-def _mask(unknown: ArrayLike | None, Y: sparse.csc_array) -> sparse.csc_array | None:
+def _mask(unknown: Any, Y: sparse.csc_array) -> sparse.csc_array | None:
     if unknown is None:
         return None
     unknown = small_indices(sparse.csc_array(unknown).astype(bool))
@@ -397,7 +399,7 @@ def _rows(field: str, rows: ArrayLike | None, n: int, repeats: bool = False) -> 
     return rows.astype(np.intp)
 
 
-def _one_a_row(field: str, values: ArrayLike, n: int, kinds: str) -> NDArray:
+def _one_a_row(field: str, values: ArrayLike, n: int, kinds: str) -> NDArray[Any]:
     values = np.asarray(values)
     if values.shape != (n,) or values.dtype.kind not in kinds:
         what = "number" if "f" in kinds else "whole number (a code)"

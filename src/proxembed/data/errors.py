@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class DataError(ValueError):
@@ -54,7 +55,7 @@ class TableFaults(DataError):
         unsettled = [text for text, option in self.problems if not option]
         return f"add {self.options}" if self.options else "correct " + ("it" if len(unsettled) == 1 else "them")
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.problems)
 
 

@@ -170,13 +170,15 @@ def _features(bunch: Any, features: Sequence[str], table: Table) -> tuple[Matrix
             names += columns
             continue
         for j, name in enumerate(columns):
-            nominal = Attribute(name, tuple(bunch.categories[name]))
+            values = tuple(bunch.categories[name])
+            nominal = Attribute(name, values)
             codes = part[:, [j]].toarray() if sparse.issparse(part) else part[:, [j]]
             if nominal.text:
-                parts.append((codes == np.arange(len(nominal.values))).astype(np.float64))
-                names += [f"{name}={value}" for value in nominal.values]
+                parts.append((codes == np.arange(len(values))).astype(np.float64))
+                names += [f"{name}={value}" for value in values]
             else:
-                parts.append(nominal.numbers[codes.astype(np.intp)])
+                numbers: Any = nominal.numbers
+                parts.append(numbers[codes.astype(np.intp)])
                 names.append(name)
     if not sparse.issparse(X):
         return np.hstack(parts), names

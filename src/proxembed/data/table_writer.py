@@ -79,7 +79,8 @@ class _ParquetTable:
             import pyarrow.parquet  # noqa: F401
         except ImportError as error:
             raise ValueError(PARQUET) from error
-        self._path, self._writer = path, None
+        self._path = path
+        self._writer: Any = None
 
     def add(self, columns: Mapping[str, Any]) -> None:
         import pyarrow as pa

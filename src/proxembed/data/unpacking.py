@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from numpy.lib import format as npy
 
@@ -141,7 +141,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise DataError.at(path, None, reason, "check the path and the right to read it") from error
 
 
-def check_array(stream: BinaryIO, size: int, path: Path, name: str, most: int, remedy: str = SMALLER) -> int:
+def check_array(stream: IO[bytes], size: int, path: Path, name: str, most: int, remedy: str = SMALLER) -> int:
     """Refuse an array in NumPy's form whose header does not fit the bytes after it, or that is too large.
 
     Parameters
@@ -235,7 +235,7 @@ def check_arrays(
                 reason = f"{shorten(name)} is packed in another way than NumPy's"
                 raise DataError.at(path, None, reason, "save it with numpy.savez_compressed")
             with archive.open(member) as part:
-                total += check_array(part, member.file_size, path, name, most, remedy)  # type: ignore[arg-type]
+                total += check_array(part, member.file_size, path, name, most, remedy)
     if total > most:
         raise too_large(path, "its arrays", total, most, remedy)
 

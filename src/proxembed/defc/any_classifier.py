@@ -59,7 +59,7 @@ class AnyClassifier:
         self.c = labels.c
         Y = labels.Y.toarray() > 0
         if self.single:
-            self.fitted = clone(classifier).fit(Z, Y.argmax(axis=1)) if Y.any(axis=0).sum() > 1 else None
+            self.fitted: Any = clone(classifier).fit(Z, Y.argmax(axis=1)) if Y.any(axis=0).sum() > 1 else None
             self.only = int(Y.argmax(axis=1)[0])
             return
         with warnings.catch_warnings():  # of a label that no row has, or every row: it is predicted so

@@ -125,7 +125,7 @@ class Objective(Evaluator):
         splits: Sequence[tuple[np.ndarray, np.ndarray]] | tuple[Matrix, LabelMatrix],
         *,
         classifier: Any = "1nn",
-        measure: str | Measure | Callable | None = None,
+        measure: str | Measure | Callable[..., Any] | None = None,
         k_cap: int = K_CAP,
         all_k: bool = False,
         cache_bytes: int = MAX_BYTES,
@@ -168,7 +168,9 @@ class Objective(Evaluator):
             for number, (train, out) in enumerate(self.splits)
         ]
 
-    def _fold(self, name: tuple, X: Matrix, labels: LabelMatrix, X_val: Matrix, labels_val: LabelMatrix) -> _Fold:
+    def _fold(
+        self, name: tuple[Any, ...], X: Matrix, labels: LabelMatrix, X_val: Matrix, labels_val: LabelMatrix
+    ) -> _Fold:
         if np.isnan(self.measure.failed(labels_val.Y)):
             raise ValueError(f"measure={self.measure.name!r} is not defined on the labels of a held-out part.")
         cache = self.cache if self.cache.max_bytes else None

@@ -4,7 +4,7 @@ more follow or not."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -82,11 +82,11 @@ class PrefixClassifier(LabelClassifier, abstract=True):
     ['a', 'b']
     """
 
-    def __init__(self, classifier="1nn", *, one_label=None):
+    def __init__(self, classifier: Any = "1nn", *, one_label: Any = None):
         self.classifier = classifier
         self.one_label = one_label
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Keep the rows, or find the discriminants and cuts. X: (n, k); y: labels in any form. Returns self."""
         with learning(self):
             check_classifier(self.classifier)
@@ -105,7 +105,7 @@ class PrefixClassifier(LabelClassifier, abstract=True):
             self._remember(labels)
         return self
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         X = np.asarray(X, dtype=np.float64)
         k = X.shape[1]
         if other_classifier(self.classifier) is not None:
@@ -115,7 +115,7 @@ class PrefixClassifier(LabelClassifier, abstract=True):
         scores = next(self._discriminants.scores(X, [k]))
         return scores if self.thresholds_ is None else scores - self.thresholds_.cuts
 
-    def _predicted(self, X):
+    def _predicted(self, X: Any) -> Any:
         if other_classifier(self.classifier) is not None:
             return self._labels.decode(self._fitted.labels(np.asarray(X, dtype=np.float64)))
         if self.classifier == "1nn" or not self._discriminants.single:
@@ -123,7 +123,7 @@ class PrefixClassifier(LabelClassifier, abstract=True):
         X = np.asarray(X, dtype=np.float64)
         return self._labels.decode(next(self._discriminants.classes(X, [X.shape[1]])))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags

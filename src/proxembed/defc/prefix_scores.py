@@ -168,7 +168,7 @@ def _scores(
     Z_val: np.ndarray,
     sizes: Sequence[int],
     one_label: bool | None,
-) -> Iterator:
+) -> Iterator[Any]:
     if (other := other_classifier(classifier)) is not None:
         return (AnyClassifier(other, Z[:, :k], labels, one_label).scores(Z_val[:, :k]) for k in sizes)
     if classifier == "1nn":

@@ -60,7 +60,7 @@ def trained_on(objective: Objective) -> float:
     return float(np.mean([len(train) for train, _ in objective.splits]))
 
 
-def joined(X, labels: LabelMatrix, further: tuple[Any, LabelMatrix]) -> tuple[Any, LabelMatrix]:
+def joined(X: Any, labels: LabelMatrix, further: tuple[Any, LabelMatrix]) -> tuple[Any, LabelMatrix]:
     """Training and validation rows as one; validation rows of a class that only they have stay out."""
     X_val, labels_val = further
     if labels.form == "classes":
@@ -71,7 +71,7 @@ def joined(X, labels: LabelMatrix, further: tuple[Any, LabelMatrix]) -> tuple[An
     return stack([X, X_val]), replace(labels, Y=Y)
 
 
-def refitted(best: Evaluation, params: dict[str, Any], X, labels: LabelMatrix, **options: Any) -> EmbeddingModel:
+def refitted(best: Evaluation, params: dict[str, Any], X: Any, labels: LabelMatrix, **options: Any) -> EmbeddingModel:
     """The best candidate on these rows, with its number of components, or as many as it has here.
 
     ``options`` are those of ``PairOptions`` with which it was found.

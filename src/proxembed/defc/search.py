@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -185,7 +185,7 @@ class DEFC(SearchEstimator):
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)``.")
 
-    def fit(self, X, y, X_val=None, y_val=None):
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
         """Search, then fit the best candidate again.
 
         Parameters
@@ -219,7 +219,7 @@ class DEFC(SearchEstimator):
             self.classes_ = labels.classes_
         return self
 
-    def _check(self, X_val, y_val) -> None:
+    def _check(self, X_val: Any, y_val: Any) -> None:
         PairOptions(**PairOptions.taken_from(self))
         if self.measure is not None:
             predicted_measure(self.measure)
@@ -233,7 +233,7 @@ class DEFC(SearchEstimator):
             given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
             raise ValueError(f"{given} is given without {missing}; validation needs both rows and labels, or neither.")
 
-    def _rows(self, X, y) -> tuple[Any, LabelMatrix]:
+    def _rows(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
         """Checked rows with known labels that differ."""
         self._check_y(y)
         X = checked_features(self, X, reset=True)
@@ -245,7 +245,7 @@ class DEFC(SearchEstimator):
             )
         return X, labels
 
-    def _further(self, X_val, y_val, X, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
+    def _further(self, X_val: Any, y_val: Any, X: Any, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
         X_val = checked_features(self, X_val, reset=False)
         X_val, labels_val = known_labels(self, float_matrix(X_val), y_val)
         if sparse.issparse(X) != sparse.issparse(X_val):
@@ -258,18 +258,20 @@ class DEFC(SearchEstimator):
             )
         return X_val, labels_val
 
-    def _landmarks(self, X, labels: LabelMatrix, seed: int, validation: bool = False):
+    def _landmarks(
+        self, X: Any, labels: LabelMatrix, seed: int, validation: bool = False
+    ) -> tuple[Any, LabelMatrix, np.ndarray]:
         """Landmarks, their labels and their numbers; all rows where there are none, or no more validation rows."""
-        asked = self.n_landmarks
-        if validation and isinstance(asked, Integral) and asked >= labels.n:
+        asked: Any = self.n_landmarks
+        if validation and isinstance(asked, Integral) and int(asked) >= labels.n:
             asked = None
         index = chosen_landmarks("DEFC", X, labels, asked, seed)
         if index is None:
             return X, labels, np.arange(labels.n)
         return X[index], labels.take(index), index
 
-    def _searched(self, X, labels: LabelMatrix, further, seed: int) -> Study:
-        folds = None
+    def _searched(self, X: Any, labels: LabelMatrix, further: Any, seed: int) -> Study:
+        folds: Any = None
         if further is None:
             folds = self._folds(X, labels, seed)
         objective = Objective(
@@ -296,7 +298,7 @@ class DEFC(SearchEstimator):
             raise KeyboardInterrupt
         return study
 
-    def _folds(self, X, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(self, X: Any, labels: LabelMatrix, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         splits = [(split.train, split.held_out) for split in self._splits(X, labels, seed)]
         for train, _ in splits:
             if not labels.take(train).differ:
@@ -307,7 +309,7 @@ class DEFC(SearchEstimator):
                 )
         return splits
 
-    def _refit(self, best: Evaluation, objective: Objective, known, further, seed: int) -> None:
+    def _refit(self, best: Evaluation, objective: Objective, known: Any, further: Any, seed: int) -> None:
         """Fit the best candidate again, on landmarks where there are any, and its classifier on all rows."""
         X, labels = known
         if further is not None and self.refit == "all":
@@ -340,23 +342,23 @@ class DEFC(SearchEstimator):
             f"{self.n_models_} models)"
         )
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The embedding of rows, (m, d) to (m, k), by the best candidate, in X's float type."""
         X = self._new_rows(X)
         return in_range(self._embedded(X), X)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Labels of rows, (m, d), in the form in which y came."""
         Z = self._embedded(self._new_rows(X))
         return self.classifier_.predict(Z)
 
     @available_if(lambda self: not (isinstance(self.classifier, str) and self.classifier == "1nn"))
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the labels by the classifier: (m, c), or (m,) for 1-D y with two classes."""
         Z = self._embedded(self._new_rows(X))
         return self.classifier_.decision_function(Z)
 
-    def score(self, X, y):
+    def score(self, X: Any, y: Any) -> float:
         """The measure of the search, ``measure_``, on further rows, (m, d), and their labels."""
         X, labels = known_labels(self, self._new_rows(X), y)
         Z, labels_trained = self._trained
@@ -365,19 +367,19 @@ class DEFC(SearchEstimator):
         found, measure = self.classifier_, self.measure_ if self.measure is None else self.measure
         return float(prefix_scores(found.classifier, *rows, measure, [Z.shape[1]], one_label=found.one_label)[0])
 
-    def _new_rows(self, X):
+    def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
         X = checked_features(self, X, reset=False)
         return float_matrix(X)
 
-    def _embedded(self, X) -> np.ndarray:
+    def _embedded(self, X: Any) -> np.ndarray:
         return self.best_estimator_.transform(X.astype(np.float64, copy=False))
 
     @property
     def _n_features_out(self) -> int:
         return self.best_estimator_.n_components_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -37,13 +37,13 @@ class StageCache:
         if not max_bytes >= 0:
             raise ValueError(f"max_bytes={max_bytes!r} must be a number of bytes of at least 0; 0 keeps nothing.")
         self.max_bytes = max_bytes
-        self._kept: OrderedDict[tuple, tuple[Any, int]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], tuple[Any, int]] = OrderedDict()
         self._bytes = self._peak = self._hits = self._misses = self._evictions = 0
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return StageCache, (self.max_bytes,)
 
-    def get(self, key: tuple) -> Any:
+    def get(self, key: tuple[Any, ...]) -> Any:
         """The value of the key, which becomes the one used last; None for a key that is not held."""
         found = self._kept.get(key)
         if found is None:
@@ -53,7 +53,7 @@ class StageCache:
         self._kept.move_to_end(key)
         return found[0]
 
-    def put(self, key: tuple, value: Any, nbytes: int) -> None:
+    def put(self, key: tuple[Any, ...], value: Any, nbytes: int) -> None:
         """Keep a value of this size; others go, the one unused for longest first, until there is room."""
         if key in self._kept:
             self._bytes -= self._kept.pop(key)[1]

@@ -76,9 +76,9 @@ class Arm:
     """
 
     name: str
-    estimator: BaseEstimator | None
+    estimator: Any  # None: the features themselves
     rival: bool = False
-    grid: tuple[str, tuple] | None = None
+    grid: tuple[str, tuple[Any, ...]] | None = None
     each_size: bool = False
     largest: int | None = None
     lookup: "Arm | None" = None
@@ -115,7 +115,7 @@ def method_names() -> dict[str, str]:
     return {name.lower(): name for name in estimators(*BY_NAME)}
 
 
-def title_of(estimator) -> str:
+def title_of(estimator: Any) -> str:
     """Class name of an estimator, with that of the method it wraps.
 
     Examples
@@ -153,7 +153,7 @@ def settings(estimator: Any) -> dict[str, Any]:
     return found
 
 
-def name_of(estimator) -> str:
+def name_of(estimator: Any) -> str:
     """The name of an estimator with its parameters that are not at their defaults, as ``method_named`` reads it.
 
     Examples
@@ -230,7 +230,7 @@ def _made(tree: ast.expr, name: str) -> BaseEstimator:
         hint = f"did you mean {' or '.join(near)}?" if near else f"known methods are {', '.join(known)}."
         raise ValueError(f"unknown method {call.func.id!r}; {hint}")
     estimator = estimators()[known[title]]()
-    values = {key.arg: _value(key.value, name) for key in call.keywords}
+    values = {str(key.arg): _value(key.value, name) for key in call.keywords}
     if call.args:
         values["method"] = _value(call.args[0], name)
     if unknown := sorted(set(values) - set(estimator.get_params(deep=False))):
@@ -238,7 +238,7 @@ def _made(tree: ast.expr, name: str) -> BaseEstimator:
     return estimator.set_params(**values)
 
 
-def _value(tree: ast.expr, name: str):
+def _value(tree: ast.expr, name: str) -> Any:
     """A constant, or a method."""
     try:
         return ast.literal_eval(tree)
@@ -246,7 +246,7 @@ def _value(tree: ast.expr, name: str):
         return _made(tree, name)
 
 
-def method_arms(names, *, several_labels: bool = True) -> tuple[Arm, ...]:
+def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
     """Build the arms of registered methods; a single-label method is wrapped by MESD when rows carry several labels.
 
     Parameters
@@ -299,7 +299,7 @@ def embedding_arm(name: str, estimator: Any) -> Arm:
     most = declared(type(estimator))["n_components"][1].high
     if most is None and estimator.each_size:
         most = estimator.n_components
-        return Arm(name, estimator, each_size=True, largest=most if isinstance(most, Integral) else None)
+        return Arm(name, estimator, each_size=True, largest=int(most) if isinstance(most, Integral) else None)
     return Arm(name, estimator) if most is None else Arm(name, estimator, each_size=True, largest=int(most))
 
 
@@ -361,7 +361,7 @@ def one_hot(Y: Any) -> bool:
 
 
 def entrants(
-    X, Y=None, seed: int = 0, n_rows: int | None = None, splits: int = 1, whole_rows: bool = True
+    X: Any, Y: Any = None, seed: int = 0, n_rows: int | None = None, splits: int = 1, whole_rows: bool = True
 ) -> tuple[Entrant, ...]:
     """All rivals in the order of their importance, with what decides whether they take part.
 
@@ -399,7 +399,7 @@ def entrants(
     drawn, several = {"random_state": seed}, "" if shape.one_class else "rows carry several labels or none"
     fisher = estimators()["FDA"]() if shape.one_class else estimators()["MESD"](estimators()["FDA"]())
     many = f"{shape.c} labels and {shape.n:,} rows; it takes up to {BOOSTED_LABELS} and {BOOSTED_ROWS:,}"
-    table = [
+    table: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
         (ALL_FEATURES, None, {}, {}),
         (variance, estimators()[variance](), {}, {}),
         ("logistic regression", LogisticScores(), {"grid": PENALTY_GRID}, {"seconds": _logistic_seconds(shape)}),
@@ -425,8 +425,8 @@ def entrants(
 
 
 def rival_arms(
-    X,
-    Y=None,
+    X: Any,
+    Y: Any = None,
     seed: int = 0,
     n_rows: int | None = None,
     *,
@@ -458,8 +458,8 @@ def rival_arms(
 
 
 def left_out_rivals(
-    X,
-    Y=None,
+    X: Any,
+    Y: Any = None,
     seed: int = 0,
     n_rows: int | None = None,
     *,
@@ -533,7 +533,7 @@ def _nca_seconds(s: Shape) -> float:
     return s.splits * 2 * 50 * (1e-9 * s.n**2 + 1e-10 * s.n**2 * min(s.d, 50) + 1e-9 * s.n * s.d)
 
 
-def _map_facts(s: Shape, installed: bool, package: str) -> dict:
+def _map_facts(s: Shape, installed: bool, package: str) -> dict[str, Any]:
     """Start of the compiler, and the places of the rows for two sizes."""
     lacks = "" if installed else f"{package} is not installed (pip install 'proxembed[maps]')"
     return {"seconds": 10 + s.splits * (1 + 4e-3 * s.n + 4e-8 * s.n * s.d), "share": 0.4, "lacks": lacks}

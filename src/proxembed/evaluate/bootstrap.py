@@ -121,7 +121,7 @@ def precision_gain(
     weights: np.ndarray,
     least: int = 1,
     known: np.ndarray | None = None,
-) -> dict | None:
+) -> dict[str, Any] | None:
     """The gain in macro average precision with its 95 % interval, all draws at once.
 
     Labels are fixed beforehand: those with enough positive rows. A label that a draw leaves without a positive row is

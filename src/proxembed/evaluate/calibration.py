@@ -1,6 +1,6 @@
 """Scores as probabilities (Platt's sigmoid), and how far probabilities can be trusted: log-loss, calibration error."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -19,7 +19,7 @@ class Platt(NamedTuple):
     offset: np.ndarray
 
 
-def platt_fit(S, Y, known: np.ndarray | None = None) -> Platt:
+def platt_fit(S: Any, Y: Any, known: np.ndarray | None = None) -> Platt:
     """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets.
 
     Targets are (n1 + 1) / (n1 + 2) and 1 / (n0 + 2) instead of 1 and 0, so that a label without a positive row gets a
@@ -74,7 +74,9 @@ def platt_fit(S, Y, known: np.ndarray | None = None) -> Platt:
     return Platt(slope, np.where(falling, logit(targets.mean(axis=0)), offset - slope * np.where(varies, center, 0.0)))
 
 
-def _evaluate(slope, offset, S, targets) -> tuple[np.ndarray, np.ndarray]:
+def _evaluate(
+    slope: np.ndarray, offset: np.ndarray, S: np.ndarray, targets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Loss of each label, and the probabilities, from one exponential."""
     margin = S * slope + offset
     small = np.exp(-np.abs(margin))
@@ -82,7 +84,7 @@ def _evaluate(slope, offset, S, targets) -> tuple[np.ndarray, np.ndarray]:
     return loss.sum(axis=0), np.where(margin >= 0, 1.0, small) / (1.0 + small)
 
 
-def _sigmoids(S, targets) -> tuple[np.ndarray, np.ndarray]:
+def _sigmoids(S: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss.
 
     Labels that have come to rest leave the loop.
@@ -110,7 +112,7 @@ def _sigmoids(S, targets) -> tuple[np.ndarray, np.ndarray]:
     return slope, offset
 
 
-def _newton_step(S, P, targets) -> tuple[np.ndarray, np.ndarray]:
+def _newton_step(S: np.ndarray, P: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     residual, weight = P - targets, P * (1 - P)
     g1, g2 = np.einsum("ij,ij->j", S, residual), residual.sum(axis=0)
     weighted = S * weight
@@ -120,7 +122,7 @@ def _newton_step(S, P, targets) -> tuple[np.ndarray, np.ndarray]:
     return (h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant
 
 
-def platt_apply(S, platt: Platt) -> np.ndarray:
+def platt_apply(S: Any, platt: Platt) -> np.ndarray:
     """Turn scores into probabilities.
 
     Parameters
@@ -150,7 +152,7 @@ def platt_apply(S, platt: Platt) -> np.ndarray:
     return expit(S * platt.slope + platt.offset)
 
 
-def _checked_probabilities(Y, P) -> tuple[np.ndarray, np.ndarray]:
+def _checked_probabilities(Y: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
     Y, P = checked_pair(Y, P)
     if P.size == 0:
         raise ValueError(f"P has shape {P.shape}; a measure needs at least one row and one label.")
@@ -159,7 +161,7 @@ def _checked_probabilities(Y, P) -> tuple[np.ndarray, np.ndarray]:
     return Y, P
 
 
-def label_log_loss(Y, P) -> np.ndarray:
+def label_log_loss(Y: Any, P: Any) -> np.ndarray:
     """Log-loss of each label: the mean of -log of the probability given to what was true; nats.
 
     Probabilities are kept 2.2e-16 away from 0 and 1, as scikit-learn does. Takes arrays of shape (n, c), returns (c,).
@@ -175,7 +177,7 @@ def label_log_loss(Y, P) -> np.ndarray:
     return -np.log(np.clip(np.where(Y, P, 1 - P), EPS, 1 - EPS)).mean(axis=0)
 
 
-def log_loss(Y, P) -> LabelMean:
+def log_loss(Y: Any, P: Any) -> LabelMean:
     """Mean over labels of the log-loss; every label counts, also one that no row has.
 
     Parameters
@@ -205,7 +207,7 @@ def log_loss(Y, P) -> LabelMean:
     return LabelMean(float(each.mean()), len(each))
 
 
-def label_calibration_error(Y, P, *, n_bins: int = 10, known: np.ndarray | None = None) -> np.ndarray:
+def label_calibration_error(Y: Any, P: Any, *, n_bins: int = 10, known: np.ndarray | None = None) -> np.ndarray:
     """Calibration error of each label: the mean gap between probability and frequency over bins of equal width.
 
     Bin b holds the probabilities in [b / n_bins, (b + 1) / n_bins), the last one also 1; its gap is
@@ -239,7 +241,7 @@ def label_calibration_error(Y, P, *, n_bins: int = 10, known: np.ndarray | None 
     return np.abs(gaps).reshape(-1, c).sum(axis=0) / n
 
 
-def calibration_error(Y, P, *, n_bins: int = 10) -> float:
+def calibration_error(Y: Any, P: Any, *, n_bins: int = 10) -> float:
     """Mean over labels of the calibration error; every label counts, also one that no row has.
 
     Parameters

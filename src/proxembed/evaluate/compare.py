@@ -68,7 +68,7 @@ def contrasts(
     sizes: tuple[float, float] | None = None,
     rope: float = ROPE,
     seed: int = 0,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Test pre-declared pairs of arms on one data set, over its folds, or on several, over the data sets.
 
     One data set: the mean difference over folds with the corrected interval and p of Nadeau and Bengio, and the
@@ -118,7 +118,7 @@ def contrasts(
         raise ValueError("found holds no data set and no row; give at least one summary.")
     several = isinstance(found, Sequence) and not (isinstance(found[0], Mapping) and "fold" in found[0])
     sets = [_fold_scores(each, measure, sizes) for each in (found if several else [found])]
-    tested = [(a, b, [each.difference(a, b) for each in sets]) for a, b in pairs]
+    tested: list[Any] = [(a, b, [each.difference(a, b) for each in sets]) for a, b in pairs]
     tested = [(a, b, differences) for a, b, differences in tested if all(d is not None for d in differences)]
     if several:
         out = _across(tested, rope, seed)
@@ -128,7 +128,7 @@ def contrasts(
     return [{"a": a, "b": b, "measure": sets[0].measure, **facts} for (a, b, _), facts in zip(tested, out, strict=True)]
 
 
-def _within(differences: np.ndarray, sizes: tuple[float, float], rope: float) -> dict:
+def _within(differences: np.ndarray, sizes: tuple[float, float], rope: float) -> dict[str, Any]:
     interval = nadeau_bengio(differences, *sizes)
     return {
         "difference": float(differences.mean()),
@@ -141,7 +141,7 @@ def _within(differences: np.ndarray, sizes: tuple[float, float], rope: float) ->
     }
 
 
-def _across(tested: list, rope: float, seed: int) -> list[dict]:
+def _across(tested: list[Any], rope: float, seed: int) -> list[dict[str, Any]]:
     means = [np.array([d.mean() for d in differences]) for _, _, differences in tested]
     p, adjusted = wilcoxon_holm(means)
     return [
@@ -159,7 +159,7 @@ def _across(tested: list, rope: float, seed: int) -> list[dict]:
     ]
 
 
-def _add_holm(found: list[dict]) -> None:
+def _add_holm(found: list[dict[str, Any]]) -> None:
     tested = [entry for entry in found if entry["p"] is not None]
     for entry in found:
         entry["p_holm"] = None
@@ -200,12 +200,12 @@ class _FoldScores:
         return sign * chosen_elsewhere(sign * np.array(table))
 
 
-def _by_size(item) -> tuple[str, int]:
+def _by_size(item: Any) -> tuple[str, int]:
     (arm, k), _ = item
     return arm, k or 0
 
 
-def _fold_scores(found, measure: str | None, sizes) -> _FoldScores:
+def _fold_scores(found: Any, measure: str | None, sizes: Any) -> _FoldScores:
     if isinstance(found, Mapping):
         return _from_summary(found, measure)
     if not isinstance(found, Sequence):
@@ -215,11 +215,11 @@ def _fold_scores(found, measure: str | None, sizes) -> _FoldScores:
     return _from_rows(found, measure, sizes)
 
 
-def _mean_sizes(parts: list[dict]) -> tuple[float, float]:
+def _mean_sizes(parts: list[dict[str, Any]]) -> tuple[float, float]:
     return float(np.mean([part["train"] for part in parts])), float(np.mean([part["held_out"] for part in parts]))
 
 
-def _from_summary(summary: Mapping, measure: str | None) -> _FoldScores:
+def _from_summary(summary: Mapping[str, Any], measure: str | None) -> _FoldScores:
     name = measure or summary["measures"][0]
     scored = [entry for entry in summary["leaderboard"] if name in entry["scores"]]
     if not scored:
@@ -230,7 +230,7 @@ def _from_summary(summary: Mapping, measure: str | None) -> _FoldScores:
     return _FoldScores(name, _scored_folds(values), rivals, _mean_sizes(parts) if parts else (1.0, 1.0))
 
 
-def _from_rows(rows: Sequence[Mapping], measure: str | None, sizes) -> _FoldScores:
+def _from_rows(rows: Sequence[Mapping[str, Any]], measure: str | None, sizes: Any) -> _FoldScores:
     names = list(dict.fromkeys(measure_name(row["measure"], row["readout"]) for row in rows))
     name = measure or names[0]
     if name not in names:
@@ -239,7 +239,7 @@ def _from_rows(rows: Sequence[Mapping], measure: str | None, sizes) -> _FoldScor
         raise ValueError(
             "sizes=None: rows do not tell the sizes of the parts; give (mean training, mean held-out) rows."
         )
-    by_arm: dict[tuple, dict[str, float]] = defaultdict(dict)
+    by_arm: dict[tuple[Any, ...], dict[str, float]] = defaultdict(dict)
     for row in rows:
         if row["fold"] != TEST and measure_name(row["measure"], row["readout"]) == name:
             by_arm[row["arm"], row["k"]][row["fold"]] = row["value"]
@@ -252,7 +252,7 @@ def _from_rows(rows: Sequence[Mapping], measure: str | None, sizes) -> _FoldScor
     return _FoldScores(name, _scored_folds(values), rivals, sizes)
 
 
-def _scored_folds(values: dict) -> dict:
+def _scored_folds(values: dict[tuple[str, Any], np.ndarray]) -> dict[tuple[str, Any], np.ndarray]:
     """Leave out folds on which the measure is undefined for every arm (no label with a positive row)."""
     scored = ~np.all([np.isnan(each) for each in values.values()], axis=0)
     return {key: each[scored] for key, each in values.items()}

@@ -15,7 +15,7 @@ from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
 
-def crossfit_embedding(estimator, X, y=None, cv=5, *, groups=None) -> Any:
+def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
     """Out-of-fold embedding of training rows: each row embedded by a model fitted without it.
 
     A supervised embedding shows its own rows as better separated than new ones. The folds' embeddings are carried onto
@@ -63,7 +63,7 @@ def crossfit_embedding(estimator, X, y=None, cv=5, *, groups=None) -> Any:
     return crossfit(method, X, y, whole, as_splits(cv, X, y, groups), known)
 
 
-def checked_rows(X, y) -> tuple[Any, np.ndarray]:
+def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length."""
     if not isinstance(X, TableRows):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)

@@ -4,6 +4,8 @@
 sets are both empty.
 """
 
+from typing import Any
+
 import numpy as np
 
 from proxembed.targets.values import dense_labels
@@ -11,7 +13,7 @@ from proxembed.targets.values import dense_labels
 from .metrics import LabelMean
 
 
-def _checked(Y, Yh) -> tuple[np.ndarray, np.ndarray]:
+def _checked(Y: Any, Yh: Any) -> tuple[np.ndarray, np.ndarray]:
     Y, Yh = dense_labels(Y), dense_labels(Yh)
     if Y.shape != Yh.shape:
         raise ValueError(f"Y and Yh must have one shape; got Y {Y.shape} and Yh {Yh.shape}. Predict every row.")
@@ -25,7 +27,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray, empty: float) -> np.ndarray:
     return np.where(whole > 0, part / np.maximum(whole, 1), empty)
 
 
-def hamming_loss(Y, Yh) -> float:
+def hamming_loss(Y: Any, Yh: Any) -> float:
     """Hamming loss: the share of wrong entries.
 
     Parameters
@@ -53,7 +55,7 @@ def hamming_loss(Y, Yh) -> float:
     return float((Y != Yh).mean())
 
 
-def label_f1(Y, Yh) -> np.ndarray:
+def label_f1(Y: Any, Yh: Any) -> np.ndarray:
     """F1 of each label: 2 TP / (2 TP + FP + FN); NaN for a label that no row has and no prediction gives.
 
     Examples
@@ -67,7 +69,7 @@ def label_f1(Y, Yh) -> np.ndarray:
     return _ratio(2 * (Y & Yh).sum(axis=0), Y.sum(axis=0) + Yh.sum(axis=0), np.nan)
 
 
-def macro_f1(Y, Yh, *, absent: str = "zero") -> LabelMean:
+def macro_f1(Y: Any, Yh: Any, *, absent: str = "zero") -> LabelMean:
     """Macro F1: the mean of the F1 of the labels, with the number of labels used.
 
     Parameters
@@ -105,7 +107,7 @@ def macro_f1(Y, Yh, *, absent: str = "zero") -> LabelMean:
     return LabelMean(float(each.mean()) if len(each) else float("nan"), len(each))
 
 
-def micro_f1(Y, Yh) -> float:
+def micro_f1(Y: Any, Yh: Any) -> float:
     """Micro F1: 2 TP / (2 TP + FP + FN) over all entries together; 0 where there is neither truth nor prediction.
 
     Examples
@@ -119,7 +121,7 @@ def micro_f1(Y, Yh) -> float:
     return float(_ratio(2 * (Y & Yh).sum(), Y.sum() + Yh.sum(), 0.0))
 
 
-def balanced_accuracy(Y, Yh) -> LabelMean:
+def balanced_accuracy(Y: Any, Yh: Any) -> LabelMean:
     """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows.
 
     Chance has 1/2 whatever the share of positive rows. Labels without a positive or a negative row are left out.
@@ -139,7 +141,7 @@ def balanced_accuracy(Y, Yh) -> LabelMean:
     return LabelMean(float(np.mean(recalls, axis=0)[both].mean()) if n_labels else float("nan"), n_labels)
 
 
-def instance_accuracy(Y, Yh) -> float:
+def instance_accuracy(Y: Any, Yh: Any) -> float:
     """Instance accuracy: the mean over rows of |true and predicted| / |true or predicted|; both empty count 1.
 
     Examples
@@ -153,7 +155,7 @@ def instance_accuracy(Y, Yh) -> float:
     return float(_ratio((Y & Yh).sum(axis=1), (Y | Yh).sum(axis=1), 1.0).mean())
 
 
-def instance_precision(Y, Yh) -> float:
+def instance_precision(Y: Any, Yh: Any) -> float:
     """Instance precision: the mean over rows of |true and predicted| / |predicted|; both empty count 1, one empty 0.
 
     Examples
@@ -167,7 +169,7 @@ def instance_precision(Y, Yh) -> float:
     return float(np.where(Y.any(axis=1) | Yh.any(axis=1), _ratio((Y & Yh).sum(axis=1), Yh.sum(axis=1), 0.0), 1).mean())
 
 
-def instance_recall(Y, Yh) -> float:
+def instance_recall(Y: Any, Yh: Any) -> float:
     """Instance recall: the mean over rows of |true and predicted| / |true|; both empty count 1, one empty 0.
 
     Examples
@@ -180,7 +182,7 @@ def instance_recall(Y, Yh) -> float:
     return instance_precision(Yh, Y)
 
 
-def instance_f1(Y, Yh) -> float:
+def instance_f1(Y: Any, Yh: Any) -> float:
     """Instance F1: the mean over rows of 2 |true and predicted| / (|true| + |predicted|); both empty count 1.
 
     Examples
@@ -194,7 +196,7 @@ def instance_f1(Y, Yh) -> float:
     return float(_ratio(2 * (Y & Yh).sum(axis=1), Y.sum(axis=1) + Yh.sum(axis=1), 1.0).mean())
 
 
-def subset_accuracy(Y, Yh) -> float:
+def subset_accuracy(Y: Any, Yh: Any) -> float:
     """Subset accuracy: the share of rows whose label set is predicted exactly.
 
     Examples
@@ -208,7 +210,7 @@ def subset_accuracy(Y, Yh) -> float:
     return float((Y == Yh).all(axis=1).mean())
 
 
-def accuracy(y, yh) -> float:
+def accuracy(y: Any, yh: Any) -> float:
     """Accuracy with one class per row: the share of rows whose class is predicted.
 
     Parameters

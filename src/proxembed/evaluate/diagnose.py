@@ -76,7 +76,7 @@ class Diagnosis:
     null: tuple[float, ...]
     p: float
     passed: bool
-    worse_labels: tuple[dict, ...]
+    worse_labels: tuple[dict[str, Any], ...]
     stability: tuple[float, ...]
     angles: tuple[float, ...]
     failed_resamples: int
@@ -89,7 +89,7 @@ class Diagnosis:
         """How much better the embedding looks on its own rows than on held-out ones."""
         return self.own_rows - self.held_out
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         """The findings as plain data, without the embedding."""
         return {
             "measure": self.measure,
@@ -112,16 +112,16 @@ class Diagnosis:
 
 
 def diagnose(
-    estimator,
-    X,
-    y=None,
+    estimator: Any,
+    X: Any,
+    y: Any = None,
     n_shuffles: int = 20,
     *,
-    measure: str | Measure | Callable | None = None,
+    measure: str | Measure | Callable[..., Any] | None = None,
     n_folds: int = 3,
     n_resamples: int = 10,
     seed: int = 0,
-    cv=None,
+    cv: Any = None,
     crossfit: bool = False,
     sample_rows: int = 20_000,
     n_jobs: int | None = 1,
@@ -228,7 +228,7 @@ def _rows_of_piece(rows: RowBlocks, number: int) -> int:
     return sum(length(X) for X, _ in rows)
 
 
-def _carried_out(executor: Executor, task: Callable, items: list, store: Any, part: str) -> list:
+def _carried_out(executor: Executor, task: Callable[..., Any], items: list[Any], store: Any, part: str) -> list[Any]:
     """The results of a task for each item: those that the store has, and others, kept as soon as they are there."""
     if store is None:
         return list(executor.map(task, items))
@@ -242,7 +242,7 @@ def _carried_out(executor: Executor, task: Callable, items: list, store: Any, pa
     return [tuple(map(np.asarray, value)) if isinstance(value, list) else value for value in values]
 
 
-def _check(n_shuffles, n_resamples, seed) -> None:
+def _check(n_shuffles: Any, n_resamples: Any, seed: Any) -> None:
     for name, value, least in (("n_shuffles", n_shuffles, 1), ("n_resamples", n_resamples, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or int(value) != value or value < least:
             raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
@@ -261,7 +261,7 @@ def diagnosed_by(measure: Measure) -> bool:
     return measure.reads in ("scores", "neighbors") and not measure.loss
 
 
-def _checked_measure(measure: str | Measure | Callable | None) -> Measure:
+def _checked_measure(measure: str | Measure | Callable[..., Any] | None) -> Measure:
     """The measure, by which a diagnosis can go."""
     chosen = measure_of(AVERAGE_PRECISION if measure is None else measure)
     if not diagnosed_by(chosen):
@@ -281,7 +281,7 @@ class _Fold:
     each: np.ndarray
 
 
-def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
+def _embedded(method: Any, X: Any, y: Any, split: Split) -> tuple[Any, Any]:
     """Training and held-out rows embedded by the method, or scaled where there is none."""
     train, held_out = X[split.train], X[split.held_out]
     if method is None:
@@ -291,13 +291,14 @@ def _embedded(method, X, y, split: Split) -> tuple[Any, Any]:
     return np.asarray(model.transform(train)), np.asarray(model.transform(held_out))
 
 
-def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Measure) -> _Fold:
+def _score(method: Any, X: Any, y: Any, labels: LabelMatrix, known: Any, split: Split, measure: Measure) -> _Fold:
     Z, Z_held_out = _embedded(method, X, y, split)
     own = np.flatnonzero(known[split.train])
     mine, theirs = (labels.take(rows) for rows in (split.train[own], split.held_out))
     readout = fit_readout(Z[own], mine.with_means().Y.toarray())
     scores, held_out = readout.scores(Z_held_out), theirs.Y.toarray() > 0
-    reading, own_reading = scores, readout.scores(Z[own])
+    reading: Any = scores
+    own_reading: Any = readout.scores(Z[own])
     if measure.reads == "neighbors":
         cells = () if mine.known_cells is None else (mine.known_cells,)
         reading = mine.Y, neighbor_weights(Z_held_out, Z[own], measure.n_neighbors), *cells
@@ -309,7 +310,7 @@ def _score(method, X, y, labels: LabelMatrix, known, split: Split, measure: Meas
     )
 
 
-def _shuffled(known, splits: list[Split], random) -> np.ndarray:
+def _shuffled(known: Any, splits: list[Split], random: np.random.Generator) -> np.ndarray:
     """For each row the row whose labels it gets: a permutation of the known rows that are held out together."""
     held_out = np.zeros((len(known), len(splits)), dtype=bool)
     for number, split in enumerate(splits):
@@ -343,7 +344,7 @@ def _null(asked: _Asked, order: np.ndarray) -> float:
     return _mean([fold.held_out for fold in scored])
 
 
-def _mean(values) -> float:
+def _mean(values: Any) -> float:
     """Mean over folds; a fold without any positive row (NaN) says nothing."""
     values = [value for value in values if value == value]
     if not values:
@@ -351,7 +352,7 @@ def _mean(values) -> float:
     return float(np.mean(values))
 
 
-def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[dict, ...]:
+def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[dict[str, Any], ...]:
     each = [np.array([fold.each for fold in folds]) for folds in (raw, true)]
     seen = np.isfinite(each[0]).sum(axis=0)
     before, after = (np.nansum(values, axis=0) / np.maximum(seen, 1) for values in each)
@@ -393,12 +394,12 @@ def _basis(Z: np.ndarray) -> np.ndarray:
     return orthonormal_columns(Z[:, np.any(Z != 0, axis=0)])
 
 
-def _stability(cosines, k: int) -> tuple[float, ...]:
+def _stability(cosines: Any, k: int) -> tuple[float, ...]:
     rows = [np.zeros(k) if found is None else found[0] for found in cosines]
     return tuple(np.mean(rows, axis=0).tolist())
 
 
-def _angles(cosines, k: int) -> tuple[float, ...]:
+def _angles(cosines: Any, k: int) -> tuple[float, ...]:
     """Mean principal angles in degrees; dimensions that a half lacks are at 90."""
     rows = np.zeros((len(cosines), k))
     for row, found in zip(rows, cosines, strict=True):

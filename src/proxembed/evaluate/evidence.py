@@ -64,7 +64,7 @@ class Evidence:
     """
 
     rows: np.ndarray
-    panels: list[tuple[str, np.ndarray, float | None, list[dict] | None]]
+    panels: list[tuple[str, np.ndarray, float | None, list[dict[str, Any]] | None]]
     ap_raw: np.ndarray
     ap_embedded: np.ndarray
     thresholds: np.ndarray
@@ -138,25 +138,27 @@ def held_out_evidence(
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         plane = plain.estimator.set_params(n_components=_plane_size(part))
         Z, Z_held_out = keep("method", lambda: _embedded(method, part))
-        pairs = [
+        pairs: list[tuple[str, Any, bool]] = [
             (plain.name, keep("plane", lambda: _embedded(plane, part)), False),
             (title, (Z, Z_held_out), True),
             (f"{title} on shuffled labels", keep("shuffled", lambda: _embedded(method, shuffled)), False),
         ]
-        panels = [_panel(name, *pair, part, dataset.label_names if ours else None) for name, pair, ours in pairs]
+        panels = [
+            _panel(name, pair[0], pair[1], part, dataset.label_names if ours else None) for name, pair, ours in pairs
+        ]
         raw = _readout(part.X, part.X_held_out, part)
         scores = _readout(Z, Z_held_out, part)
         cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
-    precisions = [average_precision(truth, each, part.known_held_out) for each in (raw, scores)]
-    return Evidence(rows, panels, *precisions, cuts, calibration, part.X_held_out, whole, maps)
+    of_raw, of_embedding = (average_precision(truth, each, part.known_held_out) for each in (raw, scores))
+    return Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, part.X_held_out, whole, maps)
 
 
 def _laid_out(
-    method: Any, title: str, own: list, parts: tuple[Part, Part], plain: Any, supervised_umap: bool, keep: Keep
-) -> list[tuple]:
+    method: Any, title: str, own: list[Any], parts: tuple[Part, Part], plain: Any, supervised_umap: bool, keep: Keep
+) -> list[tuple[Any, ...]]:
     """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP.
 
     A method that is a layout has its ``own`` places, with true and with shuffled labels.
@@ -165,17 +167,19 @@ def _laid_out(
     some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
     components = clone(plain.estimator).set_params(n_components=size)
-    placed = [keep("components", lambda: places_on_layout(*_embedded(components, part), part))]
+    placed: list[Any] = [keep("components", lambda: places_on_layout(*_embedded(components, part), part))]
     if isinstance(method, Layout):
         placed += [(Z[some], Z_new) for Z, Z_new in own]
     else:
         whole = with_size(method, None) if isinstance(method, Estimator) else method
         placed += [keep("layout", lambda: places_on_layout(*_embedded(whole, part), part))]
         placed += [keep("layout, shuffled", lambda: places_on_layout(*_embedded(whole, shuffled), part))]
-    names = (plain.name, title, f"{title} on shuffled labels")
+    names: tuple[str, ...] = (plain.name, title, f"{title} on shuffled labels")
     if supervised_umap:
         names, placed = (*names, "supervised UMAP"), [*placed, keep("umap", lambda: _umap(some, part))]
-    return [(name, *scored_places(*places, part), None) for name, places in zip(names, placed, strict=True)]
+    return [
+        (name, *scored_places(places[0], places[1], part), None) for name, places in zip(names, placed, strict=True)
+    ]
 
 
 def _umap(some: np.ndarray, part: Part) -> Arrays:
@@ -193,7 +197,7 @@ def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
     return Z, np.asarray(model.transform(X_held_out), dtype=np.float64)
 
 
-def _panel(title: str, Z, Z_held_out, part: Part, label_names) -> tuple:
+def _panel(title: str, Z: Any, Z_held_out: Any, part: Part, label_names: Any) -> tuple[Any, ...]:
     plane, shown = Z[:, :SHOWN], Z_held_out[:, :SHOWN]
     directions = None if label_names is None else _directions(shown, part.Y_held_out, label_names)
     weights = neighbor_weights(shown, plane[part.known_rows])
@@ -201,7 +205,7 @@ def _panel(title: str, Z, Z_held_out, part: Part, label_names) -> tuple:
     return title, shown, similarity, directions
 
 
-def _directions(Z: np.ndarray, Y: np.ndarray, label_names) -> list[dict]:
+def _directions(Z: np.ndarray, Y: np.ndarray, label_names: Any) -> list[dict[str, Any]]:
     """From the middle of all rows to the middle of the rows of each label; none for a plane of one axis."""
     if Z.shape[1] < SHOWN:
         return []
@@ -213,7 +217,7 @@ def _directions(Z: np.ndarray, Y: np.ndarray, label_names) -> list[dict]:
     ]
 
 
-def _readout(Z, Z_held_out, part: Part) -> np.ndarray:
+def _readout(Z: Any, Z_held_out: Any, part: Part) -> np.ndarray:
     return fit_readout(Z[part.known_rows], part.targets).scores(Z_held_out)
 
 

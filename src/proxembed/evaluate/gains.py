@@ -8,11 +8,12 @@ with other test rows of the same kind. Models fitted on other training rows are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from proxembed.targets.values import dense_labels
 
@@ -43,18 +44,18 @@ class FoldGains:
 
     basis, there = FOLDS, True
 
-    def __init__(self, sizes: list[dict]):
+    def __init__(self, sizes: list[dict[str, Any]]):
         self.sizes = sizes
 
-    def value(self, entry: dict, name: str) -> float | None:
+    def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Mean of a measure over the folds."""
         return entry["scores"][name]["mean"]
 
-    def hub(self, entry: dict) -> float | None:
+    def hub(self, entry: dict[str, Any]) -> float | None:
         """Largest share of held-out rows that list one training row, over the folds."""
         return entry.get("hub")
 
-    def versus(self, entries: list[dict], others: list[dict], name: str) -> dict | None:
+    def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all folds."""
         ours, theirs = _by_fold(entries, name), _by_fold(others, name)
         defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
@@ -67,7 +68,7 @@ class FoldGains:
         return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval), "rows": rows}
 
 
-def _by_fold(entries: list[dict], name: str) -> np.ndarray:
+def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
     """(entries, folds): values of a measure, larger being better; NaN on a fold where it is not defined."""
     return sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
 
@@ -102,18 +103,19 @@ class TestGains:
             self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
             self.drawn = drawn_weights(len(rows), self.groups)
 
-    def value(self, entry: dict, name: str) -> float | None:
+    def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Value of a measure on the test rows."""
         return entry["scores"][name]["test"]
 
-    def hub(self, entry: dict) -> float | None:
+    def hub(self, entry: dict[str, Any]) -> float | None:
         """Largest share of test rows that list one training row."""
         return self.results.hubs.get((entry["arm"], entry["k"], TEST))
 
-    def versus(self, entries: list[dict], others: list[dict], name: str) -> dict | None:
+    def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval`` and ``rows``; None where the measure has no value on the test rows."""
         ours, theirs = (_best(side, name) for side in (entries, others))
         measure_name, readout = name[:-1].rsplit(" (", 1)
+        found: dict[str, Any] | None
         if readout == NEIGHBORS and is_jaccard(measure_name):
             found = self._paired(self.results.similarity, ours, theirs)
         elif readout == NEIGHBORS and measure_of(measure_name).reads == "new neighbors":
@@ -127,29 +129,33 @@ class TestGains:
         primary = self.results.measure
         return primary if primary is not None and primary.name == name else measure_of(name)
 
-    def _paired(self, similarity: dict, ours: dict, theirs: dict) -> dict:
+    def _paired(
+        self, similarity: Mapping[Any, np.ndarray], ours: dict[str, Any], theirs: dict[str, Any]
+    ) -> dict[str, Any]:
         """Gain of the mean similarity of rows; of an arm that failed it is 0."""
-        keys = ((entry["arm"], entry["k"], TEST) for entry in (ours, theirs))
-        return paired_gain(*(similarity.get(key, np.zeros(len(self.truth))) for key in keys), self.groups)
+        own, other = (
+            similarity.get((entry["arm"], entry["k"], TEST), np.zeros(len(self.truth))) for entry in (ours, theirs)
+        )
+        return paired_gain(own, other, self.groups)
 
-    def _gain(self, measure: Measure, ours: dict, theirs: dict, name: str) -> dict | None:
+    def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
-        scores = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
+        scores: list[Any] = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, *scores, self.drawn, least, self.known_cells)
-        values = [self.value(entry, name) for entry in (ours, theirs)]
+            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells)
+        values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        interval = redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least, self.known_cells)
+        interval = redrawn_gain(measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells)
         return {"gain": gain, "interval": interval}
 
 
-def _best(entries: list[dict], name: str) -> dict:
+def _best(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return max(entries, key=lambda entry: sign_of(name) * entry["scores"][name]["mean"])
 
 
-def paired_gain(ours: Sequence[float], theirs: Sequence[float], groups: Any = None) -> dict:
+def paired_gain(ours: ArrayLike, theirs: ArrayLike, groups: Any = None) -> dict[str, Any]:
     """The mean difference of two values per row, with 1.96 standard errors of it on either side.
 
     Parameters

@@ -1,5 +1,7 @@
 """Cross-fitted label scores: the rival that every supervised embedding has to face."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
@@ -64,7 +66,7 @@ class LabelScores(Rival):
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds.")
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the models of the folds and of all rows.
 
         Parameters
@@ -116,7 +118,7 @@ class LabelScores(Rival):
         self.reduction_ = PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
         self.n_components_ = self.reduction_.n_components_
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Score rows: cross-fitted scores for rows identical to a training row, the full model's for others.
 
         Parameters

@@ -1,6 +1,6 @@
 """Measures that need no threshold: macro average precision, and Jaccard similarity of neighbours' label sets."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ class LabelMean(NamedTuple):
     n_labels: int
 
 
-def checked_pair(Y, S) -> tuple[np.ndarray, np.ndarray]:
+def checked_pair(Y: Any, S: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels as bool and scores as float64, dense, of one shape (n, c); S must be finite."""
     Y, S = dense_labels(Y), np.asarray(S.toarray() if sp.issparse(S) else S, dtype=np.float64)
     if S.shape != Y.shape:
@@ -25,7 +25,7 @@ def checked_pair(Y, S) -> tuple[np.ndarray, np.ndarray]:
     return Y, S
 
 
-def average_precision(Y, S, known: np.ndarray | None = None) -> np.ndarray:
+def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.ndarray:
     """Average precision of each label: the mean, over its positive rows, of the precision at that row's score.
 
     Tied scores are one threshold, so that an uninformative constant score gets the share of positives.
@@ -73,7 +73,7 @@ def average_precision(Y, S, known: np.ndarray | None = None) -> np.ndarray:
 
 
 def macro_average_precision(
-    Y, S, *, min_positives: int = 1, absent: str = "skip", known: np.ndarray | None = None
+    Y: Any, S: Any, *, min_positives: int = 1, absent: str = "skip", known: np.ndarray | None = None
 ) -> LabelMean:
     """Macro average precision: the mean over labels of the average precision, with the number of labels used.
 
@@ -120,7 +120,7 @@ def macro_average_precision(
     return LabelMean(float(each[present].mean()) if n_labels else float("nan"), n_labels)
 
 
-def rarest_average_precision(Y, S, *, min_positives: int = 1, known: np.ndarray | None = None) -> LabelMean:
+def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: np.ndarray | None = None) -> LabelMean:
     """Average precision of the label with the fewest positive rows; the mean over labels that have equally few.
 
     Parameters
@@ -153,7 +153,9 @@ def rarest_average_precision(Y, S, *, min_positives: int = 1, known: np.ndarray 
     return LabelMean(float(average_precision(Y, S, known)[rarest].mean()), int(rarest.sum()))
 
 
-def row_jaccard(Y, Y_train, weights, known_train=None, *, known=None, block: int = 2**20) -> np.ndarray:
+def row_jaccard(
+    Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, block: int = 2**20
+) -> np.ndarray:
     """For each row the mean similarity between its label set and the label sets of its nearest training rows.
 
     The similarity of two sets is |intersection| / |union|; two empty sets count as 1. Where cells are unknown, sets are
@@ -219,7 +221,7 @@ def row_jaccard(Y, Y_train, weights, known_train=None, *, known=None, block: int
     return np.divide(total, share, out=np.zeros(len(Y)), where=share > 0)
 
 
-def jaccard_at_k(Y, Y_train, weights, known_train=None, *, known=None) -> float:
+def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None) -> float:
     """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
 
     Parameters, returns and errors as of ``row_jaccard``, whose mean it is.
@@ -235,7 +237,7 @@ def jaccard_at_k(Y, Y_train, weights, known_train=None, *, known=None) -> float:
     return float(row_jaccard(Y, Y_train, weights, known_train, known=known).mean())
 
 
-def same_rows(Y_train, k: int = 10, *, most: int = 5000) -> np.ndarray:
+def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
     """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
 
     The baseline of a neighbour measure that looks at no feature.

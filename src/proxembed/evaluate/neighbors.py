@@ -75,7 +75,8 @@ def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.nd
     starts = np.arange(0, n, max(1, min(STRETCH, n // (4 * k))))
     most = np.maximum.reduceat(nearness, starts, axis=1)
     least = np.partition(most, len(starts) - k, axis=1)[:, -k, None]
-    return np.nonzero(nearness >= least - np.asarray(2 * error, dtype=least.dtype))
+    rows, columns = np.nonzero(nearness >= least - np.asarray(2 * error, dtype=least.dtype))
+    return rows, columns
 
 
 def _nearest(rows: "_Rows", train: "_Rows", k: int, own: np.ndarray | None = None) -> sp.csr_array:

@@ -1,13 +1,13 @@
 """Who does the work of a comparison: this process, one arm after the other, or workers."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Split
@@ -15,6 +15,9 @@ from proxembed.splits.splits import Split
 from .part import Part, prepare
 from .results import TEST
 from .scoring import Outcome, lost, run_arm
+
+if TYPE_CHECKING:
+    from .protocol import Protocol
 
 LEAST_SPLITS = 3  # two folds and the test rows
 
@@ -26,8 +29,8 @@ class Finished(NamedTuple):
     arm: int
     outcome: Outcome
     scaling: str
-    sizes: dict
-    rows: np.ndarray
+    sizes: dict[str, Any]
+    rows: Any  # array of the held-out row numbers
 
 
 def split_order(splits: list[Split]) -> list[int]:
@@ -37,7 +40,7 @@ def split_order(splits: list[Split]) -> list[int]:
     return [*folds[:2], *test, *folds[2:]]
 
 
-def too_late(protocol) -> bool:
+def too_late(protocol: Protocol) -> bool:
     """Whether the deadline has passed."""
     return protocol.deadline is not None and time.time() >= protocol.deadline
 
@@ -61,7 +64,7 @@ def phase_name(split: Split) -> str:
 
 
 def one_by_one(
-    protocol, dataset, splits: list[Split], report: Callable[[str], None], store: Any = None
+    protocol: Protocol, dataset: Any, splits: list[Split], report: Callable[[str], None], store: Any = None
 ) -> Iterator[Finished]:
     """Every arm on every split in this process; what the store has is not done again."""
     bounded: set[int] = set()
@@ -82,13 +85,13 @@ def one_by_one(
             yield found
 
 
-def _stored(store: Any, protocol, splits: list[Split], split: int, arm: int) -> Finished | None:
+def _stored(store: Any, protocol: Protocol, splits: list[Split], split: int, arm: int) -> Finished | None:
     """What the store has of an arm on a split."""
     found = None if store is None else store.find(protocol, splits[split], protocol.arms[arm])
     return None if found is None else found._replace(split=split, arm=arm)
 
 
-def _kept(store: Any, protocol, splits: list[Split], found: Finished) -> Finished:
+def _kept(store: Any, protocol: Protocol, splits: list[Split], found: Finished) -> Finished:
     """What an arm has done, which is in the store now."""
     if store is not None:
         store.keep(protocol, splits[found.split], protocol.arms[found.arm], found)
@@ -98,7 +101,7 @@ def _kept(store: Any, protocol, splits: list[Split], found: Finished) -> Finishe
 class _Prepared:
     """The data set and its splits, in a worker with the part that it prepared last."""
 
-    def __init__(self, dataset, splits: list[Split], seed: int):
+    def __init__(self, dataset: Any, splits: list[Split], seed: int):
         self.dataset, self.splits, self.seed = dataset, splits, seed
         self.last: tuple[int, Part] | None = None
 
@@ -113,7 +116,7 @@ class _Prepared:
 
 
 def in_parallel(
-    protocol, dataset, splits: list[Split], report: Callable[[str], None], store: Any = None
+    protocol: Protocol, dataset: Any, splits: list[Split], report: Callable[[str], None], store: Any = None
 ) -> Iterator[Finished]:
     """Every arm on every split by workers; an arm whose worker is ended from outside, also alone, has failed.
 
@@ -121,11 +124,13 @@ def in_parallel(
     again, just as in one process) and which take long (they start first on the other splits). What the store has is
     not done again.
     """
-    arms, bounded, seconds = range(len(protocol.arms)), {}, {}
+    arms = range(len(protocol.arms))
+    bounded: dict[int, bool] = {}
+    seconds: dict[int, float] = {}
     report("starting the workers")
     with Executor(protocol.n_jobs, _Prepared(dataset, splits, protocol.seed), ordered=False) as executor:
 
-        def done(pairs: list[tuple[int, int]]) -> Iterator[Finished]:
+        def done(pairs: list[tuple[int, int]]) -> Generator[Finished, None, None]:
             known = {pair: _stored(store, protocol, splits, *pair) for pair in pairs}
             yield from (found for found in known.values() if found is not None)
             items = [_item(protocol, i, j, bounded.get(j, False)) for (i, j), found in known.items() if found is None]
@@ -148,19 +153,19 @@ def in_parallel(
                 report(f"{phase_name(splits[found.split])}: {protocol.arms[found.arm].name} done")
 
 
-def _item(protocol, split: int, arm: int, natural: bool) -> tuple:
+def _item(protocol: Protocol, split: int, arm: int, natural: bool) -> tuple[Any, ...]:
     """A task: a worker gets no arm but its own."""
     return replace(protocol, arms=(protocol.arms[arm],), contrasts=()), split, arm, natural
 
 
-def _arm(shared: _Prepared, item: tuple) -> Finished:
+def _arm(shared: _Prepared, item: tuple[Any, ...]) -> Finished:
     """One arm on one split."""
     protocol, split, arm, natural = item
     part = shared.part(split)
     return _finished(split, arm, run_arm(protocol.arms[0], part, protocol, natural), part)
 
 
-def _died(shared: _Prepared, item: tuple, reason: str) -> Finished:
+def _died(shared: _Prepared, item: tuple[Any, ...], reason: str) -> Finished:
     protocol, split, arm, _ = item
     part = shared.part(split)
     reason = f"its process was ended from outside ({reason})"

@@ -67,7 +67,7 @@ class Part:
     name: str = ""
     scaling: str = "none"
     groups: Any = None
-    rows: np.ndarray | None = None
+    rows: Any = None  # int array
     seed: int = 0
     known_held_out: np.ndarray | None = None
     unscaled: "Unscaled | None" = None
@@ -122,7 +122,7 @@ class Part:
         return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
 
     @property
-    def sizes(self) -> dict:
+    def sizes(self) -> dict[str, Any]:
         """Numbers of rows, as plain data."""
         return {"train": self.X.shape[0], "held_out": len(self.rows)}
 
@@ -174,12 +174,12 @@ def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
     return ~cells if cells.any() else None
 
 
-def rows_scored(dataset) -> np.ndarray:
+def rows_scored(dataset: Any) -> np.ndarray:
     """Mask of the rows that can be scored, see ``targets.labels.scored_rows``."""
     return scored_rows(dataset.unknown, dataset.Y.shape[0])
 
 
-def prepare(dataset, split: Split, seed: int = 0) -> Part:
+def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
     """The part of a data set and a split.
 
     Parameters

@@ -55,12 +55,13 @@ def predictions_npz(results: Results) -> bytes:
         if (SAME_ROWS, None, fold) in results.similarity:
             arrays[f"same_rows_{fold}"] = results.similarity[SAME_ROWS, None, fold]
     out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
+    named: dict[str, Any] = arrays
+    np.savez_compressed(out, **named)
     return out.getvalue()
 
 
 def label_precisions(
-    results: Results, Y, arm: str, k: int | None, folds: Sequence[str] | None = None, unknown: Any = None
+    results: Results, Y: Any, arm: str, k: int | None, folds: Sequence[str] | None = None, unknown: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Average precision of each label at one arm and k, averaged over folds, and the number of folds.
 

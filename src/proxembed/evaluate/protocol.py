@@ -103,14 +103,14 @@ class Protocol:
     max_seconds: float | None = None
     contrasts: tuple[tuple[str, str], ...] = (("best method", "all features"),)
     keep_predictions: bool = True
-    measure: str | Measure | Callable = AVERAGE_PRECISION
+    measure: str | Measure | Callable[..., Any] = AVERAGE_PRECISION
     notes: tuple[str, ...] = ()
     train_rows: np.ndarray | None = None
     test_rows: np.ndarray | None = None
     decided: tuple[str, ...] | None = None
     deadline: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         measure_of(self.measure)
         names = self.names
         if not names or len(set(names)) < len(names):
@@ -177,7 +177,7 @@ class Protocol:
         """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""
         return bool(self.further_of(arm)) or measure_of(self.measure).reads in ("labels", "probabilities")
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         """The protocol as plain data."""
         plain = {
             key: value
@@ -200,7 +200,7 @@ _ROWS = "train_rows", "test_rows", "deadline"
 _PAIRS = ("measures", "further_measures", "contrasts")
 
 
-def _splits(protocol: Protocol, dataset) -> list[Split]:
+def _splits(protocol: Protocol, dataset: Any) -> list[Split]:
     if not protocol.standard:
         return make_splits(dataset, protocol.splitting)
     test = taking_part(standard_split(dataset), protocol.train_rows, protocol.test_rows)
@@ -213,14 +213,14 @@ def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | N
     return Split(split.name, *(rows if some is None else rows[np.isin(rows, some)] for rows, some in pairs))
 
 
-def _check(dataset) -> None:
+def _check(dataset: Any) -> None:
     if not rows_scored(dataset).any():
         raise ValueError(f"{dataset.name} has no known label, so that nothing can be scored; label some rows.")
     if dataset.Y.sum() == 0:
         raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
 
 
-def run(protocol: Protocol, dataset, progress: Progress | None = None, store: Any = None) -> Results:
+def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, store: Any = None) -> Results:
     """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k.
 
     Features are standardised where they are dense; of words, as 0/1 or counts, the scaling (as they are, rows of length
@@ -281,12 +281,13 @@ def run(protocol: Protocol, dataset, progress: Progress | None = None, store: An
 
 
 def _collect(
-    protocol: Protocol, dataset, splits: list[Split], results: Results, progress: Progress, store: Any
+    protocol: Protocol, dataset: Any, splits: list[Split], results: Results, progress: Progress, store: Any
 ) -> None:
     """Add what arms return to the results; a split counts as complete when all its arms have."""
-    total, done = len(splits) * len(protocol.arms), Counter()
+    total = len(splits) * len(protocol.arms)
+    done: Counter[str] = Counter()
     work = one_by_one if in_this_process(protocol.n_jobs) else in_parallel
-    notes = {}
+    notes: dict[tuple[int, int], list[str]] = {}
     report = lambda text: progress(done.total(), total, text)  # noqa: E731
     try:
         for finished in work(protocol, dataset, splits, report, store):
@@ -320,7 +321,7 @@ def _shared_scaling(scalings: dict[str, str]) -> str:
     return scalings.get(TEST, most[0][0] if most else "")
 
 
-def same_rows_similarity(protocol: Protocol, dataset, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> np.ndarray:
     """Similarity of each held-out row to the same training rows for every query, which no feature has a part in.
 
     Parameters
@@ -347,7 +348,9 @@ def same_rows_similarity(protocol: Protocol, dataset, train: np.ndarray, rows: n
     return row_jaccard(Y[rows], Y_train, weights, known_train, known=known)
 
 
-def _in_order(protocol: Protocol, splits: list[Split], results: Results, notes: dict) -> None:
+def _in_order(
+    protocol: Protocol, splits: list[Split], results: Results, notes: dict[tuple[int, int], list[str]]
+) -> None:
     """Put everything in the order of splits and arms, whichever process was first."""
     fold = {split.name: number for number, split in enumerate(splits)}
     arm = {name: number for number, name in enumerate(protocol.names)}

@@ -1,12 +1,14 @@
 """Area under the ROC curve, by label and over all entries, from mid-ranks."""
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import rankdata
 
 from .metrics import LabelMean, checked_pair
 
 
-def label_auc(Y, S) -> np.ndarray:
+def label_auc(Y: Any, S: Any) -> np.ndarray:
     """AUC of each label: the chance that a row with the label scores above one without, ties counting one half.
 
     Parameters
@@ -41,7 +43,7 @@ def label_auc(Y, S) -> np.ndarray:
     return np.where(pairs > 0, above / np.maximum(pairs, 1), np.nan)
 
 
-def macro_auc(Y, S) -> LabelMean:
+def macro_auc(Y: Any, S: Any) -> LabelMean:
     """Macro AUC: the mean of the labels' AUC, with the number of labels used.
 
     Labels that no row has, or that all rows have, are skipped and not counted; the value is NaN when all are.
@@ -74,7 +76,7 @@ def macro_auc(Y, S) -> LabelMean:
     return LabelMean(float(used.mean()) if len(used) else float("nan"), len(used))
 
 
-def micro_auc(Y, S) -> float:
+def micro_auc(Y: Any, S: Any) -> float:
     """Micro AUC: the AUC of all entries taken as one label; NaN where they are all 0 or all 1.
 
     Parameters

@@ -69,10 +69,10 @@ class Results:
     []
     """
 
-    dataset: dict
-    protocol: dict
-    rows: list[dict] = field(default_factory=list)
-    folds: dict[str, dict] = field(default_factory=dict)
+    dataset: dict[str, Any]
+    protocol: dict[str, Any]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    folds: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     preprocessing: str = ""
     scalings: dict[str, str] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Rivals with a model of their own: forest leaf proximity, NCA, and UMAP and t-SNE where these are installed."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,7 +31,7 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
     role = "rival"
     labels: ClassVar[str | None] = "multi"
 
-    def _new_rows(self, X):
+    def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "n_components_")
         return checked_features(self, X, reset=False)
 
@@ -39,7 +39,7 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self.labels is not None
@@ -87,7 +87,7 @@ class ForestProximity(Rival):
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Grow the forest and project its leaves.
 
         Parameters
@@ -120,7 +120,7 @@ class ForestProximity(Rival):
             self.n_components_ = leaves.n_components_
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others.
 
         Parameters
@@ -156,19 +156,19 @@ class UMAP(Rival):
     15
     """
 
-    labels = None
+    labels: ClassVar[str | None] = None
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_neighbors: int = param(
         default=UMAP_NEIGHBORS, low=2, integer=True, doc="Neighbours; all other rows when there are fewer."
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form, or ignored. Returns self."""
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_)."""
         self._check_installed()
         with learning(self):
@@ -179,13 +179,13 @@ class UMAP(Rival):
         check_params(self)
         check_installed(type(self).__name__, "umap")
 
-    def _place(self, X, target, **options):
+    def _place(self, X: Any, target: Any, **options: Any) -> np.ndarray:
         """Fit umap-learn to rows, beside a target where there is one."""
         self.n_components_ = 2 if self.n_components is None else self.n_components
         self.umap_ = umap_model(X.shape[0], self.n_components_, self.n_neighbors, self.random_state, **options)
         return np.asarray(self.umap_.fit_transform(for_solvers(X), target))
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
         return np.asarray(self.umap_.transform(for_solvers(X)))
@@ -216,7 +216,7 @@ class SupervisedUMAP(UMAP):
 
     labels = "multi"
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
         self._check_installed()
         with learning(self):
@@ -253,19 +253,19 @@ class TSNE(Rival):
     30
     """
 
-    labels = None
+    labels: ClassVar[str | None] = None
     n_components: int | None = param(
         default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
     )
     perplexity: float = param(default=PERPLEXITY, above=1, doc="Perplexity, bounded by a third of the rows.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Place the rows. X: (n, d) array or sparse matrix; y is ignored. Returns self."""
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_)."""
         check_params(self)
         check_installed("TSNE", "opentsne")
@@ -273,12 +273,13 @@ class TSNE(Rival):
             X = checked_features(self, X, reset=True)
             self.n_components_ = 2 if self.n_components is None else self.n_components
             dense = not sp.issparse(X) and X.shape[1] <= TSNE_FEATURES
-            self.reduction_ = None if dense else PCA(n_components=min(TSNE_FEATURES, X.shape[0] - 1, X.shape[1]))
-            rows = X if dense else self.reduction_.fit_transform(X)
+            size = min(TSNE_FEATURES, X.shape[0] - 1, X.shape[1])
+            self.reduction_ = None if dense else PCA(n_components=size)
+            rows = X if self.reduction_ is None else self.reduction_.fit_transform(X)
             self.map_ = opentsne_map(rows, self.n_components_, self.perplexity, self.random_state)
         return np.asarray(self.map_)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Place rows among the training rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
         return np.asarray(self.map_.transform(X if self.reduction_ is None else self.reduction_.transform(X)))
@@ -313,7 +314,7 @@ class NCA(Rival):
     max_iter: int = param(default=50, low=1, integer=True, doc="Most steps of the optimisation.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the start.")
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn the map. X: (n, d) array or sparse matrix; y: one class per row. Returns self."""
         from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
@@ -333,13 +334,13 @@ class NCA(Rival):
             self.n_components_, self.n_iter_ = k, self.nca_.n_iter_
         return self
 
-    def _dense(self, X):
+    def _dense(self, X: Any) -> Any:
         if sp.issparse(X):
             guard_dense(X.shape, "The dense X of NCA", itemsize=X.dtype.itemsize)
             return X.toarray()
         return X
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Embed rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
         return self.nca_.transform(self._dense(X))

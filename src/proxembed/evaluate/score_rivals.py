@@ -4,7 +4,7 @@ The scores of the forest are an embedding, too, which can be saved.
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,7 @@ class ScoreRival(LabelClassifier, abstract=True):
 
     role = "rival"
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit a score per label.
 
         Parameters
@@ -80,7 +80,7 @@ class LinearScores(ScoreRival, abstract=True):
     def _constant(self, column: np.ndarray) -> float:
         """The score of a label that all rows carry, or none."""
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return X @ self.coef_ + self.intercept_
 
 
@@ -226,7 +226,7 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival
         self.n_components_ = shares.shape[1]
         self._seen, self._placed = SeenRows(X), shares - 0.5
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The scores of rows: of a row identical to a training row by the trees grown without it.
 
         Parameters
@@ -246,10 +246,10 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def _shares(self, X) -> np.ndarray:
+    def _shares(self, X: Any) -> np.ndarray:
         return self.leaves_.features(X) @ self.votes_
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return self._shares(X) - 0.5
 
 
@@ -288,7 +288,8 @@ class BoostedScores(ScoreRival):
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        X, self.models_ = self._dense(X), []
+        X = self._dense(X)
+        self.models_: list[Any] = []
         for rows, column in known_columns(labels):
             count = int(column.sum())
             if not 0 < count < len(column):
@@ -305,13 +306,13 @@ class BoostedScores(ScoreRival):
             self.models_.append(model.fit(X[rows], column))
         self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
 
-    def _dense(self, X) -> np.ndarray:
+    def _dense(self, X: Any) -> np.ndarray:
         if not sp.issparse(X):
             return X
         guard_dense(X.shape, "The dense X of gradient boosting", itemsize=X.dtype.itemsize)
         return X.toarray()
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         X, n = self._dense(X), X.shape[0]
         columns = [np.full(n, m) if isinstance(m, float) else m.decision_function(X) for m in self.models_]
         return np.column_stack(columns)

@@ -5,12 +5,15 @@ Cuts and probabilities are tuned on scores of training rows by models that have 
 that has learnt from labels, one fitted again on each inner fold.
 """
 
+from __future__ import annotations
+
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -31,22 +34,26 @@ from .results import NEIGHBORS, reason_of
 from .rivals import ForestProximity
 from .score_arms import fitted_scores
 
+if TYPE_CHECKING:
+    from .protocol import Protocol
+
 PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
 Placed = list[tuple[Any, Any]]
 Value = tuple[float, int]
 Scores = dict[tuple[str, str], Value]
+Kept = dict[tuple[str, int | None, str], Any]  # by arm, k and split
 
 
 @dataclass
 class Outcome:
     """What one arm did on one split."""
 
-    rows: list[dict] = field(default_factory=list)
-    predictions: dict = field(default_factory=dict)
-    similarity: dict = field(default_factory=dict)
-    new_similarity: dict = field(default_factory=dict)
-    hubs: dict = field(default_factory=dict)
-    queries: dict = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    predictions: Kept = field(default_factory=dict)
+    similarity: Kept = field(default_factory=dict)
+    new_similarity: Kept = field(default_factory=dict)
+    hubs: Kept = field(default_factory=dict)
+    queries: Kept = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     bounded: bool = False
     seconds: float = 0.0
@@ -291,7 +298,7 @@ class Scored(NamedTuple):
 
     values: Scores
     scores: np.ndarray
-    similarity: np.ndarray
+    similarity: np.ndarray | None
     new_similarity: np.ndarray | None
     hub: float
     query_seconds: float
@@ -330,7 +337,7 @@ def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> S
     return Scored(found, readings.scores, similarity, new, hub_share(near[1], k), spent)
 
 
-def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
+def run_arm(arm: Arm, part: Part, protocol: Protocol, natural: bool = False) -> Outcome:
     """All rows of one arm on one split; whatever it raises, or costs above its budget, is the worst value."""
     started, outcome = time.perf_counter(), Outcome()
     with warnings.catch_warnings(record=True) as caught:
@@ -343,10 +350,13 @@ def run_arm(arm: Arm, part: Part, protocol, natural: bool = False) -> Outcome:
     return outcome
 
 
-def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, outcome: Outcome) -> None:
+def _fit_and_score(
+    arm: Arm, sizes: tuple[Any, ...], part: Part, protocol: Protocol, natural: bool, outcome: Outcome
+) -> None:
     """Add the rows of the sizes that one fit serves."""
     budget, started = Budget(protocol.max_seconds), time.perf_counter()
-    placed, kind = None, ScoreReadings if arm.predicts else Readings
+    placed: Any = None
+    kind: Any = ScoreReadings if arm.predicts else Readings
     try:
         with budget.limit():
             if arm.predicts:
@@ -358,8 +368,9 @@ def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, 
     except Exception as error:
         outcome.rows += _lost_rows(arm, sizes, part, protocol, reason_of(error), time.perf_counter() - started)
         return
-    fitting, known = time.perf_counter() - started, {}
-    pairs = [*protocol.measures, *protocol.further_of(arm)]
+    fitting = time.perf_counter() - started
+    known: dict[int, Any] = {}
+    pairs: Any = [*protocol.measures, *protocol.further_of(arm)]
     for k in sizes:
         width = Z.shape[1] if k is None else min(k, Z.shape[1])
         if width not in known:
@@ -373,23 +384,42 @@ def _fit_and_score(arm: Arm, sizes: tuple, part: Part, protocol, natural: bool, 
         _keep(outcome, arm.lookup, None, Z.shape[1], part, pairs, found, fitting + spent, failure, protocol)
 
 
-def _keep(outcome: Outcome, arm: Arm, k, width: int, part: Part, pairs, found, seconds: float, failure, protocol):
+def _keep(
+    outcome: Outcome,
+    arm: Arm,
+    k: int | None,
+    width: int,
+    part: Part,
+    pairs: Any,
+    found: Any,
+    seconds: float,
+    failure: str | None,
+    protocol: Protocol,
+) -> None:
     """Add the rows of one size, and what is kept of its held-out rows."""
     values = {} if found is None else found.values
     outcome.rows += _rows(arm, k, width, part, pairs, values, seconds, failure, protocol)
     if protocol.keep_predictions and found is not None:
-        kept = outcome.predictions, outcome.similarity, outcome.new_similarity, outcome.hubs, outcome.queries
+        kept: tuple[Kept, ...] = (
+            outcome.predictions,
+            outcome.similarity,
+            outcome.new_similarity,
+            outcome.hubs,
+            outcome.queries,
+        )
         for where, value in zip(kept, found[1:], strict=True):
             if value is not None:
                 where[arm.name, k, part.name] = value
 
 
-def lost(arm: Arm, part: Part, protocol, reason: str, seconds: float = 0.0) -> Outcome:
+def lost(arm: Arm, part: Part, protocol: Protocol, reason: str, seconds: float = 0.0) -> Outcome:
     """The worst value of every measure, with the reason."""
     return Outcome(_lost_rows(arm, arm.sizes(protocol.sizes), part, protocol, reason, seconds))
 
 
-def _lost_rows(arm: Arm, sizes: tuple, part: Part, protocol, reason: str, seconds: float) -> list[dict]:
+def _lost_rows(
+    arm: Arm, sizes: tuple[Any, ...], part: Part, protocol: Protocol, reason: str, seconds: float
+) -> list[dict[str, Any]]:
     pairs = [*protocol.measures, *protocol.further_measures]
     rows = [row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)]
     if arm.lookup is not None:
@@ -397,7 +427,7 @@ def _lost_rows(arm: Arm, sizes: tuple, part: Part, protocol, reason: str, second
     return rows
 
 
-def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
+def _timed(budget: Budget, task: Callable[..., Any], *args: Any) -> tuple[Any, float, str | None]:
     """What a task returns (None if it raises), its seconds, and the reason of a failure."""
     started = time.perf_counter()
     try:
@@ -409,8 +439,16 @@ def _timed(budget: Budget, task, *args) -> tuple[Any, float, str | None]:
 
 
 def _rows(
-    arm: Arm, k, components: int, part: Part, pairs, values: Scores, seconds: float, failure: str | None, protocol
-):
+    arm: Arm,
+    k: int | None,
+    components: int,
+    part: Part,
+    pairs: Any,
+    values: Scores,
+    seconds: float,
+    failure: str | None,
+    protocol: Protocol,
+) -> list[dict[str, Any]]:
     rows = []
     for measure, readout in pairs:
         failed = protocol.measure_named(measure).failed(part.Y_held_out, protocol.min_positives)

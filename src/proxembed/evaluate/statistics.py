@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -179,7 +180,7 @@ def _wilcoxon(differences: np.ndarray) -> float:
     return float(wilcoxon(nonzero).pvalue) if nonzero.size else 1.0
 
 
-def _finite(differences) -> np.ndarray:
+def _finite(differences: Any) -> np.ndarray:
     differences = np.asarray(differences, dtype=float)
     if differences.ndim != 1 or differences.size == 0 or not np.isfinite(differences).all():
         raise ValueError(

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ def _complete_folds(results: Results) -> list[str]:
     return done or seen
 
 
-def _entry(rows: list[dict], folds: list[str]) -> dict:
-    values: dict[str, dict] = defaultdict(dict)
+def _entry(rows: list[dict[str, Any]], folds: list[str]) -> dict[str, Any]:
+    values: dict[str, dict[str, Any]] = defaultdict(dict)
     test: dict[str, float] = {}
     for row in rows:
         name = measure_name(row["measure"], row["readout"])
@@ -50,14 +50,16 @@ def _entry(rows: list[dict], folds: list[str]) -> dict:
     }
 
 
-def _over_folds(values: dict, key: tuple[str, int | None], folds: list[str], average: Any) -> float | None:
+def _over_folds(
+    values: Mapping[Any, float], key: tuple[str, int | None], folds: list[str], average: Any
+) -> float | None:
     """Average over the folds of what was kept of an arm and k; None where nothing was."""
     found = [values[(*key, fold)] for fold in folds if (*key, fold) in values]
     return float(average(found)) if found else None
 
 
-def _curves(entries: list[dict], names: list[str]) -> dict:
-    curves: dict[str, dict[str, list]] = {name: defaultdict(list) for name in names}
+def _curves(entries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
+    curves: dict[str, dict[str, list[Any]]] = {name: defaultdict(list) for name in names}
     for entry in entries:
         for name in names:
             score = entry["scores"][name]
@@ -68,7 +70,7 @@ def _curves(entries: list[dict], names: list[str]) -> dict:
     return {name: dict(arms) for name, arms in curves.items()}
 
 
-def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]:
+def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[str, Any]]:
     """One entry for each arm and k, best primary mean first, then the smaller k."""
     groups = defaultdict(list)
     for row in results.rows:
@@ -91,7 +93,7 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict]
     return sorted(entries, key=lambda entry: (-sign * entry["scores"][primary]["mean"], entry["k"] or 0))
 
 
-def same_rows_entry(results: Results, folds: list[str], name: str) -> dict:
+def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, Any]:
     """The baseline that returns the same training rows to every query, as an entry of the leaderboard."""
     values = {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS}
     by_fold = [values.get(fold, math.nan) for fold in folds]
@@ -99,7 +101,7 @@ def same_rows_entry(results: Results, folds: list[str], name: str) -> dict:
     return {"arm": SAME_ROWS, "rival": True, "k": None, "components": 0, "scores": scores if values else {}}
 
 
-def rows_of_folds(summary: dict) -> int:
+def rows_of_folds(summary: dict[str, Any]) -> int:
     """Rows that the folds of a comparison are made of: the training rows where there are test rows, else all.
 
     Examples
@@ -117,8 +119,8 @@ def summarise(
     results: Results,
     searched: Any = None,
     tolerance: float = TOLERANCE,
-    choose: Callable[[list[dict], str], dict | None] | None = None,
-) -> dict:
+    choose: Callable[[list[dict[str, Any]], str], dict[str, Any] | None] | None = None,
+) -> dict[str, Any]:
     """Summarise a comparison as plain data, ready for JSON, the table, the file and the page.
 
     Parameters
@@ -161,7 +163,7 @@ def summarise(
     names = [measure_name(*pair) for pair in results.protocol["measures"]]
     further = [measure_name(*pair) for pair in results.protocol.get("further_measures", ())]
     entries = _leaderboard(results, folds, names[0])
-    best: dict[str, dict] = {}
+    best: dict[str, dict[str, Any]] = {}
     chosen = None if choose is None else choose(entries, names[0])
     choice = None if chosen is None else (chosen["method"], chosen["k"])
     for entry in entries:

@@ -66,15 +66,15 @@ def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin
 
 
 def judge(
-    entries: list[dict],
+    entries: list[dict[str, Any]],
     names: list[str],
     gains: Gains,
-    same_rows: dict,
+    same_rows: dict[str, Any],
     *,
-    facts: dict,
+    facts: dict[str, Any],
     tolerance: float = TOLERANCE,
     choice: tuple[str, int] | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """Judge the embeddings for every goal.
 
     Parameters
@@ -117,7 +117,7 @@ def judge(
         return verdict | {"lacks": gains.basis}
     rivals = [entry for entry in entries if entry["rival"] and entry is not raw]
     predict, near = predict_measure(names), neighbor_measure(names)
-    maps = [[entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals)]
+    of_map, rivals_map = ([entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals))
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     goals = {
@@ -126,19 +126,24 @@ def judge(
         ),
         "predict": _goal(by_predict, [raw], rivals, predict, gains, tolerance),
         "compress": _compressed(ours, raw, rivals, (predict, near), gains, tolerance, facts),
-        "map": _map(*maps, near, gains, tolerance),
+        "map": _map(of_map, rivals_map, near, gains, tolerance),
     }
     return verdict | {"goals": {name: goal for name, goal in goals.items() if goal is not None}}
 
 
 def _goal(
-    ours: list[dict], bases: list[dict], rivals: list[dict], name: str, gains: Gains, tolerance: float
+    ours: list[dict[str, Any]],
+    bases: list[dict[str, Any]],
+    rivals: list[dict[str, Any]],
+    name: str,
+    gains: Gains,
+    tolerance: float,
 ) -> dict[str, Any] | None:
     """The best of ours on the folds against the best of some baselines, and beside the best rival embedding."""
     best, base, versus = top(ours, name), top(bases, name), gains.versus(ours, bases, name)
     if versus is None:
         return None
-    value = gains.value(base, name)
+    value: Any = gains.value(base, name)
     margin = tolerance * abs(value)
     said = word(versus["gain"], versus["interval"], margin)
     needed = rows_needed(versus["rows"], versus["gain"], versus["interval"], margin) if said == CANNOT_TELL else None
@@ -156,14 +161,14 @@ def _goal(
 
 
 def _neighbors(
-    ours: list[dict],
-    raw: dict,
-    rivals: list[dict],
-    same: dict,
+    ours: list[dict[str, Any]],
+    raw: dict[str, Any],
+    rivals: list[dict[str, Any]],
+    same: dict[str, Any],
     names: tuple[str, str | None],
     gains: Gains,
     tolerance: float,
-) -> dict | None:
+) -> dict[str, Any] | None:
     """As against all features; better only where it is better than the same rows for every query, too.
 
     Beside it the figures of new rows among themselves, which no row's own labels have helped to place.
@@ -183,7 +188,7 @@ def _neighbors(
     return goal
 
 
-def _new_rows(best: dict, raw: dict, name: str, gains: Gains) -> dict | None:
+def _new_rows(best: dict[str, Any], raw: dict[str, Any], name: str, gains: Gains) -> dict[str, Any] | None:
     """Values of the embedding and of all features, and the gain; None where there are too few held-out rows."""
     values = [gains.value(entry, name) for entry in (best, raw)]
     versus = gains.versus([best], [raw], name) if all(map(_known, values)) else None
@@ -194,24 +199,26 @@ def _known(value: float | None) -> bool:
     return value is not None and bool(np.isfinite(value))
 
 
-def _map(ours: list[dict], rivals: list[dict], name: str, gains: Gains, tolerance: float) -> dict | None:
+def _map(
+    ours: list[dict[str, Any]], rivals: list[dict[str, Any]], name: str, gains: Gains, tolerance: float
+) -> dict[str, Any] | None:
     """The best two coordinates against the best two of a rival."""
     return _goal(ours, rivals, [], name, gains, tolerance) if ours and rivals else None
 
 
 def _compressed(
-    ours: list[dict],
-    raw: dict,
-    rivals: list[dict],
+    ours: list[dict[str, Any]],
+    raw: dict[str, Any],
+    rivals: list[dict[str, Any]],
     names: tuple[str, str],
     gains: Gains,
     tolerance: float,
-    facts: dict,
-) -> dict | None:
+    facts: dict[str, Any],
+) -> dict[str, Any] | None:
     """The smallest size that keeps what all features have, by both measures; it alone is judged."""
     small = smallest_keeping(ours, raw, names, tolerance)
     entry = top(ours, names[0]) if small is None else small
-    parts = [_goal([entry], [raw], [], name, gains, tolerance) for name in names]
+    parts: list[Any] = [_goal([entry], [raw], [], name, gains, tolerance) for name in names]
     if any(part is None for part in parts):
         return None
     said = [part["word"] for part in parts]
@@ -239,7 +246,7 @@ def _compressed(
     }
 
 
-def feature_count(entries: list[dict], d: int) -> int:
+def feature_count(entries: list[dict[str, Any]], d: int) -> int:
     """The numbers per row that all features are: d columns, or the more that the cells of a table become.
 
     Examples
@@ -251,7 +258,7 @@ def feature_count(entries: list[dict], d: int) -> int:
     return max([entry.get("components", 0) for entry in entries if entry["arm"] == ALL_FEATURES] + [d])
 
 
-def share_of(goal: dict) -> dict:
+def share_of(goal: dict[str, Any]) -> dict[str, Any]:
     """What is left of the baseline's value: ``share`` and ``interval``, 1 being all of it.
 
     Examples
@@ -267,7 +274,9 @@ def share_of(goal: dict) -> dict:
     return {"share": 1 + goal["gain"] / base, "interval": interval}
 
 
-def smallest_keeping(ours: list[dict], raw: dict, names: Sequence[str], tolerance: float) -> dict | None:
+def smallest_keeping(
+    ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
+) -> dict[str, Any] | None:
     """The entry of fewest components that, like all larger sizes of its arm, keeps 1 - tolerance on the folds.
 
     By all measures named; of equal sizes the one that is best by the first. None where there is none.
@@ -277,8 +286,10 @@ def smallest_keeping(ours: list[dict], raw: dict, names: Sequence[str], toleranc
     return min(found, key=lambda e: (e["components"], -sign * e["scores"][names[0]]["mean"]), default=None)
 
 
-def _by_arm_smallest(entries: list[dict], raw: dict, names: Sequence[str], tolerance: float) -> list[dict]:
-    found: dict[str, dict] = {}
+def _by_arm_smallest(
+    entries: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
+) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
     lost: set[str] = set()
     for entry in sorted(entries, key=lambda entry: -(entry["k"] or 0)):
         if not all(_keeps(entry, raw, name, tolerance) for name in names):
@@ -288,16 +299,16 @@ def _by_arm_smallest(entries: list[dict], raw: dict, names: Sequence[str], toler
     return list(found.values())
 
 
-def _keeps(entry: dict, raw: dict, name: str, tolerance: float) -> bool:
+def _keeps(entry: dict[str, Any], raw: dict[str, Any], name: str, tolerance: float) -> bool:
     value, base = (sign_of(name) * each["scores"][name]["mean"] for each in (entry, raw))
     return bool(value >= base - tolerance * abs(base))
 
 
-def _at(entry: dict, gains: Gains, name: str) -> dict:
+def _at(entry: dict[str, Any], gains: Gains, name: str) -> dict[str, Any]:
     return {"arm": entry["arm"], "k": entry["k"], "components": entry["components"], "value": gains.value(entry, name)}
 
 
-def top(entries: list[dict], name: str) -> dict:
+def top(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """The entry of the best mean of a measure over the folds.
 
     Examples

@@ -7,9 +7,10 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from proxembed.algebra.arrays.parallel import sets_pools
 
@@ -93,7 +94,7 @@ class Budget:
 
 
 @contextmanager
-def _timer(seconds: float, stop, of_cpu: bool) -> Iterator[None]:
+def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[None]:
     """Call ``stop`` from the main thread after ``seconds`` seconds, unless the signal is in use."""
     main = threading.current_thread() is threading.main_thread()
     if math.isinf(seconds) or not hasattr(signal, "setitimer") or not main:

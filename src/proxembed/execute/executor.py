@@ -12,7 +12,7 @@ import signal
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
@@ -90,7 +90,8 @@ class Executor:
 
     def __init__(self, n_jobs: int | None = 1, shared: Any = None, *, ordered: bool = True):
         self.n_jobs, self.shared, self.ordered = workers(n_jobs), shared, ordered
-        self._token, self._stack, self._pool = uuid.uuid4().hex, ExitStack(), None
+        self._token, self._stack = uuid.uuid4().hex, ExitStack()
+        self._pool: Any = None
         self._client = _cluster()
         self._tasks: ClusterTasks | None = None
 
@@ -102,11 +103,13 @@ class Executor:
     def __enter__(self) -> Executor:
         return self
 
-    def __exit__(self, *failure: object) -> None:
+    def __exit__(self, *failure: Any) -> None:
         self._stack.__exit__(*failure)
         self._pool = self._tasks = None
 
-    def map(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None = None) -> Iterator[Any]:
+    def map(
+        self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None = None
+    ) -> Generator[Any, None, None]:
         """The results of ``task(shared, item)``.
 
         Parameters
@@ -130,7 +133,9 @@ class Executor:
             return (task(self.shared, item) for item in items)
         return self._on_workers(task, items, died)
 
-    def _on_cluster(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None) -> Iterator[Any]:
+    def _on_cluster(
+        self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None
+    ) -> Generator[Any, None, None]:
         if self._tasks is None:
             self._tasks = ClusterTasks(self._client, self.shared)
         run = self._tasks.run(partial(_alone_in_worker, task), dict(enumerate(items)), self.ordered, died)
@@ -138,7 +143,9 @@ class Executor:
             for _, result in results:
                 yield result
 
-    def _on_workers(self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None) -> Iterator[Any]:
+    def _on_workers(
+        self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None
+    ) -> Generator[Any, None, None]:
         left = dict(enumerate(items))
         if self._pool is None:
             self._pool = self._stack.enter_context(_pool(self.n_jobs, self.ordered))
@@ -157,7 +164,7 @@ class Executor:
             for number, item in left.items():
                 yield self._alone(task, number, item, died)
 
-    def _calls(self, task: Task, items: dict[int, Any]) -> list:
+    def _calls(self, task: Task, items: dict[int, Any]) -> list[Any]:
         return [delayed(_call)(self._token, self.shared, task, number, item) for number, item in items.items()]
 
     def _alone(self, task: Task, number: int, item: Any, died: Callable[[Any, str], Any]) -> Any:

@@ -42,7 +42,8 @@ class Block:
         (n, width), unit = X.shape, unit_of(X)
         rows = CentredMatrix.centred(over(X, unit), np.ones(n))
         size = 0.0 if rows.constant else unit * float(np.sqrt(max(rows.squared_norm(), 0.0) / n))
-        return cls(None if sparse.issparse(X) else unit * rows.mean, size, float(weight), width)
+        mean: Any = rows.mean
+        return cls(None if sparse.issparse(X) else unit * mean, size, float(weight), width)
 
     def columns(self, X: Matrix) -> Matrix:
         """The scaled columns (m, d) of rows X in double precision: sparse where X and the rows of fit are."""

@@ -81,20 +81,20 @@ def column_deviations(X: Matrix) -> np.ndarray:
     return unit * np.sqrt((squares + (X.shape[0] - stored) * mean**2) / X.shape[0])
 
 
-def _dot_slopes(X, P, K):
+def _dot_slopes(X: Any, P: Any, K: np.ndarray) -> tuple[np.ndarray, None]:
     return np.ones_like(K), None
 
 
-def _polynomial_slopes(X, P, K, *, degree=2):
+def _polynomial_slopes(X: Any, P: Any, K: np.ndarray, *, degree: float = 2) -> tuple[np.ndarray, None]:
     G = np.asarray((X @ P.T).todense() if sp.issparse(X) else X @ P.T)
     return degree * (1.0 + G) ** (degree - 1.0), None
 
 
-def _gaussian_slopes(X, P, K, *, tau):
+def _gaussian_slopes(X: Any, P: Any, K: np.ndarray, *, tau: float) -> tuple[np.ndarray, np.ndarray]:
     return (2.0 / tau) * K, (-2.0 / tau) * K
 
 
-def _cosine_slopes(X, P, K):
+def _cosine_slopes(X: Any, P: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lengths, others = row_norms(X)[:, None], row_norms(P)
     turning = np.divide(K, lengths**2, out=np.zeros_like(K), where=lengths > 0)
     product = lengths * others

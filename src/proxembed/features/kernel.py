@@ -6,6 +6,7 @@ In: a kernel matrix on the training rows or on prototypes. Out: the map k(x) -> 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def map_coordinates(T: np.ndarray, weights: np.ndarray) -> Coordinates:
 def least_loo(
     widths: np.ndarray,
     coordinates_at: Callable[[float], Coordinates],
-    target,
+    target: Any,
     dimensions: int,
     ridge: Callable[[float], np.ndarray] | None = None,
 ) -> tuple[float, float]:

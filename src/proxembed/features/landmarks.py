@@ -15,7 +15,7 @@ LANDMARK_COUNT = Param(low=2, integer=True, choices=("auto", None))
 LANDMARK_SEED_DOC = "Seed of the choice of landmarks."
 
 
-def landmark_count(name: str, asked: int | str | None, n: int, exact_up_to: int, automatic: int) -> int | None:
+def landmark_count(name: str, asked: Any, n: int, exact_up_to: int, automatic: int) -> int | None:
     """How many of n rows are landmarks; None: the method is solved on all rows.
 
     ``asked`` is the parameter ``n_landmarks`` of the estimator ``name``: a number, None for all rows, or "auto" for all
@@ -47,4 +47,5 @@ def landmark_rows(X: Matrix, number: int, *, y_groups: Any = None, random_state:
     >>> landmark_rows(np.array([[0.0], [1.0], [1.0], [9.0]]), 4, random_state=0).tolist()
     [0, 1, 3]
     """
-    return prototypes("random" if y_groups is None else "stratified", X, number, y_groups, random_state)[1]
+    found: Any = prototypes("random" if y_groups is None else "stratified", X, number, y_groups, random_state)[1]
+    return found

@@ -97,17 +97,17 @@ class LeafMap:
         """The column of each node that is a leaf."""
         return np.cumsum(self.left < 0) - 1
 
-    def leaves(self, X) -> NDArray[np.intp]:
+    def leaves(self, X: Any) -> NDArray[np.intp]:
         """The column of the leaf of each row in each tree, (m, T)."""
         X = for_trees(X, self.unit)
         nodes = [start + tree.apply(X) for start, tree in zip(self.ends[:-1], self.trees, strict=True)]
         return self.column[np.column_stack(nodes)]
 
-    def features(self, X) -> sparse.csr_array:
+    def features(self, X: Any) -> sparse.csr_array:
         """q(x) of rows, (m, leaves), T entries per row."""
         return leaf_rows(self.leaves(X), self.entries)
 
-    def unbiased(self, X, draws: NDArray[np.float64]) -> sparse.csr_array:
+    def unbiased(self, X: Any, draws: NDArray[np.float64]) -> sparse.csr_array:
         """q(x) of the rows that the forest was grown on, over the trees that were grown without each row alone.
 
         ``draws`` (m, T): how often each row was drawn for each tree. A row drawn for every tree has no entry.
@@ -116,7 +116,7 @@ class LeafMap:
         share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
         return leaf_rows(self.leaves(X), self.entries, unseen, share)
 
-    def votes(self, X, draws: NDArray[np.float64], T: np.ndarray) -> NDArray[np.float64]:
+    def votes(self, X: Any, draws: NDArray[np.float64], T: np.ndarray) -> NDArray[np.float64]:
         """V'T (leaves, q) of the rows that the forest was grown on: q(x) V'T is the vote of the forest on T."""
         V = self.features(X)
         V.data *= draws.ravel()  # leaves are numbered tree by tree
@@ -147,7 +147,9 @@ class LeafMap:
         return (size * np.where(direction < 0, -1.0, 1.0)).T
 
 
-def leaf_rows(leaves: np.ndarray, entries: np.ndarray, used=None, factor=None) -> sparse.csr_array:
+def leaf_rows(
+    leaves: np.ndarray, entries: np.ndarray, used: np.ndarray | None = None, factor: np.ndarray | None = None
+) -> sparse.csr_array:
     """The sparse rows with the entry of each leaf, times a factor per row; only those of the trees ``used``."""
     m, T = leaves.shape
     used = np.ones(leaves.shape, dtype=bool) if used is None else used
@@ -159,7 +161,7 @@ def leaf_rows(leaves: np.ndarray, entries: np.ndarray, used=None, factor=None) -
 
 
 def grown(
-    X,
+    X: Any,
     T: np.ndarray,
     counts: np.ndarray,
     *,
@@ -216,14 +218,14 @@ def grown(
     return replace(bare, entries=1.0 / np.sqrt(n_estimators * size)), drawn
 
 
-def column_unit(X) -> NDArray[np.float64]:
+def column_unit(X: Any) -> NDArray[np.float64]:
     """Powers of two that take each column of X to about 2^20: to a tree, values that differ by 1e-7 are equal."""
     size = abs(X).max(axis=0)
     size = np.ravel(size.toarray() if sparse.issparse(size) else size).astype(np.float64)
     return np.exp2(np.where(size > 0, 20.0 - np.frexp(size)[1], 0.0))
 
 
-def varying_columns(X) -> NDArray[np.intp]:
+def varying_columns(X: Any) -> NDArray[np.intp]:
     """The columns whose values differ; all, where none does."""
     low, high = X.min(axis=0), X.max(axis=0)
     low, high = (np.ravel(each.toarray() if sparse.issparse(each) else each) for each in (low, high))
@@ -231,7 +233,7 @@ def varying_columns(X) -> NDArray[np.intp]:
     return varying if len(varying) else np.arange(X.shape[1])
 
 
-def for_trees(X, unit: np.ndarray):
+def for_trees(X: Any, unit: np.ndarray) -> Any:
     """X as scikit-learn's trees take it: float32, with 32-bit indices where it is sparse."""
     if not sparse.issparse(X):
         return np.asarray(np.clip(X * unit, -LARGEST, LARGEST), dtype=np.float32, order="C")

@@ -253,7 +253,7 @@ def _category(name: str, cells: NDArray[np.object_]) -> tuple[str, tuple[str, ..
     return name, tuple(map(str, values[order])), counts[order] / len(cells)
 
 
-def _dense(rows, numbers, medians, holed, categories) -> NDArray[np.float64]:
+def _dense(rows: TableRows, numbers: Any, medians: Any, holed: Any, categories: Any) -> NDArray[np.float64]:
     """The filled numbers, the 0/1 columns of empty cells and of categories, and the shares of their values."""
     empty = np.isnan(numbers)
     parts = [np.where(empty, medians, numbers), empty[:, holed].astype(np.float64)]
@@ -266,7 +266,7 @@ def _dense(rows, numbers, medians, holed, categories) -> NDArray[np.float64]:
     return np.hstack(parts)
 
 
-def _dense_names(rows, filled, holed, categories) -> list[str]:
+def _dense_names(rows: TableRows, filled: Any, holed: Any, categories: Any) -> list[str]:
     numbers = [_number_names(rows)[j] for j in filled]
     names = numbers + [f"{numbers[j]} {EMPTY}" for j in holed]
     for name, values, _ in categories:

@@ -4,7 +4,7 @@ by a read-out."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -76,7 +76,7 @@ class Around(Embedder, abstract=True):
     keeps_unknown: ClassVar[bool] = True
     members: ClassVar[tuple[str, ...]] = ("method",)
 
-    method: object = param(
+    method: Embedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -109,7 +109,7 @@ class Around(Embedder, abstract=True):
         """Fit the method to the rows, and set what else is learned, ``n_components_`` among it."""
         raise TypeError(f"{type(self).__name__} must define learn(rows, method).")
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the method, and what is made around it.
 
         Parameters
@@ -130,7 +130,7 @@ class Around(Embedder, abstract=True):
             self.learn(rows, method)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k), in X's float type."""
         check_is_fitted(self, "n_components_")
         X = self._input(X, reset=False)
@@ -138,7 +138,7 @@ class Around(Embedder, abstract=True):
             Z = self.embed(X)
         return in_range(Z, X)
 
-    def embed(self, X) -> np.ndarray:
+    def embed(self, X: Any) -> np.ndarray:
         """The embedding (m, k) of checked rows, in double precision."""
         raise TypeError(f"{type(self).__name__} must define embed(X).")
 
@@ -199,7 +199,7 @@ class Scaled(Around):
     (1797, 3)
     """
 
-    kind: str | Callable = param(
+    kind: str | Callable[..., Any] = param(
         default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="Which scaling, as of ``Scaling``."
     )
     pca_var: float = param(
@@ -216,19 +216,19 @@ class Scaled(Around):
         """As the method has it."""
         return (self.default_method() if self.method is None else self.method).label_kind
 
-    def check_method(self, method):
+    def check_method(self, method: Any) -> None:
         if method.each_size or method.scales:
             own = type(method).__name__
             raise ValueError(f"Scaled cannot wrap {own}; put Scaled inside it: {own}(Scaled(...)).")
 
-    def learn(self, rows, method):
+    def learn(self, rows: Rows, method: Any) -> None:
         self.state_ = scaling_fit(self.kind, rows.X)
         X = scaling_apply(self.state_, rows.X)
         self.axes_ = scaling_fit("pca", X, pca_var=float(self.pca_var)) if self.pca_var < 1 else None
         self.method_ = method.fit(X if self.axes_ is None else scaling_apply(self.axes_, X), rows.labels)
         self.n_components_ = int(self.method_.n_components_)
 
-    def embed(self, X):
+    def embed(self, X: Any) -> np.ndarray:
         X = scaling_apply(self.state_, X)
         return np.asarray(self.method_.transform(X if self.axes_ is None else scaling_apply(self.axes_, X)), np.float64)
 
@@ -237,7 +237,7 @@ class Scaled(Around):
         """Those of the method."""
         return self.method_.label_loadings_
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         effects = self.method_.feature_effects(weights)
         for state in (self.axes_, self.state_):
             effects = effects if state is None or state.axes is None else effects @ state.axes.T
@@ -276,7 +276,7 @@ class ReadoutAxes(Around):
     each_size: ClassVar[bool] = True
 
     @property
-    def scales(self) -> bool:  # type: ignore[override]
+    def scales(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the method has it."""
         return (self.default_method() if self.method is None else self.method).scales
 
@@ -295,16 +295,16 @@ class ReadoutAxes(Around):
         axes = readout_axes(Z, labels)
         return Z @ axes, Z_new @ axes
 
-    def learn(self, rows, method):
+    def learn(self, rows: Rows, method: Any) -> None:
         self.method_ = method.fit(rows.X, rows.labels)
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
-        self.axes_ = readout_axes(Z, rows.labels)
+        self.axes_ = readout_axes(Z, rows.label_matrix)
         self.n_components_ = self.axes_.shape[1]
         known = np.flatnonzero(rows.labels.rows_scored)
         centred = CentredMatrix(Z[known], Z[known].mean(axis=0))
         self.label_loadings_ = label_loadings(centred, rows.labels.take(known).with_means(), self.axes_.T)
 
-    def embed(self, X):
+    def embed(self, X: Any) -> np.ndarray:
         return np.asarray(self.method_.transform(X), dtype=np.float64) @ self.axes_
 
     @property
@@ -312,5 +312,5 @@ class ReadoutAxes(Around):
         """The components (k, r) in what the method projects."""
         return self.axes_.T @ self.method_.components_
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)

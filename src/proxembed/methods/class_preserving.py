@@ -86,7 +86,7 @@ class OLPPR(SpectralEmbedder):
     n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.labels.Y)
         attraction = Laplacian(rows.weigh(inside))
         repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau, self.n_scale)
@@ -133,7 +133,7 @@ class SONPP(SpectralEmbedder):
     )
     reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         check_classes(self, rows)
         return Template(-reconstructions(rows, self.n_neighbors, self.reg), offset=rows.mass, sense=-1)
 
@@ -174,7 +174,7 @@ class DONPP(SpectralEmbedder):
     beta: float = param(default=0.1, low=0, high=1, search=(0.0, 1.0), doc="Weight of the rows of other classes.")
     reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         G = rows.weigh(point_enemies(rows, self.n_enemies, "directed"), same_class=False)
         M = reconstructions(rows, self.n_neighbors, self.reg)
         return Template(self.beta * Laplacian(Sparse(G + G.T)) - M, offset=rows.mass, sense=-1)
@@ -219,7 +219,7 @@ class ONPPR(SpectralEmbedder):
     n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau, self.n_scale)
         M = reconstructions(rows, self.n_neighbors, self.reg)
         return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -57,7 +58,7 @@ class CCA(PencilEmbedder):
         doc="Ridge on Yc'Yc; in units of tr(Yc'Yc) / min(n, c) under ridge_scale=\"trace\".",
     )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         gram = rows.labels.centred_gram
         ridge = self.ridge_y * (np.trace(gram) / min(rows.n, rows.labels.c) if self.ridge_scale == "trace" else 1.0)
         A = LowRank(rows.labels.Y, pseudo_inverse(gram, ridge), center=rows.ones)
@@ -94,7 +95,7 @@ class PLS(SpectralEmbedder):
     from_sums = "rows"
     takes_shares = True
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
 
 
@@ -130,7 +131,7 @@ class OPLS(PencilEmbedder):
     from_sums = "rows"
     takes_shares = True
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         A = LowRank(rows.labels.Y, center=rows.ones)
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 
@@ -170,17 +171,19 @@ class MDDM(SpectralEmbedder):
         doc="What is orthonormal: P, or XcP in part.",
     )
     mix: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc='Share of Xc\'Xc under metric="features".')
-    label_kernel: str | Callable = param(default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC)
+    label_kernel: str | Callable[..., Any] = param(
+        default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC
+    )
     tau: float | None = param(
         default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
     )
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """From the labels of a row for the linear kernel; other kernels need all label sets first."""
         return "rows" if self.label_kernel == "linear" else "labels"
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         A = label_operator(rows, self.label_kernel, self.tau, center=rows.ones)
         if self.metric == "projection":
             return Template(A, offset=rows.ones)
@@ -219,17 +222,19 @@ class SFEHS(SpectralEmbedder):
     labels = "multi"
     positive_only = True
     estimator: str = param(default="unbiased", choices=("unbiased", "biased"), doc="Estimator of the dependence.")
-    label_kernel: str | Callable = param(default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC)
+    label_kernel: str | Callable[..., Any] = param(
+        default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC
+    )
     tau: float | None = param(
         default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
     )
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """From the labels of a row for the biased estimator of the linear kernel; else all labels come first."""
         return "rows" if self.label_kernel == "linear" and self.estimator == "biased" else "labels"
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         n = rows.n
         if self.estimator == "biased":
             return Template(
@@ -249,10 +254,16 @@ class SFEHS(SpectralEmbedder):
 
     def _trace(self, rows: Rows, K: LowRank) -> float:
         """The trace of the label kernel of all rows."""
-        return rows.labels.nt if self.label_kernel == "linear" else float(rows.labels.set_counts() @ np.diag(K.S))
+        return (
+            rows.labels.nt
+            if self.label_kernel == "linear"
+            else float(rows.labels.set_counts() @ np.diag(np.asarray(K.S)))
+        )
 
 
-def label_operator(rows: Rows, kernel: str | Callable, tau: float | None, center: np.ndarray | None) -> LowRank:
+def label_operator(
+    rows: Rows, kernel: str | Callable[..., Any], tau: float | None, center: np.ndarray | None
+) -> LowRank:
     """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the
     others."""
     if kernel == "linear":

@@ -8,6 +8,8 @@ from scipy import sparse
 
 from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
@@ -57,7 +59,7 @@ class FDA(PencilEmbedder):
         doc="Generalised eigenproblem, or tr(P'AP)/tr(P'BP) itself with P'P = I [wang2007traceratio].",
     )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         if self.constraint == "within" and rows.weighting in ("mimj", "printed"):
             raise ValueError(
                 f'constraint="within" does not go with weighting={rows.weighting!r}, whose between-class scatter is '
@@ -98,7 +100,7 @@ class MMC(SpectralEmbedder):
     from_sums = "rows"
     lam: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         total = Laplacian(rows.weigh(rows.grand_mean(), same_class=False))
         within = Laplacian(rows.weigh(rows.class_mean()))
         return Template(total - (1.0 + self.lam) * within, offset=rows.mass)
@@ -135,7 +137,7 @@ class CopyLDA(PencilEmbedder):
     labels = "multi"
     from_sums = "rows"
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         labels = rows.labels
         between = LowRank(labels.Y, reciprocal(labels.nk), center=labels.m)
         return Template(between, Centering(labels.m), b=0, offset=labels.m, target=labels.Y)
@@ -173,12 +175,12 @@ class MLDA(PencilEmbedder):
     normalize: bool = param(default=True, kind=bool, doc="Divide each row's membership by its number of labels.")
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """From the labels of a row without ``correlation``, which needs all labels first."""
         return "labels" if self.correlation else "rows"
 
-    def template(self, rows):
-        F, C = memberships(rows.labels, self.correlation, self.normalize)
+    def template(self, rows: Rows) -> Template:
+        F, C = memberships(rows.label_matrix, self.correlation, self.normalize)
         s, q = F @ C.sum(axis=1), C.T @ (rows.labels.shares if self.normalize else rows.labels.nk)
         between = LowRank(F, (C * reciprocal(q)) @ C.T, center=s)
         return Template(between, Centering(s), b=0, offset=s, target=rows.labels.Y)
@@ -220,12 +222,12 @@ class DMLDA(PencilEmbedder):
     weights: str = param(default="labels", choices=("labels", "mlda"), doc="Memberships Q: Y itself, or those of MLDA.")
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """From the labels of a row; MLDA's memberships need all labels first."""
         return "rows" if self.weights == "labels" else "labels"
 
-    def template(self, rows):
-        F, C = memberships(rows.labels, self.weights == "mlda", self.weights == "mlda")
+    def template(self, rows: Rows) -> Template:
+        F, C = memberships(rows.label_matrix, self.weights == "mlda", self.weights == "mlda")
         s, q = F @ C.sum(axis=1), C.T @ (rows.labels.shares if self.weights == "mlda" else rows.labels.nk)
         within = Diagonal(s) - LowRank(F, (C * reciprocal(q)) @ C.T)
         means = LowRank(F, rows.n * (C * reciprocal(q) ** 2) @ C.T, center=rows.ones)
@@ -234,7 +236,7 @@ class DMLDA(PencilEmbedder):
         )
 
 
-def memberships(labels, correlation: bool, normalize: bool) -> tuple[sparse.csc_array, np.ndarray]:
+def memberships(labels: LabelMatrix, correlation: bool, normalize: bool) -> tuple[sparse.csc_array, np.ndarray]:
     """Q = F C as a sparse n x c factor F (Y, or M^-1 Y) and a c x c array C (I, or the cosines of label columns)."""
     F = labels.Y
     if normalize:

@@ -38,7 +38,7 @@ class OnLeaves(Prepared):
     leaves: LeafMap | None = None
     inner: Template | None = None
 
-    def for_new_rows(self):
+    def for_new_rows(self) -> Prepared:
         return OnLeaves(**vars(super().for_new_rows()), leaves=self.leaves)
 
 
@@ -90,7 +90,7 @@ class ForestLeaves(LabelledFeatures):
     """
 
     labels = "multi"
-    method: object = param(
+    method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -128,10 +128,10 @@ class ForestLeaves(LabelledFeatures):
     match_scale: bool = param(default=True, kind=bool, doc="Enlarge new rows to the spread of the training rows.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the bootstrap and the splits.")
 
-    def default_method(self):
+    def default_method(self) -> SpectralEmbedder:
         return OPLS()
 
-    def check_method(self, method, role=None):
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         name = type(method).__name__
         if method.direct:
             raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
@@ -146,7 +146,7 @@ class ForestLeaves(LabelledFeatures):
                 "the labels have shaped; pass a number, such as ridge=1.0."
             )
 
-    def _rows(self, X, y):
+    def _rows(self, X: Any, y: Any) -> Rows:
         """With the mean of their label for unknown cells, in the forest as in the template."""
         return self.with_means(super()._rows(X, y))
 
@@ -156,7 +156,7 @@ class ForestLeaves(LabelledFeatures):
         check_is_fitted(self, "n_components_")
         return len(self.prepared_.leaves.entries)
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         """With the forest, and the leaves of fit's rows."""
         leaves, training = self._grown(rows, int(self.n_estimators))
         index = np.flatnonzero(np.diff(training.indptr))  # no tree describes a row that all have drawn
@@ -179,7 +179,7 @@ class ForestLeaves(LabelledFeatures):
         X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y)
         leaves, draws = grown(
             X,
-            forest_targets(rows.labels, Y),
+            forest_targets(rows.label_matrix, Y),
             counts,
             n_estimators=n_estimators,
             min_samples_leaf=int(self.min_samples_leaf),
@@ -196,9 +196,9 @@ class ForestLeaves(LabelledFeatures):
 
     def _ridge_of_folds(self, rows: Rows) -> float:
         """The ridge of least squared error on folds left out; equal rows are in one fold."""
-        Y, errors = forest_targets(rows.labels, rows.labels.Y), np.zeros(len(RIDGES))
+        Y, errors = forest_targets(rows.label_matrix, rows.labels.Y), np.zeros(len(RIDGES))
         Y = Y.toarray() if sparse.issparse(Y) else Y
-        for _, own, new in distinct_folds(rows.X, rows.labels, RIDGE_FOLDS):
+        for _, own, new in distinct_folds(rows.X, rows.label_matrix, RIDGE_FOLDS):
             part = Rows(rows.X[own], rows.labels.take(own))
             leaves, R = self._grown(part, min(RIDGE_TREES, int(self.n_estimators)))
             R = CentredMatrix.centred(R, part.ones)
@@ -209,20 +209,20 @@ class ForestLeaves(LabelledFeatures):
                 errors[i] += np.sum((leaves.features(rows.X[new]) @ W + level - Y[new]) ** 2)
         return float(RIDGES[best_ridge(RIDGES, errors)])
 
-    def lift(self, X):
+    def lift(self, X: Any) -> Any:
         """The leaves of rows X, (m, number of leaves)."""
         return self.prepared_.leaves.features(X)
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.prepared_.leaves.effects(weights)
 
     def learn(self, rows: Rows, found: Any) -> None:
         """The places of fit's rows, and the factor of new rows."""
         super().learn(rows, found)
         self._places[np.diff(self.prepared_.training.indptr) == 0] = 0.0
-        self.scale_ = scale_of_new_rows(found, rows.labels) if self.match_scale else 1.0
+        self.scale_ = scale_of_new_rows(found, rows.label_matrix) if self.match_scale else 1.0
 
-    def new_places(self, X):
+    def new_places(self, X: Any) -> np.ndarray:
         return self.scale_ * super().new_places(X)
 
 
@@ -243,7 +243,7 @@ def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
     return float(np.sqrt(own / without)) if without > 0 else 1.0
 
 
-def averaged_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+def averaged_rows(X: Any, Y: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     """The distinct rows of X in order of appearance, each with the mean of Y over the rows that are equal to it.
 
     Parameters
@@ -271,7 +271,7 @@ def averaged_rows(X, Y) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     return X[first], total / counts[:, None], counts.astype(np.float64), number
 
 
-def distinct_folds(X, labels: LabelMatrix, n_folds: int, seed: int = 0) -> list[Split]:
+def distinct_folds(X: Any, labels: LabelMatrix, n_folds: int, seed: int = 0) -> list[Split]:
     """Stratified folds with equal rows in one fold; fewer where there are fewer distinct rows, and none of one alone.
 
     The order of the labels has no part in them.
@@ -317,7 +317,9 @@ class ForestVotes:
     votes: np.ndarray
 
     @classmethod
-    def of(cls, X, targets: np.ndarray, Y: np.ndarray, counts: np.ndarray, **settings: Any) -> tuple[ForestVotes, Any]:
+    def of(
+        cls, X: Any, targets: np.ndarray, Y: np.ndarray, counts: np.ndarray, **settings: Any
+    ) -> tuple[ForestVotes, Any]:
         """The votes of a forest grown on ``targets``, and the out-of-bag shares of its rows.
 
         Parameters
@@ -339,7 +341,7 @@ class ForestVotes:
         described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row
         return cls(leaves, votes), np.where(described, unseen @ votes, Y.mean(axis=0))
 
-    def lift(self, X) -> np.ndarray:
+    def lift(self, X: Any) -> np.ndarray:
         """The shares (m, c) of rows X."""
         return self.leaves.features(X) @ self.votes
 

@@ -14,14 +14,14 @@ ALL_UP_TO = 1500
 class DoubleCentred(Dense):
     """G = -1/2 J E J for a symmetric n x n array E of squared dissimilarities, J = I - 11'/n; E is kept as it is."""
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         V = np.asarray(V, dtype=np.float64)
         centred = matmul(self.A, V - V.mean(axis=0))
         centred -= centred.mean(axis=0)
         centred *= -0.5
         return centred
 
-    def todense(self, n=None):
+    def todense(self, n: int | None = None) -> np.ndarray:
         level = self.A.mean(axis=1)
         G = self.A - level[:, None]
         G -= level[None, :]
@@ -29,7 +29,7 @@ class DoubleCentred(Dense):
         G *= -0.5
         return G
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         level = self.A.mean(axis=1)
         return -0.5 * (np.diag(self.A) - 2 * level + level.mean())
 

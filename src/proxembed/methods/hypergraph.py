@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
+from proxembed.targets.labels import LabelMatrix
 
 from ..base import PencilEmbedder
 from ..params import param
@@ -50,7 +54,7 @@ class HSL(PencilEmbedder):
         kw_only=False,
         doc="How a hyperedge becomes weights between rows.",
     )
-    edge_weights: list | None = param(
+    edge_weights: list[Any] | None = param(
         default=None, choices=(None,), kind=(list, tuple, np.ndarray), doc="One positive weight per label; None: all 1."
     )
     self_loops: bool = param(
@@ -59,12 +63,12 @@ class HSL(PencilEmbedder):
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """From the labels of a row for "zhou" with a given ridge and no edge weights; else all labels come first."""
         return "labels" if self.expansion != "zhou" or self.edge_weights is not None or self.ridge == "auto" else "rows"
 
-    def template(self, rows):
-        labels = rows.labels
+    def template(self, rows: Rows) -> Template:
+        labels = rows.label_matrix
         w, nk = self._weights(labels), labels.nk
         edge, degree = {
             "zhou": (w / nk, w),
@@ -74,14 +78,14 @@ class HSL(PencilEmbedder):
         D = labels.Y @ degree
         F = sparse.csc_array(sparse.diags_array(np.sqrt(reciprocal(D))) @ labels.Y)
         offset = rows.ones if self.center else None
-        A = LowRank(F, edge, center=offset)
+        A: Operator = LowRank(F, edge, center=offset)
         if self.expansion == "clique" and not self.self_loops:
             A = A - Diagonal((labels.Y @ w) * reciprocal(D))
         B = Centering() if self.center else Identity(rows.n)
         target = sparse.csc_array(F @ sparse.diags_array(np.sqrt(edge)))
         return Template(A, B, b=0, offset=offset, target=target)
 
-    def _weights(self, labels) -> np.ndarray:
+    def _weights(self, labels: LabelMatrix) -> np.ndarray:
         if self.edge_weights is None:
             return np.ones(labels.c)
         w = np.asarray(self.edge_weights, dtype=np.float64)

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, dense_side, guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
-from proxembed.algebra.pencil.direct import positive_part, solve_direct
+from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
+from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
@@ -90,11 +93,11 @@ class Isomap(DirectEmbedder, FromDistances):
     scaling: str = param(default="eigenvalue", choices=("eigenvalue", "template", "unit"), doc=SCALING_DOC)
 
     @property
-    def searches(self):
+    def searches(self) -> bool:
         """Whether the n_neighbors of rows are searched: not where rows within eps are linked."""
         return self.eps is None
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         graph, kept = self._graph(rows)
         landmarks = self._landmarks(rows, kept)
         squares = geodesics(graph, landmarks)
@@ -103,11 +106,11 @@ class Isomap(DirectEmbedder, FromDistances):
         learned = {"graph_": graph, "kept_": kept, "landmarks_": scaled, **self.searched(rows)}
         return Paths(**vars(super().prepare(rows)) | {"attributes": learned}, squares=squares, landmarks=landmarks)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         paths = self.prepared_
         return Template(DoubleCentred(paths.squares if paths.landmarks is None else paths.squares[:, paths.landmarks]))
 
-    def _landmarks(self, rows, kept):
+    def _landmarks(self, rows: Rows, kept: np.ndarray) -> np.ndarray | None:
         """The rows to scale, by their number among those kept; None for all."""
         m = len(kept)
         most = max(2, MAX_DENSE_BYTES // (8 * m))
@@ -118,11 +121,12 @@ class Isomap(DirectEmbedder, FromDistances):
         guard_dense((number, m), "The shortest paths from the landmarks", remedy=f"Use n_landmarks <= {most}.")
         return landmark_rows(rows.X[kept], number, random_state=self.random_state)
 
-    def place(self, template, rows, k):
-        self.level_ = template.A.A.mean(axis=1)
+    def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
+        A: Any = template.A
+        self.level_ = A.A.mean(axis=1)
         return positive_part(solve_direct(template.A, k, dense_up_to=DENSE_UP_TO))
 
-    def complete(self, Z, rows):
+    def complete(self, Z: np.ndarray, rows: Rows) -> np.ndarray:
         paths = self.prepared_
         if paths.landmarks is not None:
             parts = row_blocks(len(self.kept_), len(Z))
@@ -131,10 +135,10 @@ class Isomap(DirectEmbedder, FromDistances):
         whole[self.kept_] = Z
         return whole
 
-    def learn(self, rows, found):
+    def learn(self, rows: Rows, found: Solution) -> None:
         self.training_ = rows.X
 
-    def extend(self, X):
+    def extend(self, X: Any) -> np.ndarray:
         links = self._links(stored_like(X, self.training_))
         position = np.full(self.training_.shape[0], -1)
         position[self.kept_] = np.arange(len(self.kept_))
@@ -147,18 +151,18 @@ class Isomap(DirectEmbedder, FromDistances):
             Z[part.start + placed] = in_range(scaled, X, np.float64)
         return Z
 
-    def _graph(self, rows):
+    def _graph(self, rows: Rows) -> tuple[sparse.csr_array, np.ndarray]:
         """The distances along which paths run, and the rows that it joins."""
         graph = self._neighbor_graph(rows, "undirected" if self.eps is None else "closeness", self.eps)
         if self.disconnected == "largest":
             return connected(graph, rows.X, how="largest", metric=self.metric)
         return connected(graph, rows.X, how=self.disconnected, metric=self.metric), np.arange(rows.n)
 
-    def _links(self, X) -> Neighbors:
+    def _links(self, X: Any) -> Neighbors:
         """The training rows through which paths to new rows run: with eps all within it, or the nearest."""
         if self.eps is None:
             return nearest(self.training_, self.n_neighbors, queries=X, **self._search)
         return links_within(self.training_, self.eps, X, self.metric)
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         return 2 if rows.n > 2 else 1

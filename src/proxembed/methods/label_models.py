@@ -59,7 +59,7 @@ class LabelModels:
                 models.append(odds if hasattr(estimator, "decision_function") else float(1 / (1 + np.exp(-odds))))
         return cls(models)
 
-    def lift(self, X) -> np.ndarray:
+    def lift(self, X: Any) -> np.ndarray:
         """The scores (m, c) of rows X."""
         X = for_solvers(X)
         columns = [np.full(X.shape[0], m) if isinstance(m, float) else _scores(m, X) for m in self.models]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +12,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import dense_side
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Identity, LowRank, Operator, Sum
-from proxembed.algebra.pencil.eigen import choose_ridge
+from proxembed.algebra.pencil.eigen import Solution, choose_ridge
 from proxembed.algebra.pencil.plan import Aim
 from proxembed.algebra.pencil.problem import ROUNDING, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
@@ -25,14 +25,13 @@ from ..reading import refuse_once
 from ..rows import Rows
 from ..sources import RowBlocks, blocks_of, lazily
 from ..sums import SummedRows, summed_rows
-from ..targets.totals import LabelTotals
 from ..validation import in_range
 from .regressed import Regressed
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 
 
-def shared_kernel(X, Y, beta: float, center: np.ndarray | None) -> Operator:
+def shared_kernel(X: Any, Y: Any, beta: float, center: np.ndarray | None) -> Operator:
     """K = beta YY' + (1 - beta) XX'; both centred where ``center`` is given."""
     parts = [(beta, LowRank(Y, center=center)), (1.0 - beta, LowRank(X, center=center))]
     return Sum([(c, op) for c, op in parts if c > 0])
@@ -90,7 +89,7 @@ class MORP(SpectralEmbedder):
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return inverse_template(rows, self.beta, self.eps, self.penalty, center=True)
 
 
@@ -131,7 +130,7 @@ class MLSI(SpectralEmbedder):
     form: str = param(default="inverse", choices=("inverse", "ratio"), doc="Which of the two problems named MLSI.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         if self.form == "inverse":
             self._refuse_wide(rows)
             return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
@@ -185,11 +184,11 @@ class SLVM(Regressed):
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         offset = rows.ones if self.center else None
         return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset), offset=offset)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y.
 
         Blocks are read twice (three times with ``ridge="auto"``). No row keeps a place of its own then.
@@ -214,14 +213,14 @@ class SLVM(Regressed):
             np.repeat(np.sqrt([self.beta, 1.0 - self.beta]), [rows.totals.columns.size, rows.d]),
         )
         found = self.solve(Template(Dense(scale[:, None] * _stacked_gram(rows) * scale)), rows, None)
-        found = self._chosen(found) if self._asked() is not None else found.first(min(k, found.bound))
+        found = found.first(min(k, found.bound)) if k is not None and self._asked() is None else self._chosen(found)
         axes = scale[:, None] * self.scaled(found) / np.sqrt(found.eigenvalues)  # Z = [Y, X] axes, but for a level
         self.eigenvalues_, self.solver_, self.embedding_ = found.eigenvalues, found.solver, None
         self._regress(blocks, rows.totals, axes)
         self.release()
         self.n_components_ = len(found.eigenvalues)
 
-    def _regress(self, blocks: RowBlocks, totals: LabelTotals, axes: np.ndarray) -> None:
+    def _regress(self, blocks: RowBlocks, totals: Any, axes: np.ndarray) -> None:
         """The regression of Z on X."""
         placed = _Placed()
         placed.axes = np.split(axes, [totals.columns.size])
@@ -236,9 +235,9 @@ class SLVM(Regressed):
         self.components_ = np.ascontiguousarray(W.T)
         if self.center:
             self.intercept_ = self.intercept_ - rows.found.target_level()
-        self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
+        self.label_loadings_ = label_loadings(problem.rows, rows.label_matrix, self.components_)
 
-    def embed(self, X):
+    def embed(self, X: Any) -> np.ndarray:
         return self.extend(X) if self.embedding_ is None else super().embed(X)
 
 
@@ -249,7 +248,7 @@ class _Stacked(SpectralEmbedder):
     from_sums = "rows"
     center: bool = param(default=False, kind=bool, doc="About the mean.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         offset = rows.ones if self.center else None
         return Template(shared_kernel(rows.X, rows.labels.Y, 0.5, offset), offset=offset)
 
@@ -260,7 +259,7 @@ class _Placed(SpectralEmbedder):
     labels = "multi"
     from_sums = "rows"
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         of_labels, of_features = self.axes
         Z = rows.labels.Y @ of_labels + rows.X @ of_features
         return Template(LowRank(Z, center=rows.ones), Centering(), b=0, offset=rows.ones, target=Z)
@@ -272,7 +271,8 @@ _Stacked.__name__ = _Placed.__name__ = SLVM.__name__  # by which errors call the
 def _stacked_gram(rows: SummedRows) -> np.ndarray:
     """[Y, X]'[Y, X], about the mean where the rows are centred."""
     found, labels = rows.found, rows.totals.first_rows()
-    E = next(found.product(leaf.F) for _, leaf in found.template.A.terms() if leaf.F is not found.demand.X)
+    leaves: list[Any] = [leaf for _, leaf in found.template.A.terms()]
+    E = next(found.product(leaf.F) for leaf in leaves if leaf.F is not found.demand.X)
     own = labels.centred_gram if found.centred else labels.gram
     return np.block([[own, E.T], [E, matmul(found.V * found.s**2, found.V.T)]])
 
@@ -312,21 +312,21 @@ class MLLS(SpectralEmbedder):
     alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
     beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         n, ones = rows.n, rows.ones
         squared = LowRank(rows.X, center=ones) / n**2
         B = squared + ((self.alpha + 2.0 * self.beta) / n) * Centering()
         b = (self.alpha + self.beta) * self.beta
         return Template(LowRank(rows.labels.Y, center=ones), B, b=b, offset=ones, rows=rows.X)
 
-    def finish(self, P, R, eigenvalues):
+    def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         return orthonormal_columns(self._shifted(P, R))
 
-    def _shifted(self, P, R) -> np.ndarray:
+    def _shifted(self, P: np.ndarray, R: CentredMatrix) -> np.ndarray:
         """M1 P."""
         return R.normal_dot(P) * (R.unit * R.unit / R.count) + (self.alpha + self.beta) * P
 
-    def learn(self, rows, found):
+    def learn(self, rows: Rows, found: Solution) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
         self._labels = rows.labels.take(slice(0, 0))
         n, theta = rows.n, orthonormal_columns(self.components_.T)
@@ -349,13 +349,13 @@ class MLLS(SpectralEmbedder):
         self.coef_ = self._labels.expand(W)
         self.intercept_ = self._labels.expand(self._level - self.mean_ @ W)
 
-    def truncate(self, k):
+    def truncate(self, k: int) -> Self:
         """The fitted estimator with its first k components, and the predictor that goes with them."""
         short = super().truncate(k)
         short._combine()
         return short
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores of rows X, (m, c); 0.5 is the threshold between a label and none.
 
         Blocks of them for RowBlocks, a lazy array for dask.
@@ -366,7 +366,7 @@ class MLLS(SpectralEmbedder):
         X = self._input(X, reset=False)
         return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
-    def predict(self, X) -> Any:
+    def predict(self, X: Any) -> Any:
         """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row.
 
         Blocks of them for RowBlocks, a lazy array for dask (blocks, too, where y came in another form than an array).

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+
+from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder
 from ..params import SEED, param
@@ -67,7 +69,7 @@ class Layout(Embedder):
     keeps_unknown: ClassVar[bool] = True
     members: ClassVar[tuple[str, ...]] = ("method",)
 
-    method: object = param(
+    method: Embedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -102,14 +104,14 @@ class Layout(Embedder):
         return (self.default_method() if self.method is None else self.method).label_kind
 
     @property
-    def scales(self) -> bool:  # type: ignore[override]
+    def scales(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the method has it."""
         return self.method is not None and self.method.scales
 
-    def check_labels(self, labels) -> None:
+    def check_labels(self, labels: LabelMatrix) -> None:
         """Left to the method, whose errors name what it takes."""
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the method and lay out its embedding.
 
         Parameters
@@ -167,13 +169,13 @@ class Layout(Embedder):
         check_is_fitted(self, "map_")
         return self.map_.places[np.argsort(self._seen.first)]
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The places of rows X, (m, d) to (m, n_components), in X's float type: stored ones of training rows."""
         check_is_fitted(self, "map_")
         X = self._input(X, reset=False)
         return in_range(self.embed(X), X)
 
-    def embed(self, X) -> np.ndarray:
+    def embed(self, X: Any) -> np.ndarray:
         """The places (m, n_components) of checked rows, in double precision."""
         seen = self._seen.find(X)
         new = np.flatnonzero(seen < 0)

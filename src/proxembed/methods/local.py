@@ -95,23 +95,23 @@ class LFDA(LabelledLinks, PencilEmbedder):
     )
     ridge: float = param(default=0.0, low=0, search=log(1e-6, 1.0), doc="Ridge on the local within-class scatter.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         check_classes(self, rows)
         total = Laplacian(rows.weigh(rows.grand_mean(), same_class=False))
         if self.affinity == "constant":
-            within = Laplacian(rows.weigh(rows.class_mean()))
-            return Template(total - within, within, b=0, offset=rows.mass)
+            scatter = Laplacian(rows.weigh(rows.class_mean()))
+            return Template(total - scatter, scatter, b=0, offset=rows.mass)
         labels = rows.labels
         if self.n_links is None:
             weights = ClassWeights(rows.n, self._classes(rows))
-            within = weights.laplacian(reciprocal(labels.nk))
-            near = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
+            within: Operator = weights.laplacian(reciprocal(labels.nk))
+            near: Operator = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
         else:
             within, near = self._of_links(rows)
         pairs = Laplacian(rows.weigh(LowRank(labels.Y, np.full(labels.c, 1.0 / labels.nt))))
         return Template(total - pairs + near - within, within, b=0, offset=rows.mass)
 
-    def search(self, rows):
+    def search(self, rows: Rows) -> None:
         if self.affinity == "constant":
             return
         if self.scope == "global":
@@ -121,7 +121,8 @@ class LFDA(LabelledLinks, PencilEmbedder):
 
     def _near(self, rows: Rows) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and the nearest of them: for the links, and for the scales."""
-        K = max(self.n_links, self.n_neighbors if self.scope == "class" else 1)
+        links: Any = self.n_links
+        K = max(links, self.n_neighbors if self.scope == "class" else 1)
         return rows.class_neighbors(at_most(K, rows), algorithm=self.algorithm)
 
     def _of_links(self, rows: Rows) -> tuple[Operator, Operator]:
@@ -223,7 +224,7 @@ class MFA(LabelledLinks, PencilEmbedder):
     tau: float | None = param(default=None, above=0, choices=(None,), doc=OWN_TAU_DOC)
     ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
 
-    def search(self, rows):
+    def search(self, rows: Rows) -> None:
         self._friends(rows)
         self._enemies(rows)
         link_scale(rows, self.weights, self.n_scale, self.algorithm)
@@ -237,7 +238,7 @@ class MFA(LabelledLinks, PencilEmbedder):
             return point_enemies(rows, number, algorithm=self.algorithm)
         return nearest_pairs(rows, number, self.algorithm)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         check_classes(self, rows)
         scale = link_scale(rows, self.weights, self.n_scale, self.algorithm)
         kind = link_kind(rows, self.weights)
@@ -284,7 +285,7 @@ class DLA(LabelledLinks, SpectralEmbedder):
     )
     lam: float = param(default=0.3, low=0, high=1, search=(0.0, 1.0), doc="Weight of the enemies.")
 
-    def search(self, rows):
+    def search(self, rows: Rows) -> None:
         self._links(rows)
 
     def _links(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -294,7 +295,7 @@ class DLA(LabelledLinks, SpectralEmbedder):
             point_enemies(rows, self.n_enemies, "directed", self.algorithm),
         )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         friends, enemies = self._links(rows)
         friends, enemies = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         W = friends - self.lam * enemies
@@ -345,7 +346,7 @@ class DNE(LabelledLinks, SpectralEmbedder):
     n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
-    def search(self, rows):
+    def search(self, rows: Rows) -> None:
         self._links(rows)
         link_scale(rows, self.weights, self.n_scale, self.algorithm)
 
@@ -359,7 +360,7 @@ class DNE(LabelledLinks, SpectralEmbedder):
         graph = labelled_graph(rows, self.n_neighbors, self.algorithm)
         return rows.copy_pairs(graph, same=True), rows.copy_pairs(graph, same=False)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         friends, enemies = self._links(rows)
         kind = link_kind(rows, self.weights)
         if sparse.issparse(kind) or kind != "constant":
@@ -370,7 +371,7 @@ class DNE(LabelledLinks, SpectralEmbedder):
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         return max(1, min(MAX_COMPONENTS, *rows.X.shape))
 
 
@@ -379,17 +380,17 @@ def at_most(K: int, rows: Rows) -> int:
     return min(K, max(1, rows.n - 1))
 
 
-def near_friends(rows: Rows, K: int, link: str = "undirected", algorithm="exact") -> sparse.csr_array:
+def near_friends(rows: Rows, K: int, link: str = "undirected", algorithm: Any = "exact") -> sparse.csr_array:
     """The K nearest rows of the class of every row; all of them where there are fewer."""
     return rows.friends(at_most(K, rows), link, algorithm=algorithm)
 
 
-def point_enemies(rows: Rows, K: int, link: str = "undirected", algorithm="exact") -> sparse.csr_array:
+def point_enemies(rows: Rows, K: int, link: str = "undirected", algorithm: Any = "exact") -> sparse.csr_array:
     """The K nearest rows of other classes of every row; all of them where there are fewer."""
     return rows.enemies(at_most(K, rows), "point", link, algorithm=algorithm)
 
 
-def nearest_pairs(rows: Rows, K: int, algorithm="exact") -> sparse.csr_array:
+def nearest_pairs(rows: Rows, K: int, algorithm: Any = "exact") -> sparse.csr_array:
     """The K nearest pairs of every class and the others; all of them where there are fewer."""
     return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class", algorithm=algorithm)
 
@@ -410,7 +411,7 @@ def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:
     return weights if isinstance(weights, str) else rows.given_weights(weights)
 
 
-def link_scale(rows: Rows, kind: Any, K: int, algorithm="exact") -> np.ndarray | None:
+def link_scale(rows: Rows, kind: Any, K: int, algorithm: Any = "exact") -> np.ndarray | None:
     """The local scales of the labelled rows by their K-th neighbour, which know of no other; None for weights that need
     none."""
     if not isinstance(kind, str) or kind != "local_scaling":
@@ -422,7 +423,7 @@ def link_scale(rows: Rows, kind: Any, K: int, algorithm="exact") -> np.ndarray |
     return scale
 
 
-def labelled_graph(rows: Rows, K: int, algorithm="exact") -> sparse.csr_array:
+def labelled_graph(rows: Rows, K: int, algorithm: Any = "exact") -> sparse.csr_array:
     """The undirected graph of the K nearest labelled rows, n x n with distances; zeros are edges."""
     part, known = rows.with_label
     if part.n < 2:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.operators.structured import LowRank
-from proxembed.algebra.pencil.direct import positive_part, solve_direct
+from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
+from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
 
 from ..direct import DirectEmbedder
 from ..params import param
@@ -59,43 +63,44 @@ class ClassicalMDS(DirectEmbedder):
     )
     scaling: str = param(default="eigenvalue", choices=("eigenvalue", "template", "unit"), doc=SCALING_DOC)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         if self.metric == "euclidean":
             return Template(LowRank(rows.X, center=rows.ones), offset=rows.ones)
         return Template(DoubleCentred(squared_dissimilarities(rows.X)))
 
-    def place(self, template, rows, k):
+    def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
         found = positive_part(solve_direct(template.A, k))
         self.negative_eigenvalues_ = np.empty(0)
         if self.metric == "precomputed":
-            self.negative_eigenvalues_ = lowest_negative(template.A, max(1, len(found.eigenvalues)))
-            self.level_ = template.A.A.mean(axis=1)
+            A: Any = template.A
+            self.negative_eigenvalues_ = lowest_negative(A, max(1, len(found.eigenvalues)))
+            self.level_ = A.A.mean(axis=1)
         return found
 
-    def learn(self, rows, found):
+    def learn(self, rows: Rows, found: Solution) -> None:
         if self.metric == "euclidean":
             centred = CentredMatrix.centred(rows.X, rows.ones)
-            self.mean_ = centred.mean
+            self.mean_: Any = centred.mean
             self.components_ = np.ascontiguousarray((centred.tdot(self.embedding_) / self.eigenvalues_).T)
 
-    def projects(self):
+    def projects(self) -> bool:
         return self.metric == "euclidean"
 
-    def extend(self, X):
+    def extend(self, X: Any) -> np.ndarray:
         if self.metric == "euclidean":
             return CentredMatrix(X, self.mean_).dot(self.components_.T)
         return gower_rows(dense(X) ** 2, self.level_, self.embedding_, self.eigenvalues_)
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         return max(1, min(2, rows.n - 1, rows.X.shape[1]))
 
 
-def squared_dissimilarities(X) -> np.ndarray:
+def squared_dissimilarities(X: Any) -> np.ndarray:
     """The entries of a matrix of dissimilarities squared, float64, after the checks that it is one."""
     n, columns = X.shape
     if n != columns:
@@ -116,7 +121,7 @@ def squared_dissimilarities(X) -> np.ndarray:
     return E**2
 
 
-def dense(X) -> np.ndarray:
+def dense(X: Any) -> np.ndarray:
     """The matrix as a float64 array, refused above the size guard."""
     if sparse.issparse(X):
         guard_dense(X.shape, "The dense form of the dissimilarities")

@@ -20,8 +20,9 @@ from proxembed.algebra.operators.structured import (
     Operator,
     Sparse,
 )
-from proxembed.algebra.pencil.direct import positive_part, solve_direct
+from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
 from proxembed.algebra.template import Template, centred
+from proxembed.targets.labels import LabelMatrix
 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
@@ -191,7 +192,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """Where the labels alone tell the proximity: from all label sets, then the rows."""
         of_sets = {
             "labels": True,
@@ -204,7 +205,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         return "labels" if alone and of_sets.get(self.scheme, False) else None
 
     @property
-    def needs_all_rows(self):
+    def needs_all_rows(self) -> str:  # type: ignore[override]  # follows parameters
         """What keeps it from being fitted on blocks of rows, and the remedy."""
         if self.weights is not None or self.n_links is not None:
             return "it links pairs of rows; weights=None with n_links=None needs their labels alone"
@@ -213,16 +214,16 @@ class MOPE(PencilEmbedder, NeighborProjection):
         return "its classes are compared by all rows that hold them; similarity='dice' needs their numbers alone"
 
     @property
-    def positive_only(self):
+    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
         """Components of positive eigenvalue, but for the costs of a Laplacian."""
         return self.objective != "laplacian"
 
     @property
-    def searches(self):
+    def searches(self) -> bool:
         """Whether the n_neighbors of rows are searched: not where labels alone count."""
         return self.weights is not None and super().searches
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         A = self._stated_objective(self.proximity(rows))
         sense = -1 if self.objective == "laplacian" else 1
         offset = rows.ones if self.center else None
@@ -239,9 +240,14 @@ class MOPE(PencilEmbedder, NeighborProjection):
         G = self._label_similarity(rows)
         W = self._feature_weights(rows)
         if self.n_links is not None:
-            options = {"link": self.link, "values": self.values, "self_loops": self.self_loops}
+            options: dict[str, Any] = {
+                "link": self.link,
+                "values": self.values,
+                "self_loops": self.self_loops,
+                **self._exponents,
+            }
             K = min(self.n_links, rows.n - 1)
-            psi = Sparse(sparsify(G, K, W, self.combine, **options, **self._exponents))
+            psi: Any = Sparse(sparsify(G, K, W, self.combine, **options))
         else:
             psi = self._of_all_pairs(G, W) if callable(W) else self._structured(G, W, rows)
         if rows.labels.of_block:
@@ -280,13 +286,13 @@ class MOPE(PencilEmbedder, NeighborProjection):
             places, least = np.arange(rows.n) / rows.n, 1e-12 * np.abs(sums).max()
             sums = sums * places - psi @ places  # 0 where only rows themselves have any
             sums[np.abs(sums) <= least] = 0.0
-        self._refuse_none(sums.any())
+        self._refuse_none(bool(sums.any()))
 
     def _check_sets(self, psi: LowRank, G: LabelSimilarity, rows: Rows) -> None:
         """The same of the proximities of all rows of blocks, by their label sets."""
         total, own = float(psi.sums @ psi.weigh(psi.sums)), 0.0
         if self.objective == "laplacian":
-            own = float(rows.labels.set_counts() @ (G.own() if self._of_similarity else np.diag(psi.S)))
+            own = float(rows.labels.set_counts() @ (G.own() if self._of_similarity else np.diag(np.asarray(psi.S))))
         self._refuse_none(abs(total - own) > 1e-12 * abs(total))
 
     def _refuse_none(self, any_above: bool) -> None:
@@ -319,7 +325,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         return f"Use {', '.join(found[:-1])} or {found[-1]}."
 
     def _label_similarity(self, rows: Rows) -> LabelSimilarity:
-        labels, similarity = rows.labels, self.similarity
+        labels, similarity = rows.label_matrix, self.similarity
         if isinstance(similarity, np.ndarray):
             similarity = _of_kept_classes(similarity, labels)
         return label_similarity(
@@ -340,7 +346,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         """Whether latent variables are compared, of label sets or of classes."""
         return self.scheme == "latent" or (self.scheme == "classes" and _is_among(OF_LATENT, self.similarity))
 
-    def _latent_variables(self, labels) -> str | Callable:
+    def _latent_variables(self, labels: LabelMatrix) -> str | Callable[..., Any]:
         """A name, or the map of label sets, or classes, by an unsupervised method fitted on the labels."""
         if isinstance(self.latent, str):
             return self.latent
@@ -355,7 +361,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         fitted = clone(self.latent).fit(sparse.csr_array(Y))
         return lambda sets: fitted.transform(sparse.csr_array(sets, dtype=np.float64))
 
-    def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable | None:
+    def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable[..., Any] | None:
         """W over its largest entry: CSR, or a function of blocks of rows for all pairs; None where labels alone
         count."""
         if self.weights is None:
@@ -387,7 +393,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
             return LowRank(sets, base, sums=rows.labels.set_counts() if rows.labels.of_block else None)
         return LowRank(sets, base) + Sparse(change) if base.any() else Sparse(change)
 
-    def _of_all_pairs(self, G: LabelSimilarity, W: Callable) -> Dense:
+    def _of_all_pairs(self, G: LabelSimilarity, W: Callable[..., Any]) -> Dense:
         guard_dense((G.n, G.n), "The proximity of all pairs of rows")
         index, Gu = G.grouped()
         psi = np.empty((G.n, G.n))
@@ -450,7 +456,7 @@ class DirectMOPE(Regressed, MOPE):
     from_sums: ClassVar[str | None] = None
     needs_all_rows: ClassVar[str] = "it places all rows together; MOPE with weights=None and n_links=None does not"
     positive_only: ClassVar[bool] = True
-    constraint: ClassVar[str] = "embedding"
+    constraint: ClassVar[str] = "embedding"  # type: ignore[misc]  # a constant in place of a parameter
     objective: str = param(
         default="proximity",
         choices=("proximity", "normalized"),
@@ -459,11 +465,11 @@ class DirectMOPE(Regressed, MOPE):
     )
     center: bool = param(default=True, kind=bool, doc="Centre A, so that each component of Z sums to 0.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         A = self._stated_objective(self.proximity(rows))
         return Template(centred(A, rows.ones) if self.center else A)
 
-    def place(self, template, rows, k):
+    def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
         return positive_part(solve_direct(template.A, k))
 
 
@@ -471,7 +477,7 @@ def _is_among(kinds: tuple[str, ...], similarity: Any) -> bool:
     return isinstance(similarity, str) and similarity in kinds
 
 
-def _of_kept_classes(sigma: np.ndarray, labels) -> np.ndarray:
+def _of_kept_classes(sigma: np.ndarray, labels: LabelMatrix) -> np.ndarray:
     """The rows and columns of the classes that some row has."""
     c = len(labels.classes_)
     if sigma.shape != (c, c):

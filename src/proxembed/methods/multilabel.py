@@ -4,8 +4,11 @@ it."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from proxembed.algebra.operators.structured import Laplacian
+from proxembed.algebra.template import Template
+from proxembed.base import Prepared
 
 from ..base import SpectralEmbedder
 from ..params import methods, param
@@ -47,7 +50,7 @@ class MESD(Wrapper):
     """
 
     labels = "multi"
-    method: object = param(
+    method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -82,20 +85,20 @@ class MESD(Wrapper):
     needs_all_rows = "its method needs all rows; FDA and MMC do not"
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it, where copies weigh one; else all labels come first."""
         inner = self.member("method").from_sums
         return inner if self.weighting == "none" else inner and "labels"
 
     @property
-    def positive_only(self):
+    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.method_.positive_only
 
-    def default_method(self):
+    def default_method(self) -> SpectralEmbedder:
         return FDA()
 
-    def check_method(self, method, role=None):
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         refuse_features("MESD", method)
         if method.label_kind != "single":
             raise ValueError(
@@ -103,20 +106,20 @@ class MESD(Wrapper):
                 "(or none). Use it as it is."
             )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.member("method").__sklearn_tags__().input_tags.pairwise
         return tags
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         rows = self._copied(rows)
         natural = self.method_.natural_components(rows)
         return natural if self.positive_only else max(1, min(natural, rows.labels.c - 1))
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         return super().prepare(self._copied(rows))
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         copied = self._copied(rows)
         template = self.method_.template(copied)
         if self.constraint == "method":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, mix
+from proxembed.base import Prepared
 
 from ..base import SpectralEmbedder
 from ..params import integers, log, param
@@ -81,7 +82,7 @@ class SELF(PartlyLabelled):
         doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         part, index = self._part(rows)
         local = LFDA(n_neighbors=self.n_neighbors).template(part)
         return mix(self._unsupervised(rows.unlabelled()), local.spread(index, rows.n), self.beta)
@@ -99,7 +100,7 @@ class _Graphed(PartlyLabelled, NeighborProjection, abstract=True):
         default=0.1, low=0, search=log(1e-3, 1e2), doc="Weight of the graph of all rows; 0 for none."
     )
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         """With the recall of the search where there is a graph."""
         return super().prepare(rows) if self.graph_weight else SpectralEmbedder.prepare(self, rows)
 
@@ -151,13 +152,14 @@ class SSFDA(_Graphed):
         doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
     )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         part, index = self._part(rows)
         constraint = "total" if rows.weighting in ("mimj", "printed") else "within"
         fisher = FDA(constraint=constraint).template(part).spread(index, rows.n)
         if self.graph_weight == 0:
             return fisher
-        return Template(fisher.A, fisher.B + self.graph_weight * self._smoothness(rows), b=0, offset=rows.ones)
+        total: Any = fisher.B
+        return Template(fisher.A, total + self.graph_weight * self._smoothness(rows), b=0, offset=rows.ones)
 
 
 class SSMMC(_Graphed):
@@ -196,7 +198,7 @@ class SSMMC(_Graphed):
     labels = "single"
     lam: float = param(default=0.1, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         part, index = self._part(rows)
         margin = MMC(lam=self.lam).template(part).spread(index, rows.n)
         if self.graph_weight == 0:
@@ -244,21 +246,21 @@ class SSMOPE(SSDR):
         default=None, kw_only=False, choices=(None,), kind=OLPP, doc="OLPP with its graph; None: OLPP()."
     )
     objective: str | None = param(default=None, like=OBJECTIVE, doc=OBJECTIVE.doc, search=("proximity", "laplacian"))
-    constraint: ClassVar[str] = "projection"
-    flip: ClassVar[bool] = False
-    ridge: ClassVar[None] = None
-    ridge_scale: ClassVar[None] = None
+    constraint: ClassVar[str] = "projection"  # type: ignore[misc]  # a constant in place of a parameter
+    flip: ClassVar[bool] = False  # type: ignore[misc]  # a constant in place of a parameter
+    ridge: ClassVar[None] = None  # type: ignore[misc]  # a constant in place of a parameter
+    ridge_scale: ClassVar[None] = None  # type: ignore[misc]  # a constant in place of a parameter
 
-    def default_supervised(self):
+    def default_supervised(self) -> SpectralEmbedder:
         return MOPE()
 
 
 def ssdr_mfa(
     gamma: float = 0.1,
-    supervised: MFA | None = None,
+    supervised: SpectralEmbedder | None = None,
     unsupervised: OLPP | None = None,
     objective: str | None = None,
-    **settings,
+    **settings: Any,
 ) -> SSDR:
     """Semi-supervised MFA: minimise Xl'L(friends)Xl + gamma X'LX subject to P'Xl'L(enemies)Xl P = I.
     [chatpatanasiri2010ssdr]
@@ -273,16 +275,16 @@ def ssdr_mfa(
     >>> ssdr_mfa(0.25).mix
     0.2
     """
-    how = {"objective": objective, "constraint": "supervised", "flip": True}
+    how: dict[str, Any] = {"objective": objective, "constraint": "supervised", "flip": True}
     return _with_graph(gamma, supervised or MFA(), unsupervised, **how, **settings)
 
 
 def ssdr_lfda(
     gamma: float = 0.1,
-    supervised: LFDA | None = None,
+    supervised: SpectralEmbedder | None = None,
     unsupervised: OLPP | None = None,
     objective: str | None = None,
-    **settings,
+    **settings: Any,
 ) -> SSDR:
     """Semi-supervised LFDA: minimise Xl'L(Wlw)Xl + gamma X'LX subject to P'Xl'L(Wlb)Xl P = I.
     [chatpatanasiri2010ssdr]
@@ -293,16 +295,16 @@ def ssdr_lfda(
     >>> ssdr_lfda(1.0).mix
     0.5
     """
-    how = {"objective": objective, "constraint": "supervised", "flip": True}
+    how: dict[str, Any] = {"objective": objective, "constraint": "supervised", "flip": True}
     return _with_graph(gamma, supervised or LFDA(), unsupervised, **how, **settings)
 
 
 def ssdr_dne(
     gamma: float = 0.1,
-    supervised: DNE | None = None,
+    supervised: SpectralEmbedder | None = None,
     unsupervised: OLPP | None = None,
     objective: str | None = None,
-    **settings,
+    **settings: Any,
 ) -> SSDR:
     """Semi-supervised DNE: minimise Xl'L(F)Xl + gamma X'LX subject to P'P = I.  [chatpatanasiri2010ssdr]
 
@@ -312,12 +314,12 @@ def ssdr_dne(
     >>> ssdr_dne(0.0).mix
     0.0
     """
-    how = {"objective": objective, "constraint": "projection"}
+    how: dict[str, Any] = {"objective": objective, "constraint": "projection"}
     return _with_graph(gamma, supervised or DNE(), unsupervised, **how, **settings)
 
 
 def ssdr_donpp(
-    gamma: float = 0.1, supervised: DONPP | None = None, unsupervised: ONPP | None = None, **settings
+    gamma: float = 0.1, supervised: SpectralEmbedder | None = None, unsupervised: ONPP | None = None, **settings: Any
 ) -> SSDR:
     """Semi-supervised DONPP: the matrix of DONPP on the labelled rows plus gamma times that of ONPP on all, P'P = I.
     [zhang2010donpp]
@@ -332,7 +334,7 @@ def ssdr_donpp(
 
 
 def _with_graph(
-    gamma: float, supervised: SpectralEmbedder, given: OLPP | None, objective: str | None, **settings
+    gamma: float, supervised: SpectralEmbedder, given: OLPP | None, objective: str | None, **settings: Any
 ) -> SSDR:
     """A pair with the OLPP as given, or the Laplacian of the published pairs where no objective is named."""
     if given is None:
@@ -340,7 +342,7 @@ def _with_graph(
     return _pair(gamma, supervised, given, objective=objective, **settings)
 
 
-def _pair(gamma: float, supervised: SpectralEmbedder, unsupervised: SpectralEmbedder, **settings) -> SSDR:
+def _pair(gamma: float, supervised: SpectralEmbedder, unsupervised: SpectralEmbedder, **settings: Any) -> SSDR:
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ValueError(f"gamma={gamma!r} is not allowed; it must be a number >= 0.")
     return SSDR(supervised, unsupervised, mix=gamma / (1.0 + gamma), **settings)

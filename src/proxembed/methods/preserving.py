@@ -11,6 +11,7 @@ from scipy import sparse
 from proxembed.algebra.operators.residual import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, centred
+from proxembed.base import Prepared
 
 from ..base import SpectralEmbedder
 from ..neighborly import Linked, Neighborly
@@ -22,7 +23,7 @@ from ..rows import Rows
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         return replace(super().prepare(rows), attributes=self.searched(rows))
 
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
@@ -46,7 +47,7 @@ class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
         "n_neighbors exceeds the features."
     )  # fmt: skip
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         return replace(super().prepare(rows), attributes=self.searched(rows))
 
     def _residuals(self, rows: Rows) -> Operator:
@@ -112,7 +113,7 @@ class LPP(_Constrained, NeighborProjection):
         doc="Scatter in the constraint: rows weighted by degree, or alike.",
     )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         W = self._graph_weights(rows)
         weights = W @ rows.ones if self.constraint == "degree" else rows.ones
         if weights.min() < -1e-10 * weights.max():
@@ -163,11 +164,11 @@ class OLPP(NeighborProjection):
     )
 
     @property
-    def positive_only(self):
+    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
         """Components of positive eigenvalue, but for the costs of a Laplacian."""
         return self.objective == "proximity"
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         W = Sparse(self._graph_weights(rows))
         if self.objective == "laplacian":
             return Template(-Laplacian(W), offset=rows.ones, sense=-1)
@@ -204,7 +205,7 @@ class NPP(_Constrained, _Reconstructing):
     True
     """
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return self._minimised(self._residuals(rows), rows.ones, rows.n)
 
 
@@ -236,5 +237,5 @@ class ONPP(_Reconstructing):
     (1797, 3)
     """
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return Template(-self._residuals(rows), offset=rows.ones, sense=-1)

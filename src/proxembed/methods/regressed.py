@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, LowRank
-from proxembed.algebra.pencil.eigen import choose_ridge
+from proxembed.algebra.pencil.eigen import Solution, choose_ridge
 from proxembed.algebra.pencil.linear import ridge_solve
 from proxembed.algebra.pencil.plan import Aim
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
 
 from ..direct import DirectEmbedder
 from ..explain import label_loadings
@@ -32,10 +35,10 @@ class Regressed(DirectEmbedder, abstract=True):
         default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: tr(Xc'Xc) / min(n, d), or 1."
     )
 
-    def projects(self):
+    def projects(self) -> bool:
         return True
 
-    def learn(self, rows, found):
+    def learn(self, rows: Rows, found: Solution) -> None:
         """The regression of the places on the features."""
         Z = self.embedding_
         regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
@@ -45,7 +48,7 @@ class Regressed(DirectEmbedder, abstract=True):
         gram = problem.gram if problem.plan.decomposes else None
         W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
         self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
-        self.label_loadings_ = label_loadings(problem.rows, rows.labels, self.components_)
+        self.label_loadings_ = label_loadings(problem.rows, rows.label_matrix, self.components_)
 
-    def extend(self, X):
+    def extend(self, X: Any) -> np.ndarray:
         return CentredMatrix(X).dot(self.components_.T) + self.intercept_

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.template import Template
 from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
+from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder, Prepared, SpectralEmbedder
@@ -60,7 +63,7 @@ class Scaling(Embedder):
            [0. , 1. ]])
     """
 
-    kind: str | Callable = param(
+    kind: str | Callable[..., Any] = param(
         default="standard",
         choices=tuple(KINDS),
         callable=True,
@@ -69,7 +72,7 @@ class Scaling(Embedder):
         doc="Which scaling.",
     )
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self.
 
         "center" and "standard" take RowBlocks and dask collections, too, and read them once.
@@ -92,7 +95,7 @@ class Scaling(Embedder):
             raise ValueError("X has no rows; a scaling needs at least one row and one feature.")
         return found.sums.state(self.kind)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"; blocks of them for RowBlocks."""
         check_is_fitted(self, "state_")
         if (later := self._later(X)) is not None:
@@ -135,7 +138,7 @@ class RelationFeatures(Embedder):
     (1797, 50)
     """
 
-    kind: str | Callable = param(
+    kind: str | Callable[..., Any] = param(
         default="cosine",
         choices=tuple(RELATIONS),
         callable=True,
@@ -157,7 +160,7 @@ class RelationFeatures(Embedder):
         integer=True,
         doc='Which nearest prototype sets the width of a row under "local_scaling"; an equal one is none of them.',
     )
-    prototypes: str | Callable = param(
+    prototypes: str | Callable[..., Any] = param(
         default="all", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
     )
     n_prototypes: int | None = param(
@@ -165,7 +168,7 @@ class RelationFeatures(Embedder):
     )
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self.
 
         Of RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by
@@ -197,7 +200,7 @@ class RelationFeatures(Embedder):
     def _largest_of_piece(self, rows: RowBlocks, number: int) -> float:
         return max((self._largest(self._input(X, reset=False)) for X, _ in rows), default=0.0)
 
-    def _largest(self, X) -> float:
+    def _largest(self, X: Any) -> float:
         return float(np.abs(self._relate(X)).max())
 
     def _sampled(self, blocks: RowBlocks) -> tuple[Any, Any]:
@@ -210,7 +213,7 @@ class RelationFeatures(Embedder):
             )
         return blocks.sample(sample_size(self.n_prototypes))
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The relation features of rows X, (m, p); blocks of them for RowBlocks."""
         check_is_fitted(self, "prototypes_")
         if (later := self._later(X)) is not None:
@@ -220,11 +223,11 @@ class RelationFeatures(Embedder):
             R = self._relate(X) / self.scale_
         return in_range(R, X)
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "prototypes_")
         return relation_effects(self.kind, self.prototypes_, weights / self.scale_, **self._settings)
 
-    def _relate(self, X) -> np.ndarray:
+    def _relate(self, X: Any) -> np.ndarray:
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")
         return relation(self.kind, X, self.prototypes_, **self._settings)
 
@@ -248,7 +251,7 @@ class KernelMap:
     "raw" they are the coordinates.
     """
 
-    kernel: str | Callable
+    kernel: str | Callable[..., Any]
     degree: float
     constraint: str
     prototypes: Any
@@ -256,14 +259,14 @@ class KernelMap:
     map: np.ndarray | None = None
     level: np.ndarray | None = None
 
-    def coordinates(self, X) -> np.ndarray:
+    def coordinates(self, X: Any) -> np.ndarray:
         """Coordinates (m, r) of rows X, or their (centred) kernel rows."""
         K = self.values(X)
         if self.constraint == "feature":
             return K @ self.map
         return K if self.level is None else K - K.mean(axis=1, keepdims=True) - self.level
 
-    def values(self, X) -> np.ndarray:
+    def values(self, X: Any) -> np.ndarray:
         """The kernel of rows X with the prototypes; X itself where it is precomputed."""
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
@@ -282,16 +285,17 @@ class KernelMap:
         return relation_effects(self._relation, self.prototypes, weights, **self._params)
 
     @property
-    def _relation(self) -> str | Callable:
+    def _relation(self) -> str | Callable[..., Any]:
         return self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
 
     @property
     def _params(self) -> dict[str, float]:
         return measure_params(self._relation, self.tau, self.degree)
 
-    def _own_kernel(self, X, P) -> np.ndarray:
+    def _own_kernel(self, X: Any, P: Any) -> np.ndarray:
         """The values of a kernel that is a function."""
-        return checked_relation(call("kernel", self.kernel, X, P), (X.shape[0], P.shape[0]), "kernel")
+        own: Any = self.kernel
+        return checked_relation(call("kernel", own, X, P), (X.shape[0], P.shape[0]), "kernel")
 
 
 @dataclass(frozen=True)
@@ -301,7 +305,7 @@ class OnKernel(Prepared):
     kernel: KernelMap | None = None
     inner: Template | None = None
 
-    def for_new_rows(self):
+    def for_new_rows(self) -> Prepared:
         return OnKernel(**vars(super().for_new_rows()), kernel=self.kernel)
 
 
@@ -344,7 +348,7 @@ class Kernelized(Wrapper):
     """
 
     labels = "multi"
-    method: object = param(
+    method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -352,7 +356,7 @@ class Kernelized(Wrapper):
         search=methods("multi"),
         doc="Any projection method; None: OPLS().",
     )
-    kernel: str | Callable = param(
+    kernel: str | Callable[..., Any] = param(
         default="gaussian",
         choices=(*KERNELS, "precomputed"),
         callable=True,
@@ -372,28 +376,28 @@ class Kernelized(Wrapper):
     n_prototypes: int | None = param(
         default=None, low=1, integer=True, choices=(None,), doc="Prototypes instead of all training rows; None: exact."
     )
-    prototypes: str | Callable = param(
+    prototypes: str | Callable[..., Any] = param(
         default="kmedoids", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
     )
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     @property
-    def label_kind(self):
+    def label_kind(self) -> str | None:
         return self.member("method").label_kind
 
     @property
-    def from_sums(self):
+    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it, on the kernel's values with prototypes."""
         among = self.n_prototypes is not None and self.prototypes != "all" and self.kernel != "precomputed"
         return self.member("method").from_sums if among else None
 
     @property
-    def needs_all_rows(self):
+    def needs_all_rows(self) -> str:  # type: ignore[override]  # follows parameters
         """What keeps it from being fitted on blocks of rows, and the remedy."""
         if self.kernel == "precomputed":
             return 'kernel="precomputed" compares all rows with each other; use a named kernel and n_prototypes'
@@ -403,14 +407,14 @@ class Kernelized(Wrapper):
         return f"the wrapped {type(method).__name__} cannot: {method.needs_all_rows}"
 
     @property
-    def sample_rows(self):
+    def sample_rows(self) -> int:  # type: ignore[override]  # follows parameters
         """Rows of blocks among which the prototypes and the width are chosen."""
         return 0 if self.n_prototypes is None else sample_size(self.n_prototypes)
 
-    def default_method(self):
+    def default_method(self) -> SpectralEmbedder:
         return OPLS()
 
-    def check_method(self, method, role=None):
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         if method.direct:
             raise ValueError(
                 f"{type(method).__name__} places the rows themselves and has no projection to lift; "
@@ -431,11 +435,11 @@ class Kernelized(Wrapper):
         return self.prepared_.kernel.tau
 
     @property
-    def prototypes_(self):
+    def prototypes_(self) -> Any:
         """The rows that new rows are compared with."""
         return self.prepared_.kernel.prototypes
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         """With prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
         settings = super().prepare(rows)
         if rows.summed:  # the kernel was chosen on a sample
@@ -452,12 +456,12 @@ class Kernelized(Wrapper):
         changed = {"training": kernel.coordinates(rows.X), "width": kernel.prototypes.shape[0]}
         return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         """That of the wrapped method; of rows in memory ``prepare`` has stated it."""
         inner = self.prepared_.inner
         return self.method_.template(rows) if inner is None else inner
 
-    def sums_of_lifted(self, moments):
+    def sums_of_lifted(self, moments: Moments) -> Moments:
         """The sums of the coordinates, centred by the level of all rows where they are centred kernel rows."""
         kernel = self.prepared_.kernel
         if kernel.level is None:
@@ -466,20 +470,21 @@ class Kernelized(Wrapper):
         self.prepared_ = replace(self.prepared_, kernel=replace(kernel, level=kernel.level + shift))
         return moments.shifted(-shift)
 
-    def lift(self, X):
+    def lift(self, X: Any) -> Any:
         """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
         return self.prepared_.kernel.coordinates(X)
 
-    def embed(self, X):
+    def embed(self, X: Any) -> np.ndarray:
         parts = row_blocks(X.shape[0], self.prepared_.kernel.prototypes.shape[0])
         return np.concatenate([super(Kernelized, self).embed(X[part]) for part in parts])
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.prepared_.kernel.effects(weights)
 
-    def _chosen_prototypes(self, rows):
+    def _chosen_prototypes(self, rows: Rows) -> Any:
         chosen = self.n_prototypes is not None and self.kernel != "precomputed"
-        number = min(int(self.n_prototypes), rows.n) if chosen else rows.n
+        asked: Any = self.n_prototypes
+        number = min(int(asked), rows.n) if chosen else rows.n
         guard_dense((rows.n, number), KERNEL_MATRIX)
         if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
             raise ValueError(
@@ -495,7 +500,7 @@ class Kernelized(Wrapper):
             return moved_centroids(self, rows.source, found)
         return found
 
-    def _with_map(self, kernel: KernelMap, rows, inner) -> KernelMap:
+    def _with_map(self, kernel: KernelMap, rows: Rows, inner: Any) -> KernelMap:
         """The kernel with its map to coordinates, or with the level that centres its rows."""
         if self.constraint == "feature":
             K = kernel.values(kernel.prototypes)
@@ -518,7 +523,7 @@ class Kernelized(Wrapper):
                 ", or rows that vary."
             )
 
-    def _width(self, rows, inner, chosen, settings) -> tuple[float, float | None]:
+    def _width(self, rows: Rows, inner: Any, chosen: Any, settings: Any) -> tuple[float, float | None]:
         """The width of the Gaussian, and the ridge where the two are chosen together."""
         if self.tau != "auto":
             return float(self.tau), None
@@ -535,7 +540,7 @@ class Kernelized(Wrapper):
         d2 = relation("euclidean", rows.X.astype(np.float64), chosen) ** 2
         among = d2 if self.n_prototypes is None else relation("euclidean", chosen, chosen) ** 2
 
-        def coordinates_at(tau: float):
+        def coordinates_at(tau: float) -> Coordinates:
             K = np.exp(-d2 / tau)
             if self.n_prototypes is None:
                 return kernel_coordinates(K, weights)
@@ -555,7 +560,7 @@ def sample_size(n_prototypes: int) -> int:
     return max(SAMPLE_ROWS, 2 * int(n_prototypes))
 
 
-def measure_params(kind: str | Callable, tau: float | None, degree: float) -> dict[str, float]:
+def measure_params(kind: str | Callable[..., Any], tau: Any, degree: float) -> dict[str, float]:
     """The parameters that a measure takes."""
     if kind in ("gaussian", "alternative"):
         return {"tau": tau}

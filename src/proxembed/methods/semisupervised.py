@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from proxembed.algebra.pencil.eigen import choose_ridge
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
+from proxembed.targets.labels import LabelMatrix
 
 from ..base import Prepared, SpectralEmbedder, natural_components
 from ..params import Param, methods, param
@@ -36,7 +37,7 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
 
     keeps_unknown = True
 
-    def check_rows(self, rows):
+    def check_rows(self, rows: Rows) -> None:
         partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
         if partly:
             warnings.warn(
@@ -58,7 +59,7 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
         self._check_differ(labels)
         return (part if labels is part.labels else replace(part, labels=labels)), index
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         return natural_components(self._part(rows)[0])
 
 
@@ -121,7 +122,7 @@ class SSDR(PartlyLabelled):
     labels = "multi"
     members = ("supervised", "unsupervised")
     combines = True
-    supervised: object = param(
+    supervised: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -129,7 +130,7 @@ class SSDR(PartlyLabelled):
         search=methods("multi"),
         doc="Any method that takes labels; None: MESD(FDA()).",
     )
-    unsupervised: object = param(
+    unsupervised: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -166,11 +167,11 @@ class SSDR(PartlyLabelled):
     )
 
     @property
-    def label_kind(self):
+    def label_kind(self) -> str | None:
         return self._default("supervised").label_kind
 
     @property
-    def positive_only(self):
+    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the supervised method has it; the unsupervised one at mix=1."""
         return (self.unsupervised_ if self.mix == 1 else self.supervised_).positive_only
 
@@ -216,10 +217,10 @@ class SSDR(PartlyLabelled):
             )
         _check_kernels(method, self._default(other))
 
-    def check_labels(self, labels):
+    def check_labels(self, labels: LabelMatrix) -> None:
         self.supervised_.check_labels(labels)
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         """With the templates of both members, over their sizes as ``balance`` says, and the ridges that they add."""
         part, _ = self._part(rows)
         base = self.unsupervised_.make_ready(rows.unlabelled())
@@ -248,16 +249,16 @@ class SSDR(PartlyLabelled):
             unsupervised=unsupervised,
         )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         """The mixture of the members' templates, which ``prepare`` has weighed."""
         members = self.prepared_
         supervised = members.supervised.spread(self._part(rows)[1], rows.n)
         return mix(members.unsupervised, supervised, self.mix, self.constraint)
 
-    def lift(self, X):
+    def lift(self, X: Any) -> Any:
         return self.unsupervised_.lift(X)
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.unsupervised_.feature_effects(weights)
 
     def _supervised_settings(self, part: Rows) -> Prepared:
@@ -269,7 +270,7 @@ class SSDR(PartlyLabelled):
         return method.make_ready(part)
 
     def _weighed(
-        self, method: SpectralEmbedder, template: Template, R, width: int, known: float | None = None
+        self, method: SpectralEmbedder, template: Template, R: Any, width: int, known: float | None = None
     ) -> Weighed:
         """A member's template over its sizes, and its ridge, of which a share is added to that of the mixture."""
         supervised = method is self.supervised_
@@ -306,7 +307,7 @@ class SSDR(PartlyLabelled):
         """Whether the ridge is a number to be added as it is."""
         return self.ridge_scale == "absolute" and self.ridge not in (None, "auto")
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         if self.mix == 1:
             return self.unsupervised_.natural_components(rows.unlabelled())
         return self.supervised_.natural_components(self._part(rows)[0])
@@ -317,7 +318,7 @@ def _inside_kernel(method: SpectralEmbedder) -> SpectralEmbedder:
     return method.method_ if isinstance(method, Kernelized) else method
 
 
-def _rows_of(R, rows: Rows, part: Rows):
+def _rows_of(R: Any, rows: Rows, part: Rows) -> Any:
     """The labelled rows of the matrix that is projected."""
     return part.X if R is rows.X else R[rows.labelled()[1]]
 

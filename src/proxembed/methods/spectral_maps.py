@@ -13,8 +13,10 @@ from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.graphs.bottom import SOLVERS
 from proxembed.algebra.operators.structured import Diagonal, Identity, Sparse
 from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
+from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
@@ -43,7 +45,9 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
     scaling: str = param(
         default="template", choices=("template", "unit"), doc="Columns of Z: Z'BZ = I, or of unit length."
     )
-    solver: str = param(default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows the graph.")
+    solver: str = param(  # type: ignore[misc]  # a parameter in place of a constant
+        default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows the graph."
+    )
 
     def trivial(self, template: Template) -> np.ndarray:
         """t (n,): t times the indicator of a graph component has eigenvalue 0."""
@@ -57,13 +61,13 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         """The solver that is asked for."""
         return self.solver
 
-    def scaled(self, found):
+    def scaled(self, found: Solution) -> np.ndarray:
         return found.P
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         return replace(super().prepare(rows), attributes=self.searched(rows))
 
-    def place(self, template, rows, k):
+    def place(self, template: Template, rows: Rows, k: Any) -> Placement:
         M = sparse_form(template.A)
         M.eliminate_zeros()
         self.graph_component_ = self._labels(M)
@@ -84,7 +88,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
             w[:width, j] = part.eigenvalues[:width]
         return Placement(Z, w if self.components == "separate" else w[:, 0], bound, found[0].solver)
 
-    def _labels(self, M) -> np.ndarray:
+    def _labels(self, M: Any) -> np.ndarray:
         """The graph component of each row, by falling size (ties: the first row); -1 for rows without a link."""
         _, label = components(M)
         size = np.bincount(label)
@@ -124,7 +128,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
             )
         return [np.flatnonzero(label >= 0)]
 
-    def _mapped(self, template: Template, M, group: np.ndarray, k: int) -> Placement:
+    def _mapped(self, template: Template, M: Any, group: np.ndarray, k: int) -> Placement:
         """The map of some rows that no edge leaves, Z'BZ = I on them."""
         label = self.graph_component_[group]
         t = self.trivial(template)[group]
@@ -148,7 +152,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
             Z = Z / np.linalg.norm(Z, axis=0)
         return Placement(Z, w, bound, solver)
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         return 2 if rows.n > 3 else 1
 
 
@@ -164,7 +168,7 @@ class OnLandmarks(Prepared):
     S: sparse.csr_array | None = None
     back: np.ndarray | None = None
     error: np.ndarray | None = None
-    trivial: np.ndarray | None = None
+    trivial: Any = None  # array
     links: sparse.csr_array | None = None
 
 
@@ -218,7 +222,7 @@ class LLE(GraphMap):
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         found = super().prepare(rows)
         landmarks = self._landmarks(rows)
         learned = found.attributes | {"landmarks_": np.arange(rows.n) if landmarks is None else landmarks}
@@ -226,18 +230,18 @@ class LLE(GraphMap):
             return replace(found, attributes=learned)
         return self._reduced(rows, landmarks, vars(found) | {"attributes": learned})
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         prepared = self.prepared_
         if isinstance(prepared, OnLandmarks):
             return Template(-Sparse(sparse.csr_array(prepared.error)), sense=-1)
         return Template(-Sparse(residual_matrix(self._reconstruction(rows))), sense=-1)
 
-    def _reconstruction(self, rows) -> sparse.csr_array:
+    def _reconstruction(self, rows: Rows) -> sparse.csr_array:
         """W (n, n)."""
         index = self._neighbors(rows).index
         return reconstruction_matrix(index, reconstruction_weights(rows.X, index, reg=self.reg), rows.n)
 
-    def _landmarks(self, rows) -> np.ndarray | None:
+    def _landmarks(self, rows: Rows) -> np.ndarray | None:
         """The row numbers of the landmarks; None where every row is free."""
         number = landmark_count("LLE", self.n_landmarks, rows.n, LLE_EXACT_UP_TO, LLE_LANDMARKS)
         if number is None:
@@ -250,7 +254,7 @@ class LLE(GraphMap):
             )
         return landmarks
 
-    def _reduced(self, rows, landmarks: np.ndarray, settings: dict[str, Any]) -> OnLandmarks:
+    def _reduced(self, rows: Rows, landmarks: np.ndarray, settings: dict[str, Any]) -> OnLandmarks:
         """S, and the error of the landmarks in coordinates of unit constraint."""
         index, weights = self._mixtures(rows.X, rows.X[landmarks])
         index[landmarks], weights[landmarks] = np.arange(len(landmarks))[:, None], np.eye(1, index.shape[1])
@@ -270,22 +274,22 @@ class LLE(GraphMap):
         found = {"error": (reduced + reduced.T) / 2, "trivial": back.T @ B.sum(axis=1), "links": links}
         return OnLandmarks(**settings, S=S, back=back, **found)
 
-    def _mixtures(self, X, landmarks) -> tuple[np.ndarray, np.ndarray]:
+    def _mixtures(self, X: Any, landmarks: Any) -> tuple[np.ndarray, np.ndarray]:
         """The nearest landmarks of rows X, and the weights that rebuild the rows from them, both (m, K)."""
         index = nearest(landmarks, self.n_neighbors, queries=X, **self._search).index
         return index, reconstruction_weights(landmarks, index, reg=self.reg, queries=X)
 
-    def trivial(self, template):
-        prepared = self.prepared_
+    def trivial(self, template: Template) -> np.ndarray:
+        prepared: Any = self.prepared_
         return prepared.trivial if isinstance(prepared, OnLandmarks) else super().trivial(template)
 
-    def route(self):
+    def route(self) -> str:
         return "dense" if self.solver == "auto" and isinstance(self.prepared_, OnLandmarks) else self.solver
 
-    def _labels(self, M):
+    def _labels(self, M: Any) -> np.ndarray:
         return super()._labels(self.prepared_.links if isinstance(self.prepared_, OnLandmarks) else M)
 
-    def complete(self, Z, rows):
+    def complete(self, Z: np.ndarray, rows: Rows) -> np.ndarray:
         prepared = self.prepared_
         if not isinstance(prepared, OnLandmarks):
             return Z
@@ -295,10 +299,10 @@ class LLE(GraphMap):
             Z[self.graph_component_ != 0] = np.nan
         return Z
 
-    def learn(self, rows, found):
+    def learn(self, rows: Rows, found: Solution) -> None:
         self.training_ = rows.X if len(self.landmarks_) == rows.n else rows.X[self.landmarks_]
 
-    def extend(self, X):
+    def extend(self, X: Any) -> np.ndarray:
         index, weights = self._mixtures(stored_like(X, self.training_), self.training_)
         index = self.landmarks_[index]
         if self.components == "separate":  # mixtures of rows of one map
@@ -352,16 +356,16 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
 
     @property
-    def gap(self) -> int:  # type: ignore[override]
+    def gap(self) -> int:  # type: ignore[override]  # follows parameters
         """2 where the matrix is the square of a graph operator."""
         return 1 if self._of_graph or self._weights_given else 2
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         W, learned = self._weights(rows)
         self.refuse_negative(W)
         return replace(super().prepare(rows), attributes=learned | {"affinity_": W})
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         W = self.affinity_
         degree = W.sum(axis=1)
         if self.normalization == "symmetric":
@@ -370,27 +374,27 @@ class LaplacianEigenmaps(GraphMap, Weighted):
         A = Sparse(W) - Diagonal(degree)
         return Template(A, None if self.normalization == "none" else Diagonal(degree), b=0, sense=-1)
 
-    def trivial(self, template):
+    def trivial(self, template: Template) -> np.ndarray:
         return np.sqrt(self.affinity_.sum(axis=1)) if self.normalization == "symmetric" else np.ones(template.A.n)
 
-    def kept_trivial(self):
+    def kept_trivial(self) -> bool:
         return not self.drop_trivial
 
-    def complete(self, Z, rows):
+    def complete(self, Z: np.ndarray, rows: Rows) -> np.ndarray:
         if self.row_normalize:
             self.lengths_ = np.linalg.norm(Z, axis=1)
             Z = Z * reciprocal(self.lengths_)[:, None]
         return Z
 
-    def shorten(self, short, k):
+    def shorten(self, short: Any, k: int) -> None:
         super().shorten(short, k)
         if self.row_normalize:
             short.embedding_ = short.complete(short.embedding_ * self.lengths_[:, None], None)
 
-    def learn(self, rows, found):
+    def learn(self, rows: Rows, found: Solution) -> None:
         self.training_ = rows.X
 
-    def no_rule(self):
+    def no_rule(self) -> str | None:
         if self.normalization != "none":
             return self.no_links()
         return (
@@ -398,7 +402,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
             'normalization="random_walk", or LPP.'
         )
 
-    def extend(self, X):
+    def extend(self, X: Any) -> np.ndarray:
         index, weights = self._links(stored_like(X, self.training_))
         home = self.graph_component_[index[:, 0]]
         if self.components != "all":

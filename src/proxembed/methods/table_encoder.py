@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -49,7 +49,7 @@ class TableEncoder(Embedder):
     [[0.0, 1.5, -0.87, -0.87]]
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the encoding. X: DataFrame (pandas, polars), TableRows, array or sparse matrix; y is ignored."""
         with self._learning():
             rows = table_of(X)
@@ -64,7 +64,7 @@ class TableEncoder(Embedder):
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The features of rows, an array or (where there are texts) a CSR array of shape (m, features)."""
         check_is_fitted(self, "state_")
         if isinstance(self.state_, TableState):
@@ -74,7 +74,7 @@ class TableEncoder(Embedder):
             scaled = scaling_apply(self.state_, X)
         return in_range(scaled, X, scaled.dtype)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features: those of the columns, with the value, part or word that a feature stands for."""
         check_is_fitted(self, "state_")
         if isinstance(self.state_, TableState):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank
 from proxembed.algebra.pencil.problem import ROUNDING
 from proxembed.algebra.template import Template
+from proxembed.rows import Rows
 
 from ..base import SpectralEmbedder
 from ..params import param
@@ -40,10 +42,10 @@ class PCA(SpectralEmbedder):
     from_sums = "rows"
     whiten: bool = param(default=False, kind=bool, doc="Divide each score by its standard deviation (n - 1).")
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return Template(Centering(), offset=rows.ones)
 
-    def finish(self, P, R, eigenvalues):
+    def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         return P * np.sqrt((R.count - 1) / eigenvalues) if self.whiten else P
 
 
@@ -72,7 +74,7 @@ class LSI(SpectralEmbedder):
 
     from_sums = "rows"
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return Template(Identity(rows.n))
 
 
@@ -113,14 +115,14 @@ class MVMD(SpectralEmbedder):
         default=None, choices=(None, "trace"), doc='"trace" divides each term by its trace first (not in the paper).'
     )
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         labels = LowRank(rows.coded(self.coding), center=rows.ones)
         variance, dependence = self._over_traces(rows) if self.balance else (1.0 - self.beta, self.beta)
         if variance == 0.0:
             return Template(dependence * labels, offset=rows.ones)
         return Template(variance * Centering() + dependence * labels, offset=rows.ones)
 
-    def _over_traces(self, rows) -> tuple[float, float]:
+    def _over_traces(self, rows: Rows) -> tuple[float, float]:
         """The weights of both terms over their traces; a ValueError where one of these is zero up to rounding."""
         scatter, dependence, unit = rows.traces()
         dependence *= 1.0 if self.coding == "01" else 4.0

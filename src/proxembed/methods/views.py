@@ -4,7 +4,7 @@ scores from models that have not seen the row."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -58,7 +58,7 @@ class Plain:
 
     deviations: np.ndarray
 
-    def lift(self, X) -> Any:
+    def lift(self, X: Any) -> Any:
         """X as it is."""
         return X
 
@@ -79,11 +79,11 @@ class OnViews(Prepared):
     deviations: np.ndarray | None = None
     inner: Template | None = None
 
-    def for_new_rows(self):
-        kept = {"views": self.views, "blocks": self.blocks, "deviations": self.deviations}
+    def for_new_rows(self) -> Prepared:
+        kept: dict[str, Any] = {"views": self.views, "blocks": self.blocks, "deviations": self.deviations}
         return OnViews(**vars(super().for_new_rows()), **kept)
 
-    def columns(self, X) -> Any:
+    def columns(self, X: Any) -> Any:
         """The blocks of rows X side by side."""
         return scaled(self.blocks, [view.lift(X) for view in self.views])
 
@@ -92,13 +92,13 @@ class _Alone(Wrapper, abstract=True):
     """The wrapped method under the settings of its combinator."""
 
     labels = "multi"
-    method: object = param(kw_only=False, kind=SpectralEmbedder, doc="The method.")
+    method: SpectralEmbedder = param(kw_only=False, kind=SpectralEmbedder, doc="The method.")
 
     @property
-    def label_kind(self):
+    def label_kind(self) -> str | None:
         return self.member("method").label_kind
 
-    def template(self, rows):
+    def template(self, rows: Rows) -> Template:
         return self.method_.template(rows)
 
 
@@ -153,7 +153,7 @@ class Views(LabelledFeatures):
     """
 
     labels = "multi"
-    method: object = param(
+    method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
         choices=(None,),
@@ -161,7 +161,7 @@ class Views(LabelledFeatures):
         search=methods("multi"),
         doc="Any projection method; None: Kernelized(OPLS()).",
     )
-    views: list | tuple = param(
+    views: list[Any] | tuple[Any, ...] = param(
         default=("features", "scores"),
         words="a list of 'features', 'kernel', 'leaves', 'scores', Kernelized or ForestLeaves, classifiers or "
         "regressors of scikit-learn",
@@ -169,7 +169,7 @@ class Views(LabelledFeatures):
         search=(("features", "scores"), ("features", "leaves"), ("features", "leaves", "scores")),
         doc="The views, at least one.",
     )
-    weights: float | list | tuple | str = param(
+    weights: float | list[Any] | tuple[Any, ...] | str = param(
         default=0.5,
         words="a number >= 0 and <= 1e+06, a list of one such number per view (not all 0), or 'folds'",
         test=_are_weights,
@@ -183,10 +183,10 @@ class Views(LabelledFeatures):
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of forests and folds.")
 
-    def default_method(self):
+    def default_method(self) -> SpectralEmbedder:
         return Kernelized()
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; where ``deep``, those of the estimators among the views as views__NUMBER__NAME."""
         found = super().get_params(deep=deep)
         for number, view in enumerate(self.views if deep and isinstance(self.views, list | tuple) else ()):
@@ -195,7 +195,7 @@ class Views(LabelledFeatures):
                 found |= {f"views__{number}__{name}": value for name, value in view.get_params().items()}
         return found
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters by the names of ``get_params``; a view by its number, as views__0. Returns self."""
         inside = {name: params.pop(name) for name in list(params) if name.startswith("views__")}
         super().set_params(**params)
@@ -213,19 +213,20 @@ class Views(LabelledFeatures):
         return self
 
     @property
-    def label_kind(self):
+    def label_kind(self) -> str | None:
         """As the wrapped method has it; "multi" where a view or the choice of weights needs labels, and it does not."""
         return self.member("method").label_kind or ("multi" if self._learns_labels() else None)
 
     def _learns_labels(self) -> bool:
-        views = self.views if isinstance(self.views, list | tuple) else ()
+        given: Any = self.views
+        views = given if isinstance(given, list | tuple) else ()
         return isinstance(self.weights, str) or any(
             view in ("leaves", "scores") if isinstance(view, str) else getattr(view, "label_kind", "multi") is not None
             for view in views
         )
 
     @property
-    def positive_only(self):
+    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.method_.positive_only
 
@@ -235,7 +236,7 @@ class Views(LabelledFeatures):
         check_is_fitted(self, "n_components_")
         return list(self.prepared_.views)
 
-    def check_method(self, method, role=None):
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         name = type(method).__name__
         if method.direct:
             raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
@@ -261,7 +262,7 @@ class Views(LabelledFeatures):
                 return "ridge" if ridge == "auto" else ""
             method = method.member("method")
 
-    def resolve(self):
+    def resolve(self) -> None:
         super().resolve()
         if isinstance(self.weights, list | tuple) and len(self.weights) != len(self.views):
             raise ValueError(
@@ -269,13 +270,13 @@ class Views(LabelledFeatures):
                 "give one number per view."
             )
 
-    def check_rows(self, rows):
+    def check_rows(self, rows: Rows) -> None:
         self.method_.check_rows(rows)
 
-    def natural_components(self, rows):
+    def natural_components(self, rows: Rows) -> int:
         return self.method_.natural_components(replace(rows, X=self.prepared_.training))
 
-    def prepare(self, rows):
+    def prepare(self, rows: Rows) -> Prepared:
         """With the views of weight, their scales and the template of the wrapped method on their blocks."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         weights = np.array(self._weights(rows, seed), dtype=np.float64)
@@ -298,7 +299,7 @@ class Views(LabelledFeatures):
     def _weight_of_folds(self, rows: Rows, seed: int) -> float:
         """The weight under which held-out rows are placed among rows of the most similar labels, all refitted."""
         found = np.zeros(len(GRID))
-        for _, own, new in distinct_folds(rows.X, rows.labels, WEIGHT_FOLDS, seed):
+        for _, own, new in distinct_folds(rows.X, rows.label_matrix, WEIGHT_FOLDS, seed):
             part, new = Rows(rows.X[own], rows.labels.take(own)), new[rows.labels.rows_any[new]]
             views, training = self._learned(part, list(self.views), seed)
             held_out = [view.lift(rows.X[new]) for view in views]
@@ -317,7 +318,7 @@ class Views(LabelledFeatures):
         names = ("n_components", "scaling", "solver", "ridge", "ridge_scale")
         return _Alone(self.member("method"), **{name: getattr(self, name) for name in names})
 
-    def _learned(self, rows: Rows, views: list, seed: int) -> tuple[list[Any], list[Any]]:
+    def _learned(self, rows: Rows, views: list[Any], seed: int) -> tuple[list[Any], list[Any]]:
         """The fitted views, and the description of the rows by each."""
         known = np.arange(rows.n) if rows.labels is None else np.flatnonzero(rows.labels.rows_any)
         part = rows if len(known) == rows.n else Rows(rows.X[known], rows.labels.take(known))
@@ -342,11 +343,11 @@ class Views(LabelledFeatures):
             return self._lifted({"kernel": kernel, "leaves": leaves}[view], rows)
         if isinstance(view, Kernelized | ForestLeaves):
             return self._lifted(clone(view), rows)
-        splits = distinct_folds(rows.X, rows.labels, SCORE_FOLDS, seed)
+        splits = distinct_folds(rows.X, rows.label_matrix, SCORE_FOLDS, seed)
         if not splits:
             raise ValueError("Scores of the labels need at least two different rows of X; pass more rows.")
-        own = scores_out_of_fold(view, rows.X, rows.labels, splits)
-        return LabelModels.of(view, rows.X, rows.labels), own
+        own = scores_out_of_fold(view, rows.X, rows.label_matrix, splits)
+        return LabelModels.of(view, rows.X, rows.label_matrix), own
 
     def _lifted(self, view: Any, rows: Rows) -> tuple[Any, Any]:
         """A combinator that makes features, ready for new rows, and its features of these rows."""
@@ -366,11 +367,11 @@ class Views(LabelledFeatures):
         votes, own = ForestVotes.of(X, forest_targets(labels, Y), Y, counts, **settings, random_state=seed)
         return votes, own[number]
 
-    def lift(self, X):
+    def lift(self, X: Any) -> Any:
         """What the method projects of rows X: their blocks, or what it makes of these."""
         return self.method_.lift(self.prepared_.columns(X))
 
-    def feature_effects(self, weights):
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """The sum of the effects through features, kernel, leaves and votes of a forest; models of scikit-learn have
         none."""
         slopes, deviations = self.method_.feature_effects(weights), self.prepared_.deviations

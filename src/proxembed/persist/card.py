@@ -34,7 +34,7 @@ LIMITS = """## Limits
 def model_card(
     model: Any,
     dataset: Any = None,
-    summary: Mapping | None = None,
+    summary: Mapping[str, Any] | None = None,
     command: str | None = None,
     sampled: int | None = None,
 ) -> str:
@@ -87,7 +87,8 @@ def model_card(
     ]
     if command is not None:
         sections.append(f"## Made by\n{_code(command)}")
-    cited = [part.citation() for part in (embedding, getattr(embedding, "method_", None)) if hasattr(part, "citation")]
+    parts: tuple[Any, ...] = (embedding, getattr(embedding, "method_", None))
+    cited = [part.citation() for part in parts if hasattr(part, "citation")]
     if cited:
         entries = "\n".join(text.strip() for text in cited)
         sections.append(f"## Cite\n~~~bibtex\n{entries}\n~~~")
@@ -128,7 +129,7 @@ def _use(model: Any, dataset: Any) -> str:
     return USE.format(predict=predict, call=call, columns=columns)
 
 
-def _evidence(summary: Mapping | None) -> str:
+def _evidence(summary: Mapping[str, Any] | None) -> str:
     if summary is None:
         return "Not evaluated: compare it with honest rivals before use (`proxembed compare`)."
     verdict, names = summary["verdict"], summary["measures"]

@@ -64,7 +64,7 @@ STATE = (
 )
 
 
-def save(model: Any, path: str | Path, *, source: Mapping | None = None, card: str | None = None) -> Path:
+def save(model: Any, path: str | Path, *, source: Mapping[str, Any] | None = None, card: str | None = None) -> Path:
     """Save a fitted model as a .skops file: arrays and numbers, no code.
 
     Parameters
@@ -111,7 +111,9 @@ def save(model: Any, path: str | Path, *, source: Mapping | None = None, card: s
     return path
 
 
-def model_files(model: Any, path: Path, *, source: Mapping | None = None, card: str | None = None) -> dict[Path, bytes]:
+def model_files(
+    model: Any, path: Path, *, source: Mapping[str, Any] | None = None, card: str | None = None
+) -> dict[Path, bytes]:
     """What ``save`` writes, by path, for writers of further files; parameters and errors are those of ``save``.
 
     Examples
@@ -218,7 +220,7 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def load_source(path: str | Path) -> dict | None:
+def load_source(path: str | Path) -> dict[str, Any] | None:
     """How the training rows of a saved model were read; None where ``save`` was not told.
 
     Nothing but the plain facts of the file is read.
@@ -296,7 +298,7 @@ def _check_card(path: Path) -> None:
             raise ValueError(f"{path} exists and is no model card; give the model another name.")
 
 
-def _facts(source: Mapping | None) -> str:
+def _facts(source: Mapping[str, Any] | None) -> str:
     facts = {"format": FORMAT, "proxembed": version("proxembed"), "source": None if source is None else dict(source)}
     libraries = {name: version(name) for name in LIBRARIES}
     try:
@@ -318,7 +320,7 @@ def _packed(model: Any, facts: str) -> bytes:
     return buffer.getvalue()
 
 
-def _read_facts(content: bytes, path: Path) -> dict:
+def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
     """The plain facts of a saved model, checked; the version rule is the format number."""
     try:
         _check_sizes(content, path)

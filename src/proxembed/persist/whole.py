@@ -14,7 +14,7 @@ from typing import BinaryIO
 try:
     import fcntl
 except ImportError:  # a system without them: no folder of another process is ever cleared
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # looked at before it is used
 
 WRITING, RUNNING = ".writing-", ".running-"
 LOCK, NEW, EARLIER, READY = "lock", "new", "earlier", "ready"

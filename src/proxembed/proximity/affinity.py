@@ -41,7 +41,7 @@ class LocalAffinity:
         self.squares = _squares(rows)
         self.scale = np.asarray(scale, dtype=np.float64)
         self.narrow = bool(np.any(self.scale <= np.sqrt(NEAR * self.squares.max(initial=0.0))))
-        self.X = Distances(X, rows, self.squares) if self.narrow else self._over_scale(rows)
+        self.X: Any = Distances(X, rows, self.squares) if self.narrow else self._over_scale(rows)
 
     def _over_scale(self, X: Any) -> Any:
         """Rows over their scale; dense ones with two columns more, so that one product gives the exponent."""
@@ -120,9 +120,9 @@ def _together(classes: Sequence[np.ndarray]) -> Iterator[list[int]]:
     return in_groups({k: len(index) for k, index in enumerate(classes) if 1 < len(index) <= FEW}, FEW)
 
 
-def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K: int, scales: list) -> set[int]:
+def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K: int, scales: list[Any]) -> set[int]:
     """Fill in the scales of some classes by blocks of their distances; the classes with rows too near for that."""
-    tasks: list[tuple] = []
+    tasks: list[tuple[Any, ...]] = []
     near: set[int] = set()
     for k in group:
         rows = _centred(X[classes[k]])

@@ -31,7 +31,7 @@ FEW_ROWS = 2048  # an index costs more than their exact search
 MEASURED = 4096
 
 
-def settled(X, m: int, K: int, metric: str, algorithm: Any, labelled: bool = False) -> Any:
+def settled(X: Any, m: int, K: int, metric: str, algorithm: Any, labelled: bool = False) -> Any:
     """The algorithm that searches m lists of K among the rows of X: ``algorithm``, or what "auto" stands for.
 
     "auto" is the exact search up to 10^10 pairs and where a tree serves; beyond it pynndescent, or else HNSW of faiss,
@@ -56,7 +56,7 @@ def settled(X, m: int, K: int, metric: str, algorithm: Any, labelled: bool = Fal
 
 
 def approximate_nearest(
-    X, K: int, queries, metric: str, algorithm, exclude: bool
+    X: Any, K: int, queries: Any, metric: str, algorithm: Any, exclude: bool
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """(index, distance, recall) by a named library or an object with fit and transform."""
     if metric == "precomputed":
@@ -86,7 +86,9 @@ def approximate_nearest(
     return index, distance, _recall(Z, Q, distance, K, metric, exclude)
 
 
-def measured(Q, Z, near: np.ndarray, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def measured(
+    Q: Any, Z: Any, near: np.ndarray, K: int, metric: str, own: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The K nearest of each row's candidates, by (distance, index); -1 and infinity where there are fewer.
 
     near: an (m, w) table of rows of Z, -1 for none. own: the number among Z of each row of Q, which is left out.
@@ -110,7 +112,7 @@ def measured(Q, Z, near: np.ndarray, K: int, metric: str, own: np.ndarray | None
     return index, distance
 
 
-def _recall(Z, Q, distance: np.ndarray, K: int, metric: str, exclude: bool) -> float:
+def _recall(Z: Any, Q: Any, distance: np.ndarray, K: int, metric: str, exclude: bool) -> float:
     """The share of the K nearest that was found, for a sample of rows; ties count as found."""
     m = Q.shape[0]
     chosen = np.sort(np.random.default_rng(0).choice(m, size=min(m, SAMPLE), replace=False))
@@ -118,7 +120,7 @@ def _recall(Z, Q, distance: np.ndarray, K: int, metric: str, exclude: bool) -> f
     return float(np.mean(distance[chosen] <= exact[:, -1:]))
 
 
-def _by_object(transformer, X, Q) -> np.ndarray:
+def _by_object(transformer: Any, X: Any, Q: Any) -> np.ndarray:
     """Candidates from a graph of neighbours; entries that are stored as zero are neighbours too."""
     if not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
         raise TypeError(
@@ -139,7 +141,7 @@ def _by_object(transformer, X, Q) -> np.ndarray:
     return near
 
 
-def _by_name(algorithm: str, Z, Q, wanted: int) -> np.ndarray:
+def _by_name(algorithm: str, Z: Any, Q: Any, wanted: int) -> np.ndarray:
     """An (m, wanted) table of candidates by a library, -1 for none; Q None: for the rows themselves."""
     Z, Q = single(Z, Q)
     with one_at_a_time:
@@ -151,7 +153,7 @@ def _by_name(algorithm: str, Z, Q, wanted: int) -> np.ndarray:
         return lists.among(np.arange(len(Z))).search(Z if Q is None else Q, wanted)
 
 
-def check_library(algorithm: str, X) -> None:
+def check_library(algorithm: str, X: Any) -> None:
     """A ValueError for a name that is not known and for sparse rows where it needs dense ones, an ImportError for a
     library that is not installed."""
     if algorithm not in EXTRAS:

@@ -27,11 +27,11 @@ CLASS_SIMILARITIES = (
 
 def class_similarity(
     labels: LabelMatrix,
-    kind: str | Callable | np.ndarray = "dice",
+    kind: str | Callable[..., Any] | np.ndarray = "dice",
     *,
     tau: float | None = None,
     features: Any = None,
-    latent: str | Callable = "pca",
+    latent: str | Callable[..., Any] = "pca",
     n_latent: int | None = None,
     centred: bool = False,
     p: float = 2.0,

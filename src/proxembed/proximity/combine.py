@@ -82,8 +82,8 @@ class Combination:
     array([0.5])
     """
 
-    kind: str | Callable = "priority"
-    parameters: dict = field(default_factory=dict)
+    kind: str | Callable[..., Any] = "priority"
+    parameters: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, w: Any, g: np.ndarray) -> np.ndarray:
         return combine(self.kind, w, g, **self.parameters)
@@ -167,7 +167,7 @@ def unit_weights(W: Any) -> Any:
 
 
 def combine_grouped(
-    G: LabelSimilarity, W: Any = None, kind: str | Callable = "priority", **parameters: float
+    G: LabelSimilarity, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
 ) -> tuple[np.ndarray, np.ndarray, sp.csr_array | None]:
     """Psi of all pairs of rows in structured form, exactly: Psi = E P E' + C, E the label set of each row.
 
@@ -231,7 +231,7 @@ def checked_weights(W: Any, n: int) -> sp.csr_array:
     return sorted_edges((edges + edges.T) / 2.0)
 
 
-def _called(kind: Callable, w: np.ndarray, g: np.ndarray) -> np.ndarray:
+def _called(kind: Callable[..., Any], w: np.ndarray, g: np.ndarray) -> np.ndarray:
     psi = call_for_array("combine", kind, w, g)
     if psi.shape != g.shape or not np.isfinite(psi).all():
         raise ValueError(

@@ -6,6 +6,8 @@ additions are exact, so that sums do not depend on their order, and ties are tie
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -21,7 +23,7 @@ def check_metric(metric: str, allowed: tuple[str, ...] = METRICS) -> None:
         raise ValueError(f"metric={metric!r} is not known; choose one of {', '.join(allowed)}.")
 
 
-def check_distances(D, name: str = "X") -> np.ndarray:
+def check_distances(D: Any, name: str = "X") -> np.ndarray:
     """The distances of metric="precomputed" as an array; a ValueError where one is not finite or below 0."""
     D = np.asarray(D)
     for start in range(0, D.shape[0], step := max(1, ENTRIES * 8 // max(1, D.shape[1]))):
@@ -36,7 +38,7 @@ def check_distances(D, name: str = "X") -> np.ndarray:
     return D
 
 
-def canonical(X, metric: str = "euclidean"):
+def canonical(X: Any, metric: str = "euclidean") -> Any:
     """Rows as distances use them: an array or canonical CSR; for the cosine unit rows (zero rows stay zero)."""
     check_metric(metric)
     if sparse.issparse(X):
@@ -56,7 +58,7 @@ def canonical(X, metric: str = "euclidean"):
     return X * scale[:, None]
 
 
-def moderate(X):
+def moderate(X: Any) -> Any:
     """Rows whose squares would overflow or underflow over a power of two each, the others as they are."""
     power = extreme_powers(_row_maxima(np.abs(X.data if sparse.issparse(X) else X), X))
     if power is None:
@@ -74,7 +76,7 @@ def extreme_powers(top: np.ndarray) -> np.ndarray | None:
     return np.where(far, np.frexp(top)[1], 0) if far.any() else None
 
 
-def squared_norms(X) -> np.ndarray:
+def squared_norms(X: Any) -> np.ndarray:
     """Squared norms of the rows, (n,), summed as distances are; not finite where they overflow."""
     out = np.empty(X.shape[0])
     step = _rows_a_block(X)
@@ -84,7 +86,7 @@ def squared_norms(X) -> np.ndarray:
     return out
 
 
-def pair_distances(A, i: np.ndarray, B, j: np.ndarray, metric: str = "euclidean") -> np.ndarray:
+def pair_distances(A: Any, i: np.ndarray, B: Any, j: np.ndarray, metric: str = "euclidean") -> np.ndarray:
     """Distance of row i[t] of A and row j[t] of B for every t, by blocks; A and B come from ``canonical``.
 
     The Euclidean distance; for the cosine 1 - cos of unit rows, rounded to 12 decimals. Raises ValueError where a
@@ -105,7 +107,7 @@ def checked(distance: np.ndarray) -> np.ndarray:
     return distance
 
 
-def exact_sums(terms) -> np.ndarray:
+def exact_sums(terms: Any) -> np.ndarray:
     """Row sums of an array or CSR, float64: exact to about twice the working precision, whatever the order of terms."""
     ragged = sparse.issparse(terms)
     values = terms.data if ragged else terms
@@ -122,7 +124,7 @@ def exact_sums(terms) -> np.ndarray:
     return np.bincount(row, high, terms.shape[0]) + np.bincount(row, low, terms.shape[0])
 
 
-def _row_maxima(values: np.ndarray, terms) -> np.ndarray:
+def _row_maxima(values: np.ndarray, terms: Any) -> np.ndarray:
     if not sparse.issparse(terms):
         return values.max(axis=1, initial=0.0)
     out = np.zeros(terms.shape[0])
@@ -132,7 +134,7 @@ def _row_maxima(values: np.ndarray, terms) -> np.ndarray:
     return out
 
 
-def _block(left, right, metric: str) -> np.ndarray:
+def _block(left: Any, right: Any, metric: str) -> np.ndarray:
     if sparse.issparse(left) != sparse.issparse(right):
         left, right = (M.toarray() if sparse.issparse(M) else M for M in (left, right))
     if metric == "cosine":
@@ -153,13 +155,13 @@ def _block(left, right, metric: str) -> np.ndarray:
         return np.ldexp(np.sqrt(exact_sums(_squared(moderate(terms)))), power)
 
 
-def _squared(terms):
+def _squared(terms: Any) -> Any:
     """The squares of the entries, in place."""
     values = terms.data if sparse.issparse(terms) else terms
     values *= values
     return terms
 
 
-def _rows_a_block(X) -> int:
+def _rows_a_block(X: Any) -> int:
     width = max(1, -(-X.nnz // max(1, X.shape[0]))) if sparse.issparse(X) else max(1, X.shape[1])
     return max(16, ENTRIES // width)

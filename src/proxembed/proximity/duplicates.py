@@ -5,6 +5,8 @@ In: rows, and which may enter the same lists. Out: for each row the one that sta
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,7 @@ from proxembed.algebra.arrays.fingerprints import fingerprints, multipliers
 ENTRIES = 1 << 18
 
 
-def stand_in(X, rows: np.ndarray, kind: np.ndarray, K: int) -> np.ndarray:
+def stand_in(X: Any, rows: np.ndarray, kind: np.ndarray, K: int) -> np.ndarray:
     """For each row itself or, where K + 1 identical rows of its kind come before it, the last of those.
 
     Lists take the lowest numbers among identical rows, so that later ones are in no list and have the same one. Rows
@@ -41,7 +43,7 @@ def _groups(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return start, np.diff(np.append(start, len(new)))
 
 
-def _identical(X, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+def _identical(X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Whether row i[t] equals row j[t], entry by entry, for every t."""
     same = np.empty(len(i), dtype=bool)
     step = max(1, ENTRIES // max(1, X.shape[1] if not sparse.issparse(X) else X.nnz // max(1, X.shape[0])))

@@ -64,7 +64,7 @@ def _from_keys(keys: np.ndarray, data: np.ndarray, shape: tuple[int, int]) -> sp
     return sparse.csr_array((data, columns, indptr), shape=shape)
 
 
-def close_graph(X, eps: float | None, *, metric: str = "euclidean") -> sparse.csr_array:
+def close_graph(X: Any, eps: float | None, *, metric: str = "euclidean") -> sparse.csr_array:
     """The graph of all pairs of rows at a distance of at most ``eps``; symmetric, n x n CSR of distances.
 
     Raises ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB.
@@ -89,7 +89,7 @@ def close_graph(X, eps: float | None, *, metric: str = "euclidean") -> sparse.cs
     return _from_keys(keys[order], np.concatenate([distance, distance])[order], (n, n))
 
 
-def rows_within(X, eps: float, *, queries, metric: str = "euclidean") -> sparse.csr_array:
+def rows_within(X: Any, eps: float, *, queries: Any, metric: str = "euclidean") -> sparse.csr_array:
     """All rows of X at a distance of at most ``eps`` from each row of ``queries``, m x n CSR of distances.
 
     Explicit zeros are rows at distance 0; columns ascend. X is n x n and queries m x n distances with
@@ -120,7 +120,7 @@ def rows_within(X, eps: float, *, queries, metric: str = "euclidean") -> sparse.
     return _from_keys(keys[order], distance[order], (queries.shape[0], n))
 
 
-def full_graph(X, *, metric: str = "euclidean") -> sparse.csr_array:
+def full_graph(X: Any, *, metric: str = "euclidean") -> sparse.csr_array:
     """All pairs of different rows, n x n CSR of distances; refused where that takes more than 2 GiB."""
     check_metric(metric, EVERY_METRIC)
     if metric == "correlation":
@@ -148,7 +148,7 @@ def full_graph(X, *, metric: str = "euclidean") -> sparse.csr_array:
 
 
 def feature_graph(
-    X, kind: str, K: int = 5, eps: float | None = None, *, metric: str = "euclidean", algorithm="exact"
+    X: Any, kind: str, K: int = 5, eps: float | None = None, *, metric: str = "euclidean", algorithm: Any = "exact"
 ) -> sparse.csr_array:
     """The graph of one of the five kinds over the rows of X, n x n CSR of distances; explicit zeros are edges.
 
@@ -169,7 +169,7 @@ def feature_graph(
     return neighbor_graph(nearest(X, K, metric=metric, algorithm=algorithm), X.shape[0], kind)
 
 
-def components(graph) -> tuple[int, np.ndarray]:
+def components(graph: Any) -> tuple[int, np.ndarray]:
     """How many connected components a graph has, and the one of each row; explicit zeros are edges."""
     pattern = sparse.csr_array((np.ones(len(graph.data)), graph.indices, graph.indptr), shape=graph.shape)
     count, label = connected_components(pattern, directed=True, connection="weak")
@@ -215,7 +215,7 @@ def symmetric(graph: sparse.csr_array) -> bool:
     return reverse is not None and np.array_equal(graph.data[reverse], graph.data)
 
 
-def check_eps(eps) -> float:
+def check_eps(eps: Any) -> float:
     """The largest distance of an edge, or a ValueError where it is not a finite number of at least 0."""
     if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
         raise ValueError(
@@ -231,7 +231,7 @@ def check_kind(kind: str, allowed: tuple[str, ...], name: str = "graph") -> None
         raise ValueError(f"{name}={kind!r} is not allowed; choose one of {', '.join(allowed)}.")
 
 
-def close_pairs(X, eps: float, metric: str, queries=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def close_pairs(X: Any, eps: float, metric: str, queries: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(i, j, distance) of all pairs i < j of rows of X, or of rows i of ``queries`` and j of X, at a distance of at
     most ``eps``, in any order; rows are ``canonical``."""
     Q = X if queries is None else queries

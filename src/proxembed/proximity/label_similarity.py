@@ -112,11 +112,11 @@ class LabelSimilarity:
 def label_similarity(
     labels: LabelMatrix,
     scheme: str = "classes",
-    similarity: str | Callable | np.ndarray | None = None,
+    similarity: str | Callable[..., Any] | np.ndarray | None = None,
     *,
     tau: float | None = None,
     p: float = 2.0,
-    latent: str | Callable | None = None,
+    latent: str | Callable[..., Any] | None = None,
     n_latent: int | None = None,
     centred: bool = False,
     class_features: Any = None,

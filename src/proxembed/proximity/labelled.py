@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +32,7 @@ FIRST = 4  # enemies of every copy that are looked for before the nearest pairs 
 
 
 def class_neighbors(
-    X, labels: LabelMatrix, K: int, *, metric: str = "euclidean", algorithm="exact"
+    X: Any, labels: LabelMatrix, K: int, *, metric: str = "euclidean", algorithm: Any = "exact"
 ) -> Iterator[tuple[np.ndarray, Neighbors]]:
     """For each class its rows, and their K nearest inside the class in the class's own numbering.
 
@@ -65,7 +66,7 @@ def shared_labels(labels: LabelMatrix, i: np.ndarray, j: np.ndarray) -> np.ndarr
     return out
 
 
-def take_rows(X, rows: np.ndarray, metric: str):
+def take_rows(X: Any, rows: np.ndarray, metric: str) -> Any:
     """Some rows, of a matrix of distances also the columns."""
     return X[np.ix_(rows, rows)] if metric == "precomputed" else X[rows]
 
@@ -80,13 +81,13 @@ class Searched:
 
 
 def friends(
-    X,
+    X: Any,
     labels: LabelMatrix,
     K: int,
     *,
     link: str = "undirected",
     metric: str = "euclidean",
-    algorithm="exact",
+    algorithm: Any = "exact",
     record: list[Searched] | None = None,
 ) -> sparse.csr_array:
     """In how many classes two rows are linked, one being among the K nearest of the other in the class.
@@ -101,10 +102,10 @@ def friends(
         parts.append((np.repeat(rows, found.K), rows[found.index.ravel()], np.full(found.index.size, k)))
         if record is not None:
             record.append(Searched(found.algorithm, found.recall, len(rows)))
-    i, j, k = (np.concatenate(column) for column in zip(*parts, strict=True))
+    i, j, number = (np.concatenate(column) for column in zip(*parts, strict=True))
     if link == "directed":
         return _counted(i, j, np.ones(len(i)), n)
-    both = np.isin((k * n + j) * n + i, (k * n + i) * n + j)
+    both = np.isin((number * n + j) * n + i, (number * n + i) * n + j)
     if link == "mutual":
         return _counted(i[both], j[both], np.ones(int(both.sum())), n)
     weight = np.where(both, 0.5, 1.0)
@@ -112,7 +113,7 @@ def friends(
 
 
 def enemies(
-    X,
+    X: Any,
     labels: LabelMatrix,
     K: int,
     by: str = "point",
@@ -121,7 +122,7 @@ def enemies(
     copies: str = "distinct",
     enemy: str = "any",
     metric: str = "euclidean",
-    algorithm="exact",
+    algorithm: Any = "exact",
     record: list[Searched] | None = None,
 ) -> sparse.csr_array:
     """How many pairs of copies with different labels link two rows, n x n.
@@ -182,7 +183,7 @@ class Chosen:
 class _Search:
     """The search of the nearest enemies of every copy (i, k), in the order of copies and nearness."""
 
-    def __init__(self, X, labels: LabelMatrix, enemy: str, metric: str, algorithm):
+    def __init__(self, X: Any, labels: LabelMatrix, enemy: str, metric: str, algorithm: Any):
         self.labels, self.enemy, self.metric = labels, enemy, metric
         Y = labels.Y.tocsr()
         Y.sort_indices()
@@ -213,7 +214,7 @@ class _Search:
     @property
     def of_rows(self) -> bool:
         """Whether one list per row is searched for all its copies: labels must differ, or rows of one label are few."""
-        few = FEW_SINGLE * np.count_nonzero(self.labels.m == 1) <= len(self.rows)
+        few = bool(FEW_SINGLE * np.count_nonzero(self.labels.m == 1) <= len(self.rows))
         return self.enemy == "disjoint" or (few and self.metric != "precomputed")
 
     @cached_property
@@ -347,7 +348,7 @@ def only_label(labels: LabelMatrix) -> np.ndarray:
     return only
 
 
-def _another_label(labels: LabelMatrix, label: np.ndarray) -> Callable:
+def _another_label(labels: LabelMatrix, label: np.ndarray) -> Callable[..., Any]:
     """Whether a row has a label other than the list's own."""
     only, none, label = only_label(labels), labels.m == 0, label.astype(np.int32)
 
@@ -363,7 +364,7 @@ def _another_label(labels: LabelMatrix, label: np.ndarray) -> Callable:
     return allowed
 
 
-def _disjoint(Y: sparse.csr_array, own: np.ndarray) -> Callable:
+def _disjoint(Y: sparse.csr_array, own: np.ndarray) -> Callable[..., Any]:
     """Whether a row has labels and none of those of the list's row."""
     none = np.diff(Y.indptr) == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -102,7 +103,7 @@ def latent_classes(
     return phi - phi.mean(axis=0) if centred else phi
 
 
-def _points(kind: Callable, vectors: np.ndarray, what: str) -> np.ndarray:
+def _points(kind: Callable[..., Any], vectors: np.ndarray, what: str) -> np.ndarray:
     """The latent variables of a function, checked."""
     phi = call_for_array("latent", kind, vectors)
     if phi.ndim != 2 or len(phi) != len(vectors) or not np.isfinite(phi).all():
@@ -134,7 +135,7 @@ def _directions(w: np.ndarray, kind: str, n_latent: int | None) -> int:
 
 def latent_between(
     phi: np.ndarray,
-    kind: str | Callable = "cosine",
+    kind: str | Callable[..., Any] = "cosine",
     tau: float | None = None,
     p: float = 2.0,
     n_scale: int = LOCAL_NEIGHBORS,

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +28,7 @@ LINKS, BUILD, SEARCH = 16, 80, 32  # of HNSW: links a row, breadth of the constr
 one_at_a_time = Lock()
 
 
-def single(Z, Q):
+def single(Z: Any, Q: Any) -> tuple[Any, Any]:
     """Rows and queries (None stays None) as float32, about the mean of the rows and over a power of two.
 
     Distances of float32 rows far from the origin would lose their digits; sparse rows stay where they are.
@@ -48,7 +49,7 @@ def _largest(Z: np.ndarray, center: np.ndarray) -> float:
     return max(float(np.abs(part).max(initial=0.0)) for part in parts)
 
 
-def _single(Z, center: np.ndarray | None, power: int):
+def _single(Z: Any, center: np.ndarray | None, power: int) -> Any:
     if sparse.issparse(Z):
         data = np.ldexp(Z.data.astype(np.float64), power).astype(np.float32)
         return sparse.csr_matrix((data, Z.indices, Z.indptr), shape=Z.shape)
@@ -59,7 +60,7 @@ def _single(Z, center: np.ndarray | None, power: int):
 
 
 @contextmanager
-def _faiss() -> Iterator:
+def _faiss() -> Iterator[Any]:
     """The library, on the threads that the process may use and OpenMP allows."""
     import faiss
 
@@ -81,12 +82,12 @@ def by_hnsw(Z: np.ndarray, Q: np.ndarray, wanted: int) -> np.ndarray:
         return index.search(Q, wanted)[1]
 
 
-def by_descent(Z, Q, wanted: int) -> np.ndarray:
+def by_descent(Z: Any, Q: Any, wanted: int) -> np.ndarray:
     """The rows that nearest-neighbour descent finds near each row of Z, or each query; the same for the same rows."""
     import numba
     from pynndescent import NNDescent
 
-    jobs = min(threads(), numba.config.NUMBA_NUM_THREADS)
+    jobs = min(threads(), numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # set when numba is imported
     with warnings.catch_warnings():  # of what numba cannot cache, and of lists that are short, which are completed
         warnings.simplefilter("ignore")
         found = NNDescent(Z, metric="euclidean", n_neighbors=wanted, random_state=0, n_jobs=jobs)

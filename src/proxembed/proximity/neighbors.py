@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -37,7 +38,7 @@ class Neighbors:
 
 
 def nearest(
-    X, K: int, *, queries=None, metric: str = "euclidean", algorithm="exact", exclude: bool = True
+    X: Any, K: int, *, queries: Any = None, metric: str = "euclidean", algorithm: Any = "exact", exclude: bool = True
 ) -> Neighbors:
     """The K nearest rows of X for every row of X, its own number left out, or for every row of ``queries``.
 
@@ -79,7 +80,7 @@ def nearest(
     return Neighbors(*approximate_nearest(X, int(K), queries, metric, algorithm, exclude), name)
 
 
-def _refuse_approximation(algorithm, metric: str) -> None:
+def _refuse_approximation(algorithm: Any, metric: str) -> None:
     """A ValueError for an approximate search of a metric that has an exact one alone."""
     if not isinstance(algorithm, str) or algorithm not in ("auto", "exact"):
         raise ValueError(
@@ -89,7 +90,7 @@ def _refuse_approximation(algorithm, metric: str) -> None:
         )
 
 
-def check_count(K, most: int, name: str = "K") -> None:
+def check_count(K: Any, most: int, name: str = "K") -> None:
     """A ValueError where K is not a whole number of 1 to ``most``."""
     if isinstance(K, bool) or not isinstance(K, Integral) or not 1 <= int(K) <= most:
         raise ValueError(
@@ -98,7 +99,7 @@ def check_count(K, most: int, name: str = "K") -> None:
         )
 
 
-def check_shapes(X, queries, metric: str) -> None:
+def check_shapes(X: Any, queries: Any, metric: str) -> None:
     """A TypeError or ValueError for distances that are sparse or not square, and for queries of other columns."""
     if metric == "precomputed":
         if sparse.issparse(X) or sparse.issparse(queries):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -122,7 +123,7 @@ Measure = Callable[[_Pool, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.n
 class Scan:
     """One search: the sides, the lists by blocks, and the tiles that are still to be seen."""
 
-    def __init__(self, X, Q, lists: Lists, K: int, metric: str, plan: Plan, order: np.ndarray):
+    def __init__(self, X: Any, Q: Any, lists: Lists, K: int, metric: str, plan: Plan, order: np.ndarray):
         self.lists, self.K, self.metric, self.plan = lists, K, metric, plan
         self.symmetric = Q is None
         self.X, self.Q = X, X if Q is None else Q
@@ -171,7 +172,9 @@ class Scan:
     def _allowed(self, pool: _Pool, other: tuple[Side, int], axis: int) -> np.ndarray | None:
         return None if self.lists.allowed is None else self.lists.allowed(pool.lists, other[0].rows(other[1]), axis)
 
-    def _offer(self, pool: _Pool, own: tuple[Side, int], other: tuple[Side, int], D, axis: int, allowed) -> None:
+    def _offer(
+        self, pool: _Pool, own: tuple[Side, int], other: tuple[Side, int], D: np.ndarray, axis: int, allowed: Any
+    ) -> None:
         """The tile's candidates for the lists of a block, whose rows run along ``axis``."""
         rows, sizes = other[0].rows(other[1]), other[0].sizes(other[1])
         size = own[0].sizes(own[1])[pool.local]
@@ -195,14 +198,16 @@ class Scan:
         with pool.lock:
             pool.add((place.astype(np.uint16), row, lower, upper, *unknown), self._measured)
 
-    def _measured(self, pool: _Pool, place, row, lower, upper) -> np.ndarray:
+    def _measured(
+        self, pool: _Pool, place: np.ndarray, row: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> np.ndarray:
         """The exact distances of entries; only those are computed that the bounds leave open."""
         far, sure = told_by_bounds(self.plan, lower, upper)
         rest = np.flatnonzero(~sure)
         far[rest] = pair_distances(self.Q, self.lists.row[pool.lists[place[rest]]], self.X, row[rest], self.metric)
         return far
 
-    def _limit(self, pool: _Pool, first: int, dtype) -> np.ndarray:
+    def _limit(self, pool: _Pool, first: int, dtype: Any) -> np.ndarray:
         with pool.lock:
             return rounded_up(pool.limit(first), dtype)
 
@@ -231,7 +236,7 @@ class Scan:
         return place, row, far
 
 
-def each_in_threads(work: Callable, items: list) -> list:
+def each_in_threads(work: Callable[..., Any], items: list[Any]) -> list[Any]:
     """``work(item)`` of all items in their order, by as many threads as there are."""
     if len(items) <= 1 or threads() == 1:
         return [work(item) for item in items]
@@ -263,7 +268,7 @@ def _kth(D: np.ndarray, K: int, pool: _Pool, axis: int, allowed: np.ndarray | No
     return np.take(np.partition(few, K - 1, axis=1 - axis), K - 1, axis=1 - axis)
 
 
-def rounded_up(values: np.ndarray, dtype) -> np.ndarray:
+def rounded_up(values: np.ndarray, dtype: Any) -> np.ndarray:
     """Values in a precision, never rounded down."""
     if dtype == np.float64:
         return values
@@ -272,7 +277,7 @@ def rounded_up(values: np.ndarray, dtype) -> np.ndarray:
     return np.where(rounded < values, np.nextafter(rounded, dtype.type(np.inf)), rounded)
 
 
-def exact_nearest(X, K: int, queries, metric: str, exclude: bool) -> tuple[np.ndarray, np.ndarray]:
+def exact_nearest(X: Any, K: int, queries: Any, metric: str, exclude: bool) -> tuple[np.ndarray, np.ndarray]:
     """(index, distance), m x K: the K nearest rows of X for every row of X but itself, or for every query."""
     m = (X if queries is None else queries).shape[0]
     lists = Lists(np.arange(m))
@@ -293,7 +298,7 @@ def exact_nearest(X, K: int, queries, metric: str, exclude: bool) -> tuple[np.nd
     return exact_lists(X, lists, K, metric) if itself else queried(X, Q, K, metric, None)
 
 
-def queried(X, Q, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def queried(X: Any, Q: Any, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The K nearest rows of X for every row of Q, its own number ``own`` left out."""
     if own is not None:
         index, distance = queried(X, Q, K + 1, metric, None)
@@ -307,7 +312,7 @@ def queried(X, Q, K: int, metric: str, own: np.ndarray | None) -> tuple[np.ndarr
 
 
 def exact_lists(
-    X, lists: Lists, K: int, metric: str, order: np.ndarray | None = None, kind: np.ndarray | None = None
+    X: Any, lists: Lists, K: int, metric: str, order: np.ndarray | None = None, kind: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(index, distance) of lists of rows of X among themselves, K wide, -1 and infinity where a list is shorter.
 
@@ -333,7 +338,7 @@ def exact_lists(
 
 
 def queried_lists(
-    X, lists: Lists, K: int, metric: str, order: np.ndarray, kind: np.ndarray
+    X: Any, lists: Lists, K: int, metric: str, order: np.ndarray, kind: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """``exact_lists`` for lists of a few rows: only their distances are looked at."""
     few, place = np.unique(lists.row, return_inverse=True)
@@ -345,7 +350,7 @@ def queried_lists(
     return np.take_along_axis(index, other, axis=1), np.take_along_axis(distance, other, axis=1)
 
 
-def given_lists(D, lists: Lists, K: int, exclude: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def given_lists(D: np.ndarray, lists: Lists, K: int, exclude: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """``exact_lists`` from a matrix of distances."""
     index = np.full((len(lists.row), K), -1, dtype=np.intp)
     distance = np.full(index.shape, np.inf)

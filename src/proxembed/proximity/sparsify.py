@@ -31,7 +31,7 @@ WeightBlocks = Callable[[slice], np.ndarray]
 
 
 def nearest_by_similarity(
-    G: LabelSimilarity, K: int, W: Any = None, kind: str | Callable = "priority", **parameters: float
+    G: LabelSimilarity, K: int, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
 ) -> sparse.csr_array:
     """For each row the K other rows of largest psi, ties by index, as directed n x n CSR of psi.  [mu2012mesd]
 
@@ -83,7 +83,7 @@ def sparsify(
     G: LabelSimilarity,
     K: int,
     W: Any = None,
-    kind: str | Callable = "priority",
+    kind: str | Callable[..., Any] = "priority",
     *,
     link: str = "undirected",
     values: str = "psi",
@@ -175,7 +175,7 @@ def _set_lists(
     first = np.sort(order[rank_in(G.index[order], G.u) < L])
     kind = G.index[first]
     everyone, parts = np.arange(G.u), list(row_blocks(G.u, IN_CACHE * max(G.u, len(first))))
-    found: list = [None] * len(parts)
+    found: list[Any] = [None] * len(parts)
 
     def work(chosen: slice) -> None:
         for number in range(chosen.start, chosen.stop):
@@ -226,7 +226,7 @@ def _by_blocks(G: LabelSimilarity, K: int, W: WeightBlocks, psi: Combination) ->
     """All weights of a block of rows at a time."""
     n, everyone = G.n, np.arange(G.u)
     parts = list(row_blocks(n, IN_CACHE * n))
-    found: list = [None] * len(parts)
+    found: list[Any] = [None] * len(parts)
 
     def work(chosen: slice) -> None:
         for number in range(chosen.start, chosen.stop):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -54,14 +55,14 @@ class Plan:
 class Side:
     """The rows of one side of the tiles, in blocks of ``BLOCK`` in the given order."""
 
-    def __init__(self, X, order: np.ndarray, plan: Plan):
+    def __init__(self, X: Any, order: np.ndarray, plan: Plan):
         self.X, self.order, self.plan = X, order, plan
         self.blocks = [slice(start, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
         width = (X.shape[1] if plan.frequent is None else len(plan.frequent)) + 2
         self.size = np.empty(len(order))
         keep = len(order) * width * np.dtype(plan.dtype).itemsize <= KEPT_BYTES
         self.kept = np.empty((len(order), width), dtype=plan.dtype) if keep else None
-        self.rare: list = [None] * len(self.blocks)
+        self.rare: list[Any] = [None] * len(self.blocks)
         for b, part in enumerate(self.blocks):
             made, rare = self._made(part)
             self.rare[b] = None if rare is None else (rare, sparse.csr_array(rare.T))
@@ -156,7 +157,7 @@ def lengths_of(plan: Plan, squares: np.ndarray) -> np.ndarray:
         return checked(np.ldexp(np.sqrt(squares * (part * part)), power))
 
 
-def plan_tiles(X, others: list, K: int, metric: str) -> Plan:
+def plan_tiles(X: Any, others: list[Any], K: int, metric: str) -> Plan:
     """The plan for rows X searched by themselves and by ``others``."""
     cosine = metric == "cosine"
     frequent = _frequent(X)
@@ -178,7 +179,7 @@ def plan_tiles(X, others: list, K: int, metric: str) -> Plan:
     return plans[1] if small or plans[0].slack > 0.02 or not _clear(X, plans[0], K) else plans[0]
 
 
-def _unit(values: list, top: float) -> float | None:
+def _unit(values: list[Any], top: float) -> float | None:
     """1 where all values are whole numbers, c where all are 0, c or -c: sums of squares are then exact; else None."""
     if top < EXACT and all(_in_parts(part, lambda v: v == np.rint(v)) for part in values):
         return 1.0
@@ -187,7 +188,7 @@ def _unit(values: list, top: float) -> float | None:
     return None
 
 
-def _clear(X, plan: Plan, K: int) -> bool:
+def _clear(X: Any, plan: Plan, K: int) -> bool:
     """Whether few rows are within the error of the K-th neighbour, for some rows spread over X."""
     n = X.shape[0]
     chosen = np.unique(np.linspace(0, n - 1, min(n, PROBES, BLOCK)).astype(np.intp))
@@ -199,7 +200,7 @@ def _clear(X, plan: Plan, K: int) -> bool:
     return bool(np.mean((tau[:, None] >= D).sum(axis=1)) <= 3 * (K + 1) + 64)
 
 
-def _frequent(X) -> np.ndarray | None:
+def _frequent(X: Any) -> np.ndarray | None:
     """The columns that are not zero in a fair share of the rows; None where (nearly) all are."""
     n, d = X.shape
     if sparse.issparse(X):
@@ -212,7 +213,7 @@ def _frequent(X) -> np.ndarray | None:
     return None if d - len(frequent) < FEW_RARE else frequent
 
 
-def _mean(X, frequent: np.ndarray | None) -> np.ndarray:
+def _mean(X: Any, frequent: np.ndarray | None) -> np.ndarray:
     total = np.zeros(X.shape[1])
     for start in range(0, X.shape[0], BLOCK):
         total += np.asarray(X[start : start + BLOCK].sum(axis=0, dtype=np.float64)).ravel()
@@ -227,7 +228,7 @@ def _in_parts(values: np.ndarray, holds: Callable[[np.ndarray], np.ndarray]) -> 
     return all(bool(np.all(holds(values[s : s + step]))) for s in range(0, len(values), step))
 
 
-def _squares(X, unit: float) -> np.ndarray:
+def _squares(X: Any, unit: float) -> np.ndarray:
     """Squared norms of rows of whole multiples of the unit."""
     if sparse.issparse(X):
         data = X.data.astype(np.float64) / unit
@@ -237,5 +238,5 @@ def _squares(X, unit: float) -> np.ndarray:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def _longest(X) -> int:
+def _longest(X: Any) -> int:
     return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else X.shape[1]

@@ -6,6 +6,8 @@ last neighbour is as near as the next row.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
@@ -23,7 +25,7 @@ LIFT = 1000
 FAINT = 1e-140
 
 
-def suits_tree(X, K: int, metric: str) -> bool:
+def suits_tree(X: Any, K: int, metric: str) -> bool:
     """Whether a tree is faster than tiles: few columns, many rows, few neighbours."""
     return (
         metric == "euclidean"
@@ -34,7 +36,7 @@ def suits_tree(X, K: int, metric: str) -> bool:
     )
 
 
-def tree_nearest(X, Q, K: int, exclude: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def tree_nearest(X: Any, Q: Any, K: int, exclude: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(index, distance, sure): the K nearest rows of X for every row of Q, itself left out where ``exclude``.
 
     A row is not sure where a tie, or what rounding could make one, reaches across its K-th place.

@@ -266,7 +266,7 @@ def cross_weights(
     if kind in SIGNED:
         values = policy(correlations(kind, Q, X, row, column), negative)
     else:
-        ends: tuple = ()
+        ends: tuple[Any, ...] = ()
         unit = unit_of(X) if kind == "alternative" else 1.0
         if kind == "local_scaling":
             ends = scale_q[row], scale_x[column]

@@ -5,6 +5,7 @@ The page names a model as the paper's table does, by its eight switches, and in 
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from proxembed.adaptive import Switches
 from proxembed.defc.model_strategies import ModelStrategy
@@ -34,7 +35,7 @@ def vector_text(switches: Sequence[int]) -> str:
     return f"[{','.join(map(str, switches))}]"
 
 
-def best_of_each_model(leaderboard: Sequence[dict]) -> list[dict]:
+def best_of_each_model(leaderboard: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The best evaluation of each vector of switches, in the order of the leaderboard; those that failed are left out.
 
     Examples
@@ -44,7 +45,7 @@ def best_of_each_model(leaderboard: Sequence[dict]) -> list[dict]:
     >>> best_of_each_model(board)
     [{'switches': (3, 5), 'score': 0.9, 'failed': None}]
     """
-    found: dict[tuple[int, ...], dict] = {}
+    found: dict[tuple[int, ...], dict[str, Any]] = {}
     for entry in leaderboard:
         if not entry["failed"] and math.isfinite(entry["score"]):
             found.setdefault(tuple(entry["switches"]), entry)
@@ -52,9 +53,9 @@ def best_of_each_model(leaderboard: Sequence[dict]) -> list[dict]:
 
 
 def adaptive_section(
-    leaderboard: Sequence[dict], history: Sequence[dict], *, search: str, classifier: str, measure: str, rows: int,
-    folds: int, scaling: str = "none", fitted: dict | None = None,
-) -> dict:  # fmt: skip
+    leaderboard: Sequence[dict[str, Any]], history: Sequence[dict[str, Any]], *, search: str, classifier: str,
+    measure: str, rows: int, folds: int, scaling: str = "none", fitted: dict[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The best models of a search over switches, and its convergence.  [mu2012defc]
 
     Parameters
@@ -91,7 +92,7 @@ def adaptive_section(
     >>> found["models"][0]["switches"], found["n_models"], found["history"]["best"]
     ([3, 5, 0, 5, 1, 2, 2, 0], 1, [0.9])
     """
-    of_model: dict[tuple[int, ...], list[dict]] = {}
+    of_model: dict[tuple[int, ...], list[dict[str, Any]]] = {}
     for entry in leaderboard:
         of_model.setdefault(tuple(entry["switches"]), []).append(entry)
     best = best_of_each_model(leaderboard)[:MODELS]
@@ -112,7 +113,7 @@ def adaptive_section(
     }
 
 
-def _model(entry: dict, evaluations: list[dict]) -> dict:
+def _model(entry: dict[str, Any], evaluations: list[dict[str, Any]]) -> dict[str, Any]:
     switches = Switches.of(entry["switches"])
     return {
         "switches": list(switches.as_tuple()),
@@ -127,13 +128,13 @@ def _model(entry: dict, evaluations: list[dict]) -> dict:
     }
 
 
-def _params(entry: dict, values: dict | None = None) -> dict:
+def _params(entry: dict[str, Any], values: dict[str, Any] | None = None) -> dict[str, Any]:
     """The parameters of an evaluation, or others of its model, as plain data in the order of the model's."""
     values = entry["params"] if values is None else values
     return {name: values[name] for name in Switches.of(entry["switches"]).numeric() if name in values}
 
 
-def _curve(history: Sequence[dict]) -> dict:
+def _curve(history: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The points where the best rises, the first and the last: between them it is level."""
     points = [point for point in history if math.isfinite(point["best"])]
     last = len(points) - 1
@@ -141,17 +142,17 @@ def _curve(history: Sequence[dict]) -> dict:
     return _lists(steps[-POINTS:], evaluations="evaluations", seconds="seconds", best="best")
 
 
-def _generations(history: Sequence[dict]) -> dict:
+def _generations(history: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ends = [point for point in history if "generation_mean" in point]
     return _lists(ends[-POINTS:], evaluations="evaluations", best="generation_best", mean="generation_mean")
 
 
-def _lists(points: Sequence[dict], **names: str) -> dict:
+def _lists(points: Sequence[dict[str, Any]], **names: str) -> dict[str, Any]:
     found = {name: [point[key] for point in points] for name, key in names.items()}
     return {name: [int(v) if name == "evaluations" else float(v) for v in values] for name, values in found.items()}
 
 
-def parameter_words(params: dict) -> list[str]:
+def parameter_words(params: dict[str, Any]) -> list[str]:
     """Parameters in words; None is all.
 
     Examples
@@ -163,7 +164,7 @@ def parameter_words(params: dict) -> list[str]:
     return [f"{name} = {'all' if value is None else value}" for name, value in words.items()]
 
 
-def adaptive_view(found: dict | None) -> dict | None:
+def adaptive_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
     """The section for the page: with words for its facts, and the Python that makes the best model from the features
     as they are."""
     if not found or not found["models"]:

@@ -1,7 +1,9 @@
 """The data card: facts of a data set in words, and what in them may leak or mislead."""
 
+from typing import Any
 
-def data_card(facts: dict) -> list[tuple[str, str]]:
+
+def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Facts of a data set as pairs of words, for the page and the terminal.
 
     Examples
@@ -47,7 +49,7 @@ _INNER = (
 )
 
 
-def leak_warnings(facts: dict, protocol: dict) -> list[str]:
+def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
     """What in the data may flatter or spoil the scores, one sentence each with its remedy.
 
     Parameters

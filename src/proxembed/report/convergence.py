@@ -9,7 +9,7 @@ from .figures import COLOURS, svg_text
 AXES = (("evaluations", "evaluations (settings of a model)"), ("seconds", "seconds of the search"))
 
 
-def convergence(found: dict, *, narrow: bool = False) -> str:
+def convergence(found: dict[str, Any], *, narrow: bool = False) -> str:
     """Draw the best score so far against evaluations and against seconds, as steps, and the mean of each generation.
 
     Parameters

@@ -35,7 +35,7 @@ STYLE: dict[str, Any] = {
 }
 
 
-def _looks(arms: list[tuple[str, bool]]) -> dict[str, dict]:
+def _looks(arms: list[tuple[str, bool]]) -> dict[str, dict[str, Any]]:
     """Colour, marker and dash of each arm: methods solid, rivals dashed, no two alike."""
     looks = {}
     for number, (arm, rival) in enumerate(arms):
@@ -44,7 +44,7 @@ def _looks(arms: list[tuple[str, bool]]) -> dict[str, dict]:
     return looks
 
 
-def _arms(summary: dict) -> list[tuple[str, bool]]:
+def _arms(summary: dict[str, Any]) -> list[tuple[str, bool]]:
     """Arms and whether they are rivals: methods first, each kind in the order of the leaderboard."""
     return sorted(((entry["arm"], entry["rival"]) for entry in summary["best"]), key=lambda arm: arm[1])
 
@@ -54,7 +54,7 @@ def _size(n_arms: int, narrow: bool) -> tuple[float, float]:
     return (4.0, 4.1 + 0.11 * n_arms) if narrow else (9.2, max(3.9, 0.5 + 0.21 * n_arms))
 
 
-def _caption(axes: Any, summary: dict, name: str) -> None:
+def _caption(axes: Any, summary: dict[str, Any], name: str) -> None:
     axes.set_xlabel("number of components k (log scale)")
     axes.set_ylabel(name + unit_of_measure(name.rpartition(" (")[0]))
     n, folds = rows_of_folds(summary), len(summary["folds"])
@@ -62,7 +62,7 @@ def _caption(axes: Any, summary: dict, name: str) -> None:
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
 
 
-def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict, stem: str) -> list[str]:
+def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict[str, Any], stem: str) -> list[str]:
     """One line an arm, in a group whose id ends with -arm and its number, for the page to light up; returns the ids."""
     ids = []
     looks, ticks = _looks(arms), sorted({k for points in curve.values() for k, _, _ in points if k is not None})
@@ -109,7 +109,7 @@ def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
     return kept[::-1]
 
 
-def k_curve(summary: dict, name: str, *, narrow: bool = False) -> str:
+def k_curve(summary: dict[str, Any], name: str, *, narrow: bool = False) -> str:
     """Draw a measure against the number of components k, one line an arm, bars of one standard error.
 
     Parameters
@@ -235,7 +235,7 @@ def matrix_png(values: np.ndarray) -> bytes:
     return out.getvalue()
 
 
-def matrix_view(found: dict | None) -> dict | None:
+def matrix_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
     """The proximity matrices for the page: each with its picture as a data address."""
     if not found or not found["panels"]:
         return None

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from typing import Any
 
 COLUMNS = (
     "arm", "kind", "k", "components", "readout", "measure", "mean", "standard_error", "folds", "labels", "test",
@@ -13,7 +14,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def leaderboard_csv(summary: dict) -> str:
+def leaderboard_csv(summary: dict[str, Any]) -> str:
     """The leaderboard as CSV text: one line for each arm, k and measure.
 
     Parameters

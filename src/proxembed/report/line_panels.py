@@ -82,7 +82,7 @@ def line_panels(panels: Sequence[Panel], across: int, note: str, *, marks: bool 
     return svg_text((wide * across, 0.86 * min(wide, 4.0) * down + 0.9), draw, note)
 
 
-def _fill(figure: Any, panels: Sequence[Panel], places: Any, looks: Mapping[str, dict], across: int) -> None:
+def _fill(figure: Any, panels: Sequence[Panel], places: Any, looks: Mapping[str, dict[str, Any]], across: int) -> None:
     """Every panel in its place, and one legend above them."""
     for axes, panel in zip(places, panels, strict=False):
         _draw(axes, panel, looks)
@@ -97,7 +97,7 @@ def _fill(figure: Any, panels: Sequence[Panel], places: Any, looks: Mapping[str,
     figure.legend([handles[name] for name in named], named, loc=place, ncols=columns, frameon=False)
 
 
-def _looks(panels: Sequence[Panel], marks: bool) -> dict[str, dict]:
+def _looks(panels: Sequence[Panel], marks: bool) -> dict[str, dict[str, Any]]:
     """Colour, mark and dash of each name in the order of its appearance."""
     names = dict.fromkeys(name for panel in panels for name in (*panel.lines, *panel.levels))
     return {
@@ -110,7 +110,7 @@ def _looks(panels: Sequence[Panel], marks: bool) -> dict[str, dict]:
     }
 
 
-def _draw(axes: Any, panel: Panel, looks: Mapping[str, dict]) -> None:
+def _draw(axes: Any, panel: Panel, looks: Mapping[str, dict[str, Any]]) -> None:
     for name, (x, y) in panel.lines.items():
         axes.plot(x, y, label=name, linewidth=1.5, markersize=4, **looks[name])
         if name in panel.errors:

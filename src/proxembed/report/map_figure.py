@@ -13,7 +13,7 @@ OTHERS, NONE = "other labels", "no label"
 PALE = "#b5b5b5"
 
 
-def map_axes(section: dict, ax: Any = None) -> Any:
+def map_axes(section: dict[str, Any], ax: Any = None) -> Any:
     """Draw the held-out rows in the first two components of the chosen embedding, coloured by label; an only component
     as a histogram per label.
 
@@ -51,7 +51,7 @@ def map_axes(section: dict, ax: Any = None) -> Any:
     Z = np.column_stack([panel["x"], panel["y"]])
     shown, rows = section["labels"][: len(COLOURS)], np.arange(len(members))
     lead = np.array([_rarest(labels, len(shown)) for labels in members], dtype=np.intp)
-    looks: list[tuple[str, int, dict]] = [(NONE, -2, {"color": PALE, "marker": "."})]
+    looks: list[tuple[str, int, dict[str, Any]]] = [(NONE, -2, {"color": PALE, "marker": "."})]
     looks.append((OTHERS, -1, {"color": PALE, "marker": "x"}))
     looks += [(name, j, {"color": COLOURS[j], "marker": MARKERS[j]}) for j, name in enumerate(shown)]
     entries = []
@@ -68,7 +68,7 @@ def _rarest(labels: list[int], shown: int) -> int:
     return max((j for j in labels if j < shown), default=-1 if labels else -2)
 
 
-def _words(ax: Any, section: dict, panel: dict, entries: list[tuple[str, Any]]) -> None:
+def _words(ax: Any, section: dict[str, Any], panel: dict[str, Any], entries: list[tuple[str, Any]]) -> None:
     """Title with the number of rows, units of the axes, and a legend of names as they are written."""
     n, m = section["shown"], section["held_out"]
     count = f"{n:,} held-out rows" if n == m else f"{n:,} of {m:,} held-out rows"

@@ -23,7 +23,9 @@ FIGURES = ("inside", "outside", "among")
 FEW_POINTS = 5000  # above it the points of an SVG are one picture
 
 
-def map_record(maps: Sequence[tuple[Any, Any]], Y: Any, dataset: Any, split: Any, facts: Mapping[str, Any]) -> dict:
+def map_record(
+    maps: Sequence[tuple[Any, Any]], Y: Any, dataset: Any, split: Any, facts: Mapping[str, Any]
+) -> dict[str, Any]:
     """What the page of a map shows, as plain data and arrays.
 
     Parameters
@@ -87,7 +89,7 @@ def map_record(maps: Sequence[tuple[Any, Any]], Y: Any, dataset: Any, split: Any
     }
 
 
-def _drawn(places: Any) -> dict:
+def _drawn(places: Any) -> dict[str, Any]:
     """The places of training and then held-out rows as whole numbers in a square, y downwards, and the figures."""
     Z = np.concatenate([places.train, places.new])
     if Z.shape[1] == 1:
@@ -99,7 +101,7 @@ def _drawn(places: Any) -> dict:
     return {"xy": np.ascontiguousarray(xy.T), **{name: getattr(places, name) for name in FIGURES}}
 
 
-def map_page_html(record: dict) -> str:
+def map_page_html(record: dict[str, Any]) -> str:
     """The page of a map as HTML text: one file, nothing fetched, all names escaped.
 
     Parameters
@@ -137,7 +139,7 @@ def map_page_html(record: dict) -> str:
     return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
 
 
-def lead_sentence(record: dict) -> str:
+def lead_sentence(record: dict[str, Any]) -> str:
     """Why the first map is the one to look at.
 
     Examples
@@ -157,7 +159,7 @@ def lead_sentence(record: dict) -> str:
     return f"Neighbours of training rows are little more alike than those of held-out rows {figures}"
 
 
-def _page_data(record: dict) -> dict:
+def _page_data(record: dict[str, Any]) -> dict[str, Any]:
     """What the script of the page reads: places, label sets and row numbers as base64 of little-endian integers."""
     wide = len(record["sets"]) > UNITS
     lit = len(LABEL_COLOURS) if record["single_label"] else LIT_AT_FIRST
@@ -178,7 +180,7 @@ def _base64(values: np.ndarray, kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
-def map_image(record: dict, kind: str) -> bytes:
+def map_image(record: dict[str, Any], kind: str) -> bytes:
     """The first map beside that of shuffled labels, as a PNG or SVG file.
 
     Training rows are dots, held-out rows have an outline. The most frequent labels have a colour each; a row of several
@@ -225,7 +227,8 @@ def _png(size: tuple[float, float], draw: Any) -> bytes:
     from .figures import STYLE
 
     out = io.BytesIO()
-    with rc_context(STYLE):
+    style: Any = STYLE
+    with rc_context(style):
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure)
@@ -233,7 +236,7 @@ def _png(size: tuple[float, float], draw: Any) -> bytes:
     return out.getvalue()
 
 
-def _scatter(axes: Any, record: dict, drawn: dict) -> dict[str, Any]:
+def _scatter(axes: Any, record: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
     """Draw the rows; the handles of a legend by name."""
     n, shown = len(record["set"]), min(len(record["labels"]), len(COLOURS) - 1)
     lead = np.array([max((j for j in labels if j < shown), default=-1) for labels in record["sets"]])[record["set"]]

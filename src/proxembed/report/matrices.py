@@ -83,7 +83,7 @@ def agreement(A: np.ndarray, G: np.ndarray) -> float | None:
     return round(float(np.corrcoef(a, g)[0, 1]), 4)
 
 
-def packed(values: np.ndarray) -> dict:
+def packed(values: np.ndarray) -> dict[str, Any]:
     """A matrix of values of at least 0 as bytes: 0 to 255 from 0 to ``top``, in base64 of zlib.
 
     ``top`` is the value that 99.5 per cent of the entries off the diagonal do not exceed, or the largest where that
@@ -104,7 +104,7 @@ def packed(values: np.ndarray) -> dict:
     return {"rows": rows, "columns": columns, "top": float(f"{top:.4g}"), "clipped": clipped, "values": text}
 
 
-def unpacked(panel: dict) -> np.ndarray:
+def unpacked(panel: dict[str, Any]) -> np.ndarray:
     """The bytes of a matrix from ``packed``, as an array of uint8 of shape (rows, columns).
 
     Raises
@@ -135,7 +135,7 @@ def unpacked(panel: dict) -> np.ndarray:
 def proximity_section(
     X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], limit: int = ROWS,
     measure: str = "cosine",
-) -> dict | None:  # fmt: skip
+) -> dict[str, Any] | None:  # fmt: skip
     """Proximity matrices of held-out rows: labels Y, G from labels, W from features, Psi of both, Z of embeddings.
 
     Rows are in the order that coVAT gives the label matrix, so that rows with like labels lie together.  [mu2012mesd]

@@ -17,7 +17,7 @@ from .figures import k_curve, matrix_view, ramp
 from .verdict import query_times
 
 
-def page_html(record: dict) -> str:
+def page_html(record: dict[str, Any]) -> str:
     """Write the page of a run as HTML text: all names escaped, no network, readable without its script.
 
     The parts come in a fixed order: verdict, k-curves, held-out map, chance, models of an adaptive search, labels,
@@ -52,7 +52,7 @@ def page_html(record: dict) -> str:
         (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
         for name in views.shown_measures(record["summary"])[:2]
     ]
-    adaptive = record.get("adaptive")
+    adaptive: Any = record.get("adaptive")
     shown = adaptive and adaptive["models"] and adaptive["history"]["best"]
     steps = [Markup(convergence(adaptive, narrow=narrow)) for narrow in (False, True)] if shown else None
     page = environment.get_template("page.html").render(
@@ -66,7 +66,7 @@ def page_html(record: dict) -> str:
     return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
 
 
-def verdict_card(verdict: dict) -> str:
+def verdict_card(verdict: dict[str, Any]) -> str:
     """The verdict as a piece of HTML that stands for itself, such as in a notebook.
 
     Parameters
@@ -99,7 +99,7 @@ def templates() -> Any:
     )
 
 
-def _context(record: dict) -> dict[str, Any]:
+def _context(record: dict[str, Any]) -> dict[str, Any]:
     """Everything of the template that is neither figure nor script."""
     summary = record["summary"]
     shown = views.with_values(views.shown_measures(summary), summary["best"], ("mean", "test"))
@@ -147,7 +147,7 @@ def _heading(name: str) -> str:
     return f"↓ {short}" if sign_of(name) < 0 else short
 
 
-def _splitting(protocol: dict) -> str:
+def _splitting(protocol: dict[str, Any]) -> str:
     """The folds in words."""
     splitting = protocol.get("splitting")
     splitting = splitting if isinstance(splitting, dict) else {}

@@ -98,11 +98,12 @@ def _plain(value: Any) -> Any:
 
 
 def make_record(
-    kind: str, summary: dict, rows: list[dict], command: str, *, seed: int | None, data_hash: str | None = None,
-    contrasts: list[dict] | None = None, map: dict | None = None, diagnosis: dict | None = None,
-    label_table: list[dict] | None = None, components: list[dict] | None = None, search: dict | None = None,
-    proximity: dict | None = None, adaptive: dict | None = None,
-) -> dict:  # fmt: skip
+    kind: str, summary: dict[str, Any], rows: list[dict[str, Any]], command: str, *, seed: int | None,
+    data_hash: str | None = None, contrasts: list[dict[str, Any]] | None = None, map: dict[str, Any] | None = None,
+    diagnosis: dict[str, Any] | None = None, label_table: list[dict[str, Any]] | None = None,
+    components: list[dict[str, Any]] | None = None, search: dict[str, Any] | None = None,
+    proximity: dict[str, Any] | None = None, adaptive: dict[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``.
 
     Parameters
@@ -146,7 +147,9 @@ def make_record(
     return record
 
 
-def make_unfinished(kind: str, command: str, *, seed: int | None, data_hash: str | None = None, **found: Any) -> dict:
+def make_unfinished(
+    kind: str, command: str, *, seed: int | None, data_hash: str | None = None, **found: Any
+) -> dict[str, Any]:
     """What a run that has no summary yet has found, as plain data ready for ``json.dumps``; no page is made from it.
 
     Parameters
@@ -183,7 +186,7 @@ def make_unfinished(kind: str, command: str, *, seed: int | None, data_hash: str
     return _plain({**head, **found})
 
 
-def read_record(folder: str | Path) -> dict:
+def read_record(folder: str | Path) -> dict[str, Any]:
     """Read the record that a run has left in its folder.
 
     Parameters
@@ -228,7 +231,7 @@ def read_record(folder: str | Path) -> dict:
     return record
 
 
-def _writer(record: dict) -> str:
+def _writer(record: dict[str, Any]) -> str:
     found = record.get("versions")
     return f"proxembed {found['proxembed']}" if isinstance(found, dict) and "proxembed" in found else "not named in it"
 
@@ -272,7 +275,7 @@ def _words(kinds: Any) -> str:
     return " or ".join(given)
 
 
-def _unmatched(record: dict) -> str | None:
+def _unmatched(record: dict[str, Any]) -> str | None:
     """Parts that have the right types but do not belong to each other."""
     summary = record["summary"]
     if not summary["measures"] or not summary["leaderboard"] or not summary["best"]:

@@ -20,7 +20,7 @@ SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
 Panel = tuple[str, Any, float | None, Any]
 
 
-def _rounded(values: Any, digits: int = 5) -> list:
+def _rounded(values: Any, digits: int = 5) -> list[Any]:
     return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]
 
 
@@ -124,7 +124,7 @@ def _members(Y: sp.csr_array) -> list[list[int]]:
     return [Y.indices[a:b].tolist() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)]
 
 
-def _directions(directions: Any, names: dict[str, None]) -> list[dict]:
+def _directions(directions: Any, names: dict[str, None]) -> list[dict[str, Any]]:
     """The longest arrows of labels that have a switch."""
     arrows = []
     for arrow in directions or ():
@@ -134,7 +134,7 @@ def _directions(directions: Any, names: dict[str, None]) -> list[dict]:
     return sorted(arrows, key=lambda arrow: -math.hypot(arrow["x"], arrow["y"]))[:MAP_ARROWS]
 
 
-def _density(planes: list[np.ndarray], windows: list[list[float]], Y: sp.csr_array) -> dict:
+def _density(planes: list[np.ndarray], windows: list[list[float]], Y: sp.csr_array) -> dict[str, Any]:
     rows = even_sample(Y.shape[0], DENSITY_ROWS)
     sets: dict[tuple[int, ...], int] = {}
     of_row = [sets.setdefault(tuple(labels), len(sets)) for labels in _members(Y[rows])]
@@ -156,7 +156,7 @@ def map_section(
     limit: int = 5000,
     *,
     laid_out: Sequence[Panel] = (),
-) -> dict:
+) -> dict[str, Any]:
     """The held-out map: the same held-out rows in several planes, with the labels of each row.
 
     Parameters
@@ -245,7 +245,7 @@ def _cell(values: Any, j: int) -> float | None:
 def label_section(
     label_names: Sequence[str], counts: Sequence[int], ap_raw: Any, ap_embedded: Any, thresholds: Any = None,
     calibration: Any = None,
-) -> list[dict]:  # fmt: skip
+) -> list[dict[str, Any]]:  # fmt: skip
     """The table of labels, most frequent first, with those that the embedding serves worse.
 
     Parameters
@@ -297,7 +297,7 @@ def label_section(
 
 def component_section(
     estimator: Any, stability: Sequence[float] | None = None, n_features: int = 8
-) -> list[dict] | None:
+) -> list[dict[str, Any]] | None:
     """What each component is made of and which labels it serves.
 
     Parameters

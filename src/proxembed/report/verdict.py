@@ -19,7 +19,7 @@ LACKS = {
 }
 
 
-def worded(summary: dict) -> dict:
+def worded(summary: dict[str, Any]) -> dict[str, Any]:
     """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a ``text``.
 
     Parameters
@@ -49,12 +49,12 @@ def worded(summary: dict) -> dict:
     return {**summary, "verdict": {**verdict, "goals": goals, "text": text, "note": _note(verdict, summary)}}
 
 
-def _tone(name: str, goal: dict) -> str:
+def _tone(name: str, goal: dict[str, Any]) -> str:
     """To keep what all features have at a smaller size is the success of compression."""
     return "yes" if name == "compress" and goal["word"] == LEVEL else TONES[goal["word"]]
 
 
-def _note(verdict: dict, summary: dict) -> str:
+def _note(verdict: dict[str, Any], summary: dict[str, Any]) -> str:
     """What the figures rest on."""
     rows = next((goal["rows"] for goal in verdict["goals"].values()), 0)
     limit = f"A loss up to {100 * verdict['tolerance']:g} % of the value of all features counts as level"
@@ -67,11 +67,11 @@ def _note(verdict: dict, summary: dict) -> str:
     )
 
 
-def _sentence(name: str, goal: dict, features: int) -> str:
+def _sentence(name: str, goal: dict[str, Any], features: int) -> str:
     return _compressed(goal) if name == "compress" else _compared(goal, features)
 
 
-def _compared(goal: dict, features: int) -> str:
+def _compared(goal: dict[str, Any], features: int) -> str:
     """Ours against the baseline, the best rival where it is above ours, and a hub where there is one."""
     sign = sign_of(goal["measure"])
     sentences = [_against(goal, features)]
@@ -88,7 +88,7 @@ def _compared(goal: dict, features: int) -> str:
     return " ".join(sentences)
 
 
-def _against(goal: dict, features: int) -> str:
+def _against(goal: dict[str, Any], features: int) -> str:
     base, said = goal["base"], goal["word"]
     values = f"{number(goal['value'])} instead of {number(base['value'])} of {label(base)}"
     ours, whole = f"{label(goal)}, {goal['measure']}", base["arm"] == ALL_FEATURES
@@ -105,7 +105,7 @@ def _against(goal: dict, features: int) -> str:
     return f"{kept}{size}: {ours}; {_unsure(goal)}."
 
 
-def _compressed(goal: dict) -> str:
+def _compressed(goal: dict[str, Any]) -> str:
     first, second = goal["shares"].items()
     size = f"{count(goal['components'])} instead of {goal['d']:,}"
     whole = goal["bytes_all_features"]
@@ -131,7 +131,7 @@ def duration(seconds: float) -> str:
     return f"{float(f'{1000 * seconds:.2g}'):g} ms" if seconds < 0.9995 else f"{float(f'{seconds:.2g}'):g} s"
 
 
-def query_times(summary: dict) -> str:
+def query_times(summary: dict[str, Any]) -> str:
     """The time of 1,000 neighbour queries in the embedding that compresses, beside that in all features.
 
     It stands beside the verdict, not in it: a repeated run has the same verdict, not the same times.
@@ -149,7 +149,7 @@ def query_times(summary: dict) -> str:
     return f"1,000 neighbour queries take {duration(ours)} instead of {duration(whole)}." if ours and whole else ""
 
 
-def _share(share: dict) -> str:
+def _share(share: dict[str, Any]) -> str:
     """What is left of the value of all features, in per cent."""
     if share["share"] is None:
         return "all, which is 0,"
@@ -159,7 +159,7 @@ def _share(share: dict) -> str:
     return f"{100 * share['share']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def _unsure(goal: dict) -> str:
+def _unsure(goal: dict[str, Any]) -> str:
     """How many rows could tell.
 
     >>> [_unsure({"rows": 50, "rows_needed": needed}) for needed in (62, 10**6)]
@@ -174,14 +174,14 @@ def _unsure(goal: dict) -> str:
     return f"{text}, about {needed:,} would"
 
 
-def _ends(goal: dict) -> str:
+def _ends(goal: dict[str, Any]) -> str:
     if not goal["interval"]:
         return ""
     low, high = goal["interval"]
     return f" ({number(low, True)} to {number(high, True)})"
 
 
-def label(entry: dict) -> str:
+def label(entry: dict[str, Any]) -> str:
     """Name of an arm, with its size where it has one.
 
     >>> label({"arm": "OPLS", "k": 2})

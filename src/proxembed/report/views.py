@@ -38,7 +38,7 @@ def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:{'+' if sign else ''}.{digits}f}"
 
 
-def shown_measures(summary: dict) -> list[str]:
+def shown_measures(summary: dict[str, Any]) -> list[str]:
     """The measures of the tables: the primary one, that of neighbours and that of new rows among themselves.
 
     Examples
@@ -53,7 +53,7 @@ def shown_measures(summary: dict) -> list[str]:
     return [name for name in dict.fromkeys(shown) if name is not None]
 
 
-def with_values(names: Sequence[str], entries: Sequence[dict], kinds: Sequence[str]) -> list[str]:
+def with_values(names: Sequence[str], entries: Sequence[dict[str, Any]], kinds: Sequence[str]) -> list[str]:
     """The first measure, and those others of which an entry has a value of one of the kinds ("mean", "test").
 
     Examples
@@ -63,13 +63,14 @@ def with_values(names: Sequence[str], entries: Sequence[dict], kinds: Sequence[s
     >>> [with_values(["AP", "near", "new"], [{"scores": scores}], kinds) for kinds in (("mean",), ("mean", "test"))]
     [['AP'], ['AP', 'near']]
     """
-    valued = lambda name: any(  # noqa: E731
-        number(entry["scores"].get(name, {}).get(kind)) != "–" for entry in entries for kind in kinds
-    )
+
+    def valued(name: str) -> bool:
+        return any(number(entry["scores"].get(name, {}).get(kind)) != "–" for entry in entries for kind in kinds)
+
     return [name for name in names if name == names[0] or valued(name)]
 
 
-def score_text(score: dict) -> str:
+def score_text(score: dict[str, Any]) -> str:
     """A mean with its standard error, as in the tables.
 
     Examples
@@ -82,7 +83,7 @@ def score_text(score: dict) -> str:
     return number(score["mean"]) + error
 
 
-def fold_gain_text(gain: dict | None, base: bool) -> str:
+def fold_gain_text(gain: dict[str, Any] | None, base: bool) -> str:
     """A gain over the folds with its standard error; all features are what the gains are over.
 
     Examples
@@ -97,7 +98,7 @@ def fold_gain_text(gain: dict | None, base: bool) -> str:
     return number(gain["mean"], sign=True) + error
 
 
-def gain_text(versus: dict) -> str:
+def gain_text(versus: dict[str, Any]) -> str:
     """A gain with its interval."""
     gain = number(versus.get("gain"), sign=True)
     if not versus.get("interval"):
@@ -106,7 +107,7 @@ def gain_text(versus: dict) -> str:
     return f"{gain} ({number(low, sign=True)} to {number(high, sign=True)})"
 
 
-def tiles(record: dict) -> list[dict]:
+def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     """The facts beside the verdict: model, score, null, time."""
     summary, diagnosis = record["summary"], record.get("diagnosis")
     primary, found = summary["measures"][0], []
@@ -159,7 +160,7 @@ def _place(value: float | None, low: float, high: float) -> float | None:
     return None if value is None else round(100 * (value - low) / (high - low), 2)
 
 
-def null_view(diagnosis: dict | None) -> dict | None:
+def null_view(diagnosis: dict[str, Any] | None) -> dict[str, Any] | None:
     """The score beside those on shuffled labels, as percentages of a line."""
     if not diagnosis or not diagnosis["null"]:
         return None
@@ -169,7 +170,7 @@ def null_view(diagnosis: dict | None) -> dict | None:
     return {**places, "null": [_place(value, low, high) for value in diagnosis["null"]], "low": low, "high": high}
 
 
-def with_gains(entries: list[dict], base: str) -> list[dict]:
+def with_gains(entries: list[dict[str, Any]], base: str) -> list[dict[str, Any]]:
     """Entries with ``gains``: of each measure the mean difference to all features over the same folds, with its error.
 
     Average precision depends on the share of positive rows, which differs between a fold and the test rows: only
@@ -190,7 +191,7 @@ def with_gains(entries: list[dict], base: str) -> list[dict]:
     >>> with_gains(entries, "all features")[0]["gains"]
     {'AP': {'mean': 0.25, 'standard_error': 0.0}}
     """
-    known = next((entry["scores"] for entry in entries if entry["arm"] == base), {})
+    known: dict[str, Any] = next((entry["scores"] for entry in entries if entry["arm"] == base), {})
     found = []
     for entry in entries:
         gains = {}
@@ -205,7 +206,7 @@ def with_gains(entries: list[dict], base: str) -> list[dict]:
     return found
 
 
-def board_view(entries: list[dict], primary: str, base: str) -> list[dict]:
+def board_view(entries: list[dict[str, Any]], primary: str, base: str) -> list[dict[str, Any]]:
     """Entries of the leaderboard with their gains and their places on one line.
 
     Without test rows: mean over the folds and one standard error each way. With them: the gain over all features on the
@@ -226,7 +227,7 @@ def board_view(entries: list[dict], primary: str, base: str) -> list[dict]:
     return [{**entry, "place": place} for entry, place in zip(entries, places, strict=True)]
 
 
-def label_view(table: list[dict] | None) -> dict | None:
+def label_view(table: list[dict[str, Any]] | None) -> dict[str, Any] | None:
     """The table of labels, at most 1,000 of them, with how many are served better and worse."""
     if table is None:
         return None
@@ -246,7 +247,7 @@ def label_view(table: list[dict] | None) -> dict | None:
     }
 
 
-def _gain_plot(points: list[dict]) -> dict:
+def _gain_plot(points: list[dict[str, Any]]) -> dict[str, Any]:
     """Gain of each label against its rows: places in percent, ticks in whole powers of ten."""
     reach = max(0.02, max(abs(point["gain"]) for point in points)) * 1.08
     first, last = math.floor(min(point["x"] for point in points)), math.ceil(max(point["x"] for point in points) + 1e-9)
@@ -264,7 +265,7 @@ def _gain_plot(points: list[dict]) -> dict:
     return {"dots": dots, "ticks": ticks, "reach": reach / 1.08}
 
 
-def component_view(components: list[dict] | None) -> dict | None:
+def component_view(components: list[dict[str, Any]] | None) -> dict[str, Any] | None:
     """Components with bars, and the spectrum as heights in percent."""
     if not components:
         return None
@@ -275,7 +276,7 @@ def component_view(components: list[dict] | None) -> dict | None:
     return {"first": components[:6], "more": components[6:40], "all": len(components), "spectrum": heights}
 
 
-def bars(pairs: list[list]) -> list[dict]:
+def bars(pairs: list[list[Any]]) -> list[dict[str, Any]]:
     """Signed weights with the length of each bar in percent of the strongest."""
     top = max((abs(weight) for _, weight in pairs), default=0.0) or 1.0
     return [
@@ -301,7 +302,7 @@ def middle_cut(name: str, width: int = 22) -> str:
     return name if len(name) <= width else f"{name[: width - 14]}…{name[-11:]}"
 
 
-def trials_view(search: dict | None) -> list[dict]:
+def trials_view(search: dict[str, Any] | None) -> list[dict[str, Any]]:
     """The trials of a search, best first, with parameters as words; their scores are those on final folds, if any."""
     trials = search.get("trials") if search else None
     rows = []
@@ -319,7 +320,7 @@ def trials_view(search: dict | None) -> list[dict]:
     return sorted(rows, key=lambda row: -math.inf if row["score"] is None else row["score"], reverse=True)[:300]
 
 
-def choice_text(summary: dict) -> str:
+def choice_text(summary: dict[str, Any]) -> str:
     """What is to be expected of a choice among many, and what its folds show of it, in words; empty for none.
 
     Examples
@@ -340,7 +341,7 @@ def choice_text(summary: dict) -> str:
     )
 
 
-def map_view(found: dict | None, single_label: bool) -> dict | None:
+def map_view(found: dict[str, Any] | None, single_label: bool) -> dict[str, Any] | None:
     """The map for the page: data for its script, and the same picture as paths for readers without one."""
     if not found or not found["panels"]:
         return None
@@ -381,12 +382,12 @@ def map_view(found: dict | None, single_label: bool) -> dict | None:
     }
 
 
-def _counts(found: dict) -> list[int]:
+def _counts(found: dict[str, Any]) -> list[int]:
     counts = Counter(label for row in found["members"] for label in row)
     return [counts[j] for j in range(len(found["labels"]))]
 
 
-def _window(panel: dict) -> list[float]:
+def _window(panel: dict[str, Any]) -> list[float]:
     if panel.get("window"):
         return panel["window"]
     middles = [(max(panel[axis]) + min(panel[axis])) / 2 for axis in "xy"]
@@ -394,7 +395,7 @@ def _window(panel: dict) -> list[float]:
     return [*middles, half or 1.0]
 
 
-def _places(panel: dict) -> tuple[list[int], list[int]]:
+def _places(panel: dict[str, Any]) -> tuple[list[int], list[int]]:
     """Whole units in the panel, y downwards."""
     if not panel["x"]:
         return [], []
@@ -407,7 +408,7 @@ def _packed(values: list[int]) -> str:
     return base64.b64encode(np.asarray(values, dtype="<u2").tobytes()).decode("ascii")
 
 
-def _dots(places: tuple[list[int], list[int]], members: list[list[int]], start: list[int]) -> list[dict]:
+def _dots(places: tuple[list[int], list[int]], members: list[list[int]], start: list[int]) -> list[dict[str, Any]]:
     """One path a colour; a dot is a line of no length with a round end."""
     paths: dict[str, list[str]] = {colour: [] for colour in (OTHER, *LABEL_COLOURS, SEVERAL)}
     for x, y, labels in zip(*places, members, strict=True):
@@ -417,7 +418,7 @@ def _dots(places: tuple[list[int], list[int]], members: list[list[int]], start: 
     return [{"fill": "none", "stroke": colour, "d": "".join(parts)} for colour, parts in paths.items() if parts]
 
 
-def _hexagons(density: dict, panel: int) -> list[dict]:
+def _hexagons(density: dict[str, Any], panel: int) -> list[dict[str, Any]]:
     """One path a shade; hexagons are shaded by the square root of their rows."""
     across, counts = density["across"], Counter(density["panels"][panel])
     width, top = SIDE / across, max(counts.values())
@@ -433,7 +434,7 @@ def _hexagons(density: dict, panel: int) -> list[dict]:
     return [{"fill": RAMP[shade], "stroke": "none", "d": "".join(paths[shade])} for shade in sorted(paths)]
 
 
-def _arrows(panel: dict, labels: list[str], start: list[int]) -> list[dict]:
+def _arrows(panel: dict[str, Any], labels: list[str], start: list[int]) -> list[dict[str, Any]]:
     """Directions of labels from the origin, scaled together so that all stay inside the panel."""
     given = [arrow for arrow in panel.get("directions") or () if arrow["label"] in labels]
     origin = unit_square([0.0], [0.0], _window(panel))

@@ -103,7 +103,7 @@ class SharedValue:
         self.value, self._lock = value, threading.Lock()
         self._own: dict[int, Any] = {}
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return SharedValue, (self.value,)
 
     def own(self) -> Any:
@@ -134,7 +134,11 @@ class ClusterTasks:
         self._shared = self._submit(_itself, SharedValue(shared))
 
     def run(
-        self, call: Callable, items: Mapping[int, Any], ordered: bool, died: Callable[[Any, str], Any] | None = None
+        self,
+        call: Callable[..., Any],
+        items: Mapping[int, Any],
+        ordered: bool,
+        died: Callable[[Any, str], Any] | None = None,
     ) -> Generator[tuple[int, Any]]:
         """(number, call(shared, item)) for each item, as they are finished or in their order.
 
@@ -164,7 +168,7 @@ class ClusterTasks:
         finally:
             self.client.cancel(list(futures))
 
-    def _alone(self, task: _Task, others: list, died: Callable[[Any, str], Any] | None) -> Any:
+    def _alone(self, task: _Task, others: list[Any], died: Callable[[Any, str], Any] | None) -> Any:
         """The result of a task that begins when the others have ended."""
         from distributed import KilledWorker, as_completed
 
@@ -179,7 +183,7 @@ class ClusterTasks:
         finally:
             self.client.cancel([future])
 
-    def _submit(self, function: Callable, *arguments: Any) -> Any:
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         import dask
 
         with dask.config.set(LARGE):
@@ -189,7 +193,7 @@ class ClusterTasks:
 class _Task:
     """A call with its item, in which dask looks for nothing of its own."""
 
-    def __init__(self, call: Callable, item: Any):
+    def __init__(self, call: Callable[..., Any], item: Any):
         self.call, self.item = call, item
 
 

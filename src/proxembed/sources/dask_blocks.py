@@ -170,7 +170,7 @@ def lazily(X: Any, function: Callable[[Any], Any]) -> Any:
 class _Step:
     """A function of the rows of a partition whose results are a DataFrame with the same index."""
 
-    def __init__(self, function: Callable[[Any], Any], columns: list):
+    def __init__(self, function: Callable[[Any], Any], columns: list[Any]):
         from uuid import uuid4
 
         self.function, self.columns, self._token = function, columns, uuid4().hex
@@ -219,7 +219,7 @@ def _is_delayed(X: Any) -> bool:
     return isinstance(X, Delayed)
 
 
-def _row_pieces(X: Any, name: str) -> list:
+def _row_pieces(X: Any, name: str) -> list[Any]:
     """The delayed pieces of a collection; those of an array whose columns are cut are lists of delayed columns."""
     if _is_delayed(X) or not hasattr(X, "to_delayed") or not hasattr(X, "ndim"):
         kind = "Delayed" if _is_delayed(X) else type(X).__name__
@@ -235,7 +235,7 @@ def _row_pieces(X: Any, name: str) -> list:
     return [row if X.ndim == 1 else list(row) for row in pieces]
 
 
-def _label_pieces(y: Any, X: Any, pieces: int) -> list:
+def _label_pieces(y: Any, X: Any, pieces: int) -> list[Any]:
     """The labels of each piece of X."""
     if y is None:
         return [None] * pieces
@@ -285,7 +285,7 @@ def _rows_of(X: Any, y: Any, number: int, precision: str) -> RowBlocks:
     return RowBlocks([pair((X, y), number)], precision=precision)
 
 
-def _loaded(X: Any, y: Any, number: int, precision: str) -> list:
+def _loaded(X: Any, y: Any, number: int, precision: str) -> list[Any]:
     return list(_rows_of(X, y, number, precision))
 
 
@@ -303,7 +303,7 @@ def _of_labels(function: _Kept, y: Any, number: int) -> Any:
     return function.value([y] if length(y) else [], number)
 
 
-def _merged(merge: _Kept, parts: list) -> Any:
+def _merged(merge: _Kept, parts: list[Any]) -> Any:
     return merge.value(parts)
 
 

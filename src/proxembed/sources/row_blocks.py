@@ -17,7 +17,7 @@ BLOCK_ROWS = 65_536
 PRECISIONS = ("float64", "float32")
 Block = tuple[Any, Any]
 Drawn = tuple[np.ndarray, Any, Any]
-Path = str | PathLike
+Path = str | PathLike[str]
 
 
 class RowBlocks:
@@ -61,9 +61,9 @@ class RowBlocks:
 
     def __init__(
         self,
-        blocks: Callable[[], Iterable] | Sequence | Iterator,
+        blocks: Callable[[], Iterable[Any]] | Sequence[Any] | Iterator[Any],
         *,
-        labels: Callable[[], Iterable] | None = None,
+        labels: Callable[[], Iterable[Any]] | None = None,
         precision: str = "float64",
     ):
         if precision not in PRECISIONS:
@@ -87,7 +87,7 @@ class RowBlocks:
         for number, block in enumerate(self._reading()):
             yield pair(block, number)
 
-    def _reading(self) -> Iterable:
+    def _reading(self) -> Iterable[Any]:
         if callable(self._blocks):
             return self._blocks()
         if self.rereadable:
@@ -160,7 +160,9 @@ class RowBlocks:
         return stacked([X for X, _ in self])
 
     @classmethod
-    def from_arrays(cls, X: Any, y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"):
+    def from_arrays(
+        cls, X: Any, y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
+    ) -> RowBlocks:
         """Blocks of rows of an array, a memory map or a CSR matrix (n, d), and of labels y in memory or mapped.
 
         >>> import numpy as np
@@ -173,7 +175,7 @@ class RowBlocks:
     @classmethod
     def from_npy(
         cls, X: Path | Sequence[Path], y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
-    ):
+    ) -> RowBlocks:
         """Blocks of rows of one or several .npy files, memory-mapped; ``y``: as many files, or labels of all rows.
 
         Raises ValueError where X and y are different numbers of files, and FileNotFoundError for a missing file.
@@ -191,7 +193,7 @@ class RowBlocks:
     @classmethod
     def from_npz(
         cls, X: Path | Sequence[Path], y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
-    ):
+    ) -> RowBlocks:
         """Blocks of rows of one or several files of ``scipy.sparse.save_npz``, each of which is loaded as a whole.
 
         ``y``: as many .npy files, or labels of all rows. Raises as ``from_npy`` does.
@@ -215,7 +217,7 @@ class RowBlocks:
         *,
         block_rows: int = BLOCK_ROWS,
         precision: str = "float64",
-    ):
+    ) -> RowBlocks:
         """Blocks of rows of memory-mapped CSR parts: folders with data.npy, indices.npy and indptr.npy.
 
         ``y``: as many .npy files, or labels of all rows. Raises as ``from_npy`` does.
@@ -233,7 +235,7 @@ class RowBlocks:
         return cls._of_parts(_with_labels(parts, y), block_rows, precision)
 
     @classmethod
-    def from_dask(cls, X: Any, y: Any = None, *, precision: str = "float64"):
+    def from_dask(cls, X: Any, y: Any = None, *, precision: str = "float64") -> RowBlocks:
         """Rows in pieces of dask, worked on where they are: by the cluster of a ``distributed.Client``, or by threads.
 
         Only sums (d x d, d x c) travel; the pieces are computed once for each reading, one at a time by each thread.
@@ -270,7 +272,7 @@ class RowBlocks:
         return DaskBlocks.of(X, y, precision)
 
     @classmethod
-    def _of_parts(cls, parts: list, block_rows: int, precision: str) -> RowBlocks:
+    def _of_parts(cls, parts: list[Any], block_rows: int, precision: str) -> RowBlocks:
         """Blocks of parts, each a pair of functions that open X and y; a y of all rows stands with the first."""
         if not isinstance(block_rows, int) or block_rows < 1:
             raise ValueError(f"block_rows={block_rows!r} is not allowed; it must be a whole number of at least 1.")
@@ -319,7 +321,7 @@ def drawn_rows(
     return fewest_keys(n_rows, [kept], take)
 
 
-def fewest_keys(n_rows: int, parts: Sequence[list[Drawn]], take: Callable[[Any, Any], Any] | None = None) -> list:
+def fewest_keys(n_rows: int, parts: Sequence[list[Drawn]], take: Callable[[Any, Any], Any] | None = None) -> list[Any]:
     """The rows of the smallest keys among those of several samples, in their order."""
     kept, take = [one for part in parts for one in part], some if take is None else take
     keys = np.concatenate([own for own, _, _ in kept]) if kept else np.empty(0)
@@ -374,7 +376,7 @@ def _paths(files: Path | Sequence[Path]) -> list[str]:
     return [fspath(file) for file in files]
 
 
-def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list:
+def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list[Any]:
     """The parts of X with those of y: as many files, or the labels of all rows."""
     if y is None:
         return [(part, None) for part in parts]
@@ -398,7 +400,7 @@ def _loaded(file: str) -> Callable[[], Any]:
 
 
 def _mapped_csr(folder: str, n_features: int) -> Callable[[], Any]:
-    def opened():
+    def opened() -> _CSRPart:
         data, indices, indptr = (
             np.load(f"{folder}/{name}.npy", mmap_mode="r") for name in ("data", "indices", "indptr")
         )
@@ -410,7 +412,7 @@ def _mapped_csr(folder: str, n_features: int) -> Callable[[], Any]:
 class _CSRPart:
     """Memory-mapped arrays of a CSR matrix, of which slices of rows become CSR arrays."""
 
-    def __init__(self, data, indices, indptr: np.ndarray, n_features: int):
+    def __init__(self, data: Any, indices: Any, indptr: np.ndarray, n_features: int):
         self.data, self.indices, self.indptr = data, indices, indptr
         self.shape = (len(indptr) - 1, n_features)
 

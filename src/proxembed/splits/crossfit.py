@@ -26,12 +26,12 @@ class Frame(NamedTuple):
     source: np.ndarray
     target: np.ndarray
 
-    def carry(self, Z) -> np.ndarray:
+    def carry(self, Z: Any) -> np.ndarray:
         """Rows (m, k) of the first embedding in the frame of the second, (m, l)."""
         return self.scale * ((np.asarray(Z, dtype=np.float64) - self.source) @ self.Q) + self.target
 
 
-def procrustes_frame(Z, target) -> Frame:
+def procrustes_frame(Z: Any, target: Any) -> Frame:
     """Orthogonal Procrustes: the rotation or reflection, scale and shift that carry Z nearest to ``target``.
 
     Q = UV' of the singular vectors of Z'T, both centred; scale = tr(Q'Z'T) / ||Z||^2.  [schonemann1966procrustes]
@@ -183,7 +183,7 @@ def _with_folds(rows: RowBlocks, n_folds: int, seed: int) -> Iterator[tuple[Any,
     return ((X, y, draw.integers(n_folds, size=length(X))) for X, y in rows)
 
 
-def _without_fold(folded: Callable[[], Iterable], number: int, precision: str) -> RowBlocks:
+def _without_fold(folded: Callable[[], Iterable[Any]], number: int, precision: str) -> RowBlocks:
     def read() -> Iterator[tuple[Any, Any]]:
         for X, y, fold in folded():
             if len(index := np.flatnonzero(fold != number)):
@@ -192,7 +192,7 @@ def _without_fold(folded: Callable[[], Iterable], number: int, precision: str) -
     return RowBlocks(read, precision=precision)
 
 
-def _out_of_fold(folded: Iterable, placed: list[tuple[Any, Frame]]) -> Iterator[tuple[np.ndarray, Any]]:
+def _out_of_fold(folded: Iterable[Any], placed: list[tuple[Any, Frame]]) -> Iterator[tuple[np.ndarray, Any]]:
     for X, y, fold in folded:
         Z = np.empty((len(fold), len(placed[0][1].target)))
         for number in np.unique(fold):

@@ -1,7 +1,7 @@
 """Folds made of arrays: stratified by several labels, of whole groups, or in the order of time."""
 
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +19,7 @@ class Split(NamedTuple):
     held_out: np.ndarray
 
 
-def stratified_folds(Y, n_folds: int = 5, *, seed: int = 0, rows=None) -> list[Split]:
+def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = None) -> list[Split]:
     """Multi-label stratified folds: every label's rows are spread evenly over the folds.  [sechidis2011stratification]
 
     Parameters
@@ -73,13 +73,13 @@ def with_empty_column(Y: np.ndarray) -> np.ndarray:
     return np.column_stack([Y, ~Y.any(axis=1)])
 
 
-def check_folds(n_folds, most: int, what: str) -> None:
+def check_folds(n_folds: Any, most: int, what: str) -> None:
     """Raise a ValueError unless n_folds is a whole number from 2 to ``most``, the number of rows or groups."""
-    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or not 2 <= n_folds <= most:
+    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or not 2 <= int(n_folds) <= most:
         raise ValueError(f"n_folds={shown(n_folds)} must be from 2 to the number of {what} ({most}); take fewer folds.")
 
 
-def group_sides(Y, groups, shares, *, seed: int = 0) -> np.ndarray:
+def group_sides(Y: Any, groups: Any, shares: Any, *, seed: int = 0) -> np.ndarray:
     """Share out whole groups so that each side gets its share of the rows and of every label.
 
     Groups go one by one, largest first, to the side where the squared excess over the shares grows least, each label
@@ -129,7 +129,7 @@ def group_sides(Y, groups, shares, *, seed: int = 0) -> np.ndarray:
     return side[group]
 
 
-def group_folds(Y, groups, n_folds: int = 5, *, seed: int = 0, rows=None) -> list[Split]:
+def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = None) -> list[Split]:
     """Folds of whole groups, labels and rows spread as evenly as the groups permit; no group is on both sides.
 
     Parameters
@@ -169,7 +169,7 @@ def group_folds(Y, groups, n_folds: int = 5, *, seed: int = 0, rows=None) -> lis
     return [Split(str(f + 1), rows[side != f], rows[side == f]) for f in range(n_folds)]
 
 
-def time_cuts(times, targets) -> np.ndarray:
+def time_cuts(times: Any, targets: Any) -> np.ndarray:
     """The times at which to cut so that about a share ``targets[i]`` of the rows is earlier; ever later, one a target.
 
     Rows of one time are never parted. Raises ValueError where there are fewer distinct times than parts.
@@ -199,7 +199,7 @@ def time_cuts(times, targets) -> np.ndarray:
     return np.array(found)
 
 
-def time_folds(times, n_folds: int = 5, *, rows=None) -> list[Split]:
+def time_folds(times: Any, n_folds: int = 5, *, rows: Any = None) -> list[Split]:
     """Folds in the order of time: the held-out rows of a fold are the next ones after all of its training rows.
 
     Parameters

@@ -54,7 +54,7 @@ class Splitting:
     n_repeats: int = 1
     seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"kind={self.kind!r} is unknown; use one of {', '.join(map(repr, KINDS))}.")
         for name, least in (("n_folds", 2), ("n_repeats", 1), ("seed", 0)):
@@ -75,7 +75,7 @@ class _Rows:
     times: Any  # array or None
 
     @classmethod
-    def of(cls, dataset, splitting: Splitting, rows=None) -> "_Rows":
+    def of(cls, dataset: Any, splitting: Splitting, rows: Any = None) -> "_Rows":
         groups, times = dataset.groups, dataset.times
         rows = np.arange(dataset.Y.shape[0]) if rows is None else np.sort(np.asarray(rows))
         known = rows[scored_rows(dataset.unknown, dataset.Y.shape[0])[rows]]
@@ -107,7 +107,7 @@ class _Rows:
         return Split(name, train, np.sort(held_out))
 
 
-def splitting_kind(dataset, splitting: Splitting) -> str:
+def splitting_kind(dataset: Any, splitting: Splitting) -> str:
     """The kind of the splits of a data set; what "auto" stands for there.
 
     Examples
@@ -131,7 +131,7 @@ def splitting_kind(dataset, splitting: Splitting) -> str:
     return kind
 
 
-def make_splits(dataset, splitting: Splitting | None = None, rows=None) -> list[Split]:
+def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = None) -> list[Split]:
     """Split a data set into training and held-out parts by a declared rule.
 
     Only rows whose labels are all known are held out; the others are in every training part. Two kinds of row are on
@@ -186,7 +186,7 @@ def _folds(data: _Rows, splitting: Splitting, repeat: int) -> list[Split]:
     return stratified_folds(data.Y, splitting.n_folds, seed=seed, rows=data.known)
 
 
-def holdout_split(dataset, share: float = 0.25, seed: int = 0, splitting: Splitting | None = None) -> Split:
+def holdout_split(dataset: Any, share: float = 0.25, seed: int = 0, splitting: Splitting | None = None) -> Split:
     """Hold out one part of a data set as its test rows, by the same rules as the folds.
 
     Parameters
@@ -252,7 +252,7 @@ def _held_out_rows(data: _Rows, share: float, seed: int) -> np.ndarray:
     return data.known[held_out]
 
 
-def nested(dataset, outer: Splitting, inner: Splitting, rows=None) -> list[tuple[Split, list[Split]]]:
+def nested(dataset: Any, outer: Splitting, inner: Splitting, rows: Any = None) -> list[tuple[Split, list[Split]]]:
     """Nested splits: for each outer split, the inner splits of its training rows alone.
 
     Parameters
@@ -283,7 +283,7 @@ def nested(dataset, outer: Splitting, inner: Splitting, rows=None) -> list[tuple
     return [(split, make_splits(dataset, inner, split.train)) for split in make_splits(dataset, outer, rows)]
 
 
-def standard_split(dataset) -> Split:
+def standard_split(dataset: Any) -> Split:
     """Return the standard training and test rows that came with a data set.
 
     Parameters

@@ -35,12 +35,12 @@ class StratifiedFolds(BaseCrossValidator):
     [['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b']]
     """
 
-    def __init__(self, n_splits=5, *, n_repeats=1, random_state=0):
+    def __init__(self, n_splits: int = 5, *, n_repeats: int = 1, random_state: Any = 0):
         self.n_splits = n_splits
         self.n_repeats = n_repeats
         self.random_state = random_state
 
-    def split(self, X, y=None, groups=None) -> Parts:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Parts:
         """Yield (training rows, held-out rows); y: labels in any form, NaN for unknown; groups are ignored."""
         Splitting("stratified", self.n_splits, self.n_repeats, self.random_state)
         Y, known = _labels(type(self).__name__, y)
@@ -48,7 +48,7 @@ class StratifiedFolds(BaseCrossValidator):
             folds = stratified_folds(Y, self.n_splits, seed=self.random_state + repeat, rows=known)
             yield from (_parts(Y.shape[0], fold) for fold in folds)
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of splits: folds times repeats."""
         return self.n_splits * self.n_repeats
 
@@ -73,11 +73,11 @@ class GroupFolds(BaseCrossValidator):
 
     __metadata_request__split = {"groups": True}
 
-    def __init__(self, n_splits=5, *, random_state=0):
+    def __init__(self, n_splits: int = 5, *, random_state: Any = 0):
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def split(self, X, y=None, groups=None) -> Parts:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Parts:
         """Yield (training rows, held-out rows); y: labels in any form; groups: the group of each row."""
         if groups is None:
             raise ValueError("GroupFolds needs groups, the group of each row; pass groups=..., or use StratifiedFolds.")
@@ -89,12 +89,12 @@ class GroupFolds(BaseCrossValidator):
             train, held_out = _parts(len(groups), fold)
             yield train[~np.isin(groups[train], groups[held_out])], held_out
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of folds."""
         return self.n_splits
 
 
-def as_splits(cv, X, y, groups=None) -> list[Split]:
+def as_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     """The splits that a parameter ``cv`` stands for.
 
     Parameters
@@ -128,7 +128,8 @@ def as_splits(cv, X, y, groups=None) -> list[Split]:
         found = parts_of(cv, X, y, groups)
     else:
         try:
-            found = list(None if isinstance(cv, str | bytes) else cv)
+            given: Any = None if isinstance(cv, str | bytes) else cv
+            found = list(given)
         except TypeError:
             raise ValueError(
                 f"cv={shown(cv)} must be a number of folds, a splitter, or a list of (training, held-out) rows."
@@ -140,7 +141,7 @@ def as_splits(cv, X, y, groups=None) -> list[Split]:
     return [Split(name, *pair) for name, pair in zip(names, pairs, strict=True)]
 
 
-def parts_of(cv, X, y, groups=None) -> list:
+def parts_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Any]:
     """The parts that a splitter makes of some rows; a ValueError that names ``cv`` where it cannot.
 
     Examples
@@ -157,7 +158,7 @@ def parts_of(cv, X, y, groups=None) -> list:
         raise ValueError(f"cv={cv!r} does not split the {X.shape[0]} rows of X: {error}") from error
 
 
-def _labels(name: str, y) -> tuple[sp.csr_array, np.ndarray]:
+def _labels(name: str, y: Any) -> tuple[sp.csr_array, np.ndarray]:
     if y is None:
         raise ValueError(f"{name} requires y, because only rows with known labels can be held out; pass the labels.")
     labels = LabelMatrix.of(y)
@@ -168,7 +169,7 @@ def _parts(n: int, fold: Split) -> tuple[np.ndarray, np.ndarray]:
     return np.setdiff1d(np.arange(n), fold.held_out), fold.held_out
 
 
-def index_pairs(cv, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def index_pairs(cv: Any, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """The (training rows, held-out rows) of a parameter ``cv``; a ValueError where ``pairs`` holds anything else.
 
     Examples
@@ -178,7 +179,7 @@ def index_pairs(cv, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
     [(array([0, 1]), array([2]))]
     """
     try:
-        found = [tuple(np.asarray(rows) for rows in pair) for pair in pairs]
+        found: list[Any] = [tuple(np.asarray(rows) for rows in pair) for pair in pairs]
     except TypeError:
         found = [()]
     for pair in found:

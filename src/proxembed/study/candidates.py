@@ -52,7 +52,7 @@ class Candidate:
     'MESD(FDA)'
     """
 
-    cls: type
+    cls: type[Any]
     inner: type | None = None
     fixed: tuple[tuple[str, Any], ...] = ()
     weighed: bool = False
@@ -168,10 +168,11 @@ def candidates(
         raise ValueError("methods is empty; name at least one method, or pass None for all.")
     found = {}
     for arm in method_arms(names, several_labels=several_labels):
-        inner, fixed = getattr(arm.estimator, "method", None), settings(arm.estimator)
+        inner: Any = getattr(arm.estimator, "method", None)
+        fixed = settings(arm.estimator)
         if getattr(inner, "method", None) is not None:
             fixed = {"method__method": inner.method} | fixed
-        kept = {"fixed": tuple(fixed.items()), "scalings": scalings}
+        kept: dict[str, Any] = {"fixed": tuple(fixed.items()), "scalings": scalings}
         found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), **kept)
     again = [replace(candidate, weighed=True) for candidate in found.values() if not candidate.cls.each_size]
     return (*found.values(), *(again if weighed else ()))

@@ -31,7 +31,7 @@ class Draws:
 
     def choice(self, name: str, options: Sequence[Any]) -> Any:
         """One of several."""
-        return options[self.rng.integers(len(options))]
+        return options[int(self.rng.integers(len(options)))]
 
     def chance(self, name: str) -> bool:
         """True half of the time."""

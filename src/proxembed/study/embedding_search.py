@@ -22,7 +22,7 @@ from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
-from .candidates import FIRST, candidates, component_sizes
+from .candidates import FIRST, Candidate, candidates, component_sizes
 from .fold_parts import FoldParts
 from .method_strategies import MethodStrategy
 from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
@@ -192,7 +192,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Search, then fit the best configuration on all rows.
 
         Parameters
@@ -235,7 +235,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         if self.max_seconds in (None, math.inf) and self.max_trials is None and self.max_work is None:
             raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
 
-    def _labels(self, X, y) -> LabelMatrix:
+    def _labels(self, X: Any, y: Any) -> LabelMatrix:
         self._check_y(y)
         labels = LabelMatrix.of(y)
         if labels.n != X.shape[0]:
@@ -260,18 +260,23 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes} | ({MAP_SIZE} if self.layouts else set())))
 
-    def _candidates(self, X, labels: LabelMatrix):
+    def _candidates(self, X: Any, labels: LabelMatrix) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
         several = not labels.take(np.flatnonzero(labels.rows_scored)).one_hot
         partly = labels.unknown is not None
         weighed = measure_of(self.measure).reads.endswith("neighbors")
         usual = () if isinstance(X, TableRows) else (self.scaling_,)
         scalings = tuple(dict.fromkeys([*usual, *scaling_choices(X)]))
-        facts = {"several_labels": several, "partly_labelled": partly, "weighed": weighed, "scalings": scalings}
+        facts: dict[str, Any] = {
+            "several_labels": several,
+            "partly_labelled": partly,
+            "weighed": weighed,
+            "scalings": scalings,
+        }
         pool = candidates(self.methods, **facts)
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
 
-    def _searched(self, X, labels: LabelMatrix, groups, sizes: tuple[int, ...]) -> Study:
+    def _searched(self, X: Any, labels: LabelMatrix, groups: Any, sizes: tuple[int, ...]) -> Study:
         seed = self._seed()
         known = None if groups is None else np.asarray(groups)[labels.rows_scored]
         race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
@@ -284,22 +289,22 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         data = {"features": X, "labels": labels, "inner folds": race, "final folds": final, "scaling": self.scaling_}
         return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
 
-    def _final_splits(self, X, labels: LabelMatrix, seed: int, groups, known) -> list[Split]:
+    def _final_splits(self, X: Any, labels: LabelMatrix, seed: int, groups: Any, known: Any) -> list[Split]:
         """The folds of the choice, where these are others than those of the race."""
         cv = self.final_cv
         if cv is None:
             cv = final_fold_count(labels.n, known) if self.cv is None or isinstance(self.cv, Integral) else 0
-        if isinstance(cv, Integral) and not isinstance(cv, bool) and cv == 0:
+        if not isinstance(cv, bool) and isinstance(cv, Integral) and cv == 0:
             return []
         return self._splits_of(cv, "final_cv", X, labels, (seed + FINAL_SEED) % 2**32, groups)
 
-    def _folds(self, splits: list[Split], X, labels: LabelMatrix, groups, seed: int) -> FoldParts:
+    def _folds(self, splits: list[Split], X: Any, labels: LabelMatrix, groups: Any, seed: int) -> FoldParts:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
         rng, self.scaling_ = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
         drawn = [Split(split.name, rng.permutation(split.train), split.held_out) for split in splits]
         return FoldParts(X, labels, drawn, self.scaling_)
 
-    def _keep(self, study: Study, best: Choice, X, y, groups) -> None:
+    def _keep(self, study: Study, best: Choice, X: Any, y: Any, groups: Any) -> None:
         method = _sized(best.trial, best.k)
         others = [t for t in self._by_family(study, best).values() if t is not best.trial]
         sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
@@ -331,14 +336,14 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         families = list(dict.fromkeys(t.family for t in ranked))
         anchor = next((t.family for t in ranked if untuned(t.config)), None)
         if anchor is not None and anchor != best.trial.family:
-            own = [t for t in best.among if t.family == anchor]
-            first[anchor] = chosen(own, size).trial if own else first[anchor]
+            untuned_choice = chosen([t for t in best.among if t.family == anchor], size)
+            first[anchor] = first[anchor] if untuned_choice is None else untuned_choice.trial
             at = min(families.index(anchor), 2)
             families.remove(anchor)
             families.insert(at, anchor)
         return {family: first[family] for family in families}
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The embedding of rows by the best estimator.
 
         Parameters
@@ -352,7 +357,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         X = self._new_rows(X)
         return self.best_estimator_[:-1].transform(X)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Predict labels, in the form in which y came, by the thresholded read-out.
 
         Parameters
@@ -366,7 +371,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         X = self._new_rows(X)
         return self.best_estimator_.predict(X)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Scores of the labels, larger meaning more likely.
 
         Parameters
@@ -380,11 +385,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         X = self._new_rows(X)
         return self.best_estimator_.decision_function(X)
 
-    def _new_rows(self, X):
+    def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
         return self._features(X, reset=False)
 
-    def _features(self, X, reset: bool):
+    def _features(self, X: Any, reset: bool) -> Any:
         """X checked; rows of a table are checked by the encoder of the pipeline."""
         if not isinstance(X, TableRows):
             return checked_features(self, X, reset=reset)
@@ -397,6 +402,6 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return self.best_estimator_[-2].n_components_
 
 
-def _sized(t: MethodTrial, k: int | None = None):
+def _sized(t: MethodTrial, k: int | None = None) -> Any:
     """The unfitted estimator of a trial, at a size or at its best one."""
     return clone(t.config).set_params(n_components=k or t.best(t.furthest)[1])

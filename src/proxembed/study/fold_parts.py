@@ -73,7 +73,7 @@ class FoldParts:
         return _kept(self._whole, fold, most, make)
 
 
-def _kept(known: OrderedDict, key: Any, most: int, make: Any) -> Part:
+def _kept(known: OrderedDict[Any, Part], key: Any, most: int, make: Any) -> Part:
     """What is known under a key, made where it is not; the one that was not asked for longest goes."""
     if key not in known:
         known[key] = make()

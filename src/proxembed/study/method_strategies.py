@@ -116,7 +116,8 @@ def layouts_of_best(study: Study) -> list[Layout]:
     A method that learns from labels is laid out in all of its components; another one, whose natural number says
     little, in those of its best size, where these are more than a map has.
     """
-    final, families = study.evaluator.final, {}
+    final = study.evaluator.final
+    families: dict[str, Any] = {}
     known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
     for t in sorted(known, key=lambda t: (t.has(final), t.best(final)[0]), reverse=True):
         families.setdefault(t.title, t)
@@ -231,11 +232,12 @@ class MethodStrategy(Strategy):
             if work := [_fit(study, t, step, owed) for t, step in batch if not t.failure]:
                 yield work
 
-    def _affordable(self, study: Study, batch: list, rung: Rung, keep: float) -> list:
+    def _affordable(self, study: Study, batch: list[Any], rung: Rung, keep: float) -> list[Any]:
         """The fits of a batch that the budget still has, one after the other."""
         if study.work == math.inf:
             return [pair for pair in batch if affordable(study, pair[0], rung, study.left - keep)]
-        taken, left = [], study.work_left - keep if study.left > 0 else 0.0
+        taken: list[Any] = []
+        left = study.work_left - keep if study.left > 0 else 0.0
         for t, step in batch:
             if affordable(study, t, rung, left, [other[1] for each, other in taken if each is t]):
                 taken.append((t, step))

@@ -80,7 +80,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
                 "None."
             )
 
-    def _check_y(self, y) -> None:
+    def _check_y(self, y: Any) -> None:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
 
@@ -89,11 +89,15 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         given = isinstance(self.random_state, Integral)
         return int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _splits(self, X, labels: LabelMatrix, seed: int, groups=None, usual: int | None = None) -> list[Split]:
+    def _splits(
+        self, X: Any, labels: LabelMatrix, seed: int, groups: Any = None, usual: int | None = None
+    ) -> list[Split]:
         """The splits of ``cv``, of None the usual number; of a number, stratified folds, or folds of whole groups."""
         return self._splits_of(usual if self.cv is None else self.cv, "cv", X, labels, seed, groups)
 
-    def _splits_of(self, cv: Any, parameter: str, X, labels: LabelMatrix, seed: int, groups=None) -> list[Split]:
+    def _splits_of(
+        self, cv: Any, parameter: str, X: Any, labels: LabelMatrix, seed: int, groups: Any = None
+    ) -> list[Split]:
         """The splits of a number of folds, or of a splitter."""
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
             raise ValueError(
@@ -118,7 +122,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
                 file.begin({**facts, "measure": evaluator.measure.name, "seed": seed, **hashes})
             return Study(evaluator, seed=seed, storage=file, **bounds).run(strategy)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True

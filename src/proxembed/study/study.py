@@ -121,8 +121,7 @@ def _outcome(evaluator: Evaluator, call: _Call, place: int) -> Any:
 
 def _stored(evaluator: Evaluator, call: _Call, place: int, outcome: Any) -> Any:
     """The same outcome, added to the file of the study where it is new."""
-    new = call.file is not None and place not in call.known
-    if new and (plain := evaluator.plain(outcome)) is not None:
+    if call.file is not None and place not in call.known and (plain := evaluator.plain(outcome)) is not None:
         call.file.append(evaluator.key(call.config, call.steps[place]), plain)
     return outcome
 

@@ -438,7 +438,7 @@ class FoldScores(Evaluator):
         return run_trial(config, self.folds.part(*self._place(step)), self.sizes_of(config), self.measure, **options)
 
 
-def measured(measure: Measure, Z, Z_held_out, part: Part) -> float:
+def measured(measure: Measure, Z: Any, Z_held_out: Any, part: Part) -> float:
     """The value of a measure with its sign such that larger is better; NaN where it is undefined."""
     reading = Readings(Z, Z_held_out, part).of(measure)
     value, _ = measure.value(part.Y_held_out, reading, known=part.known_held_out)
@@ -446,7 +446,7 @@ def measured(measure: Measure, Z, Z_held_out, part: Part) -> float:
 
 
 def run_trial(
-    estimator,
+    estimator: Any,
     part: Part,
     sizes: tuple[int, ...],
     measure: Measure,
@@ -503,7 +503,7 @@ def run_trial(
     return Outcome(curve, time.perf_counter() - started, bounded, failure, notes, stopped)
 
 
-def _embedded(estimator, part: Part, largest: int, bounded: bool):
+def _embedded(estimator: Any, part: Part, largest: int, bounded: bool) -> tuple[np.ndarray, np.ndarray, bool]:
     """Embeddings of the training and held-out rows, at the largest size that the method has on these rows."""
     limit = min(largest, part.X.shape[1], part.X.shape[0] - 1)
     if estimator.each_size:  # one fit of its method serves all sizes
@@ -518,11 +518,11 @@ def _embedded(estimator, part: Part, largest: int, bounded: bool):
     return Z[:, :largest], Z_held_out[:, :largest], bounded
 
 
-def _at_size(estimator, Z: np.ndarray, Z_held_out: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
+def _at_size(estimator: Any, Z: np.ndarray, Z_held_out: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The embeddings of a size, of those of the method that one fit serves."""
     return estimator.at_size(Z, Z_held_out, part.labels) if estimator.each_size else (Z, Z_held_out)
 
 
-def _fitted(estimator, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _fitted(estimator: Any, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:
     X, X_held_out = part.features_for(estimator)
     return embedded(estimator, k, X, part.labels, X_held_out)

@@ -176,7 +176,7 @@ def _moment(word: str, style: str) -> datetime | None:
         return None
 
 
-def listed(word: str) -> tuple | None:
+def listed(word: str) -> tuple[Any, ...] | None:
     """The entries of a list in the form of JSON or Python, or of numbers with blanks between; None for other text.
 
     Examples

@@ -85,9 +85,12 @@ class Column:
     @classmethod
     def of(cls, facts: dict[str, Any]) -> Column:
         """From the dict of ``plain``."""
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()})
+        stated: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
+        }
+        return cls(**stated)
 
-    def parse(self, values: Sequence[Any], codes: Any) -> NDArray:
+    def parse(self, values: Sequence[Any], codes: Any) -> NDArray[Any]:
         """The cells as an array with one entry a row (one row for vectors).
 
         Parameters

@@ -63,7 +63,7 @@ class Cells:
     """The distinct cells of a column that are not empty, how often each occurs, and its place among all."""
 
     name: str
-    values: list
+    values: list[Any]
     counts: np.ndarray
     places: list[int]
     n: int
@@ -195,7 +195,7 @@ def _tokens(cells: Cells) -> bool:
 
 
 def _lists(cells: Cells, asks: bool) -> Reading | None:
-    entries = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
+    entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
     if not all(isinstance(entry, tuple | list | np.ndarray) for entry in entries):
         return None
     drop = f"--drop {quoted(cells.name)}"

@@ -29,7 +29,7 @@ class TableRows:
     ((2, 2), [nan], ['a', 'b'])
     """
 
-    def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray]) -> None:
+    def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray[Any]]) -> None:
         self.columns, self.arrays = tuple(columns), tuple(arrays)
         self.shape = (len(self.arrays[0]), len(self.columns))
 
@@ -80,7 +80,7 @@ class TableRows:
 
     __iter__ = None
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NDArray:
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
         raise TypeError("rows of a table are no matrix; encode them first (TableEncoder).")
 
     def __repr__(self) -> str:

@@ -54,7 +54,7 @@ class LabelMatrix:
     classes_: np.ndarray
     form: str
     unknown: sparse.csc_array | None = None
-    kept: np.ndarray | None = None
+    kept: Any = None  # np.ndarray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "Y", small_indices(self.Y))
@@ -153,7 +153,7 @@ class LabelMatrix:
         """Whether some label is on in one row and off in another."""
         return bool(np.any((self.nk > 0) & (self.nk < self.n)))
 
-    def take(self, rows) -> LabelMatrix:
+    def take(self, rows: Any) -> LabelMatrix:
         """The labels of some rows (an index or a mask)."""
         unknown = None if self.unknown is None else sparse.csc_array(self.unknown.tocsr()[rows])
         if unknown is not None and unknown.nnz == 0:
@@ -267,7 +267,7 @@ class LabelMatrix:
         """The rank of the centred label matrix; 0 where all rows have the same labels."""
         return numerical_rank(self.centred_gram)
 
-    def decode(self, indicator) -> Any:
+    def decode(self, indicator: Any) -> Any:
         """Rows of 0/1 in the form y came in."""
         Y = indicator.toarray() if sparse.issparse(indicator) else np.asarray(indicator)
         if self.form == "classes":
@@ -306,7 +306,7 @@ def scored_rows(unknown: Any, n: int) -> np.ndarray:
     return count == 0 if (count == 0).any() else count < unknown.shape[1]
 
 
-def unlabelled(y, marker: Any = -1) -> np.ndarray | sparse.csr_array:
+def unlabelled(y: Any, marker: Any = -1) -> np.ndarray | sparse.csr_array:
     """y with every entry equal to ``marker`` turned into NaN, the sign for unknown.
 
     Parameters: y, 1-D classes or an n x c indicator; marker, the value that meant "no label". Returns a new array
@@ -333,7 +333,7 @@ def unlabelled(y, marker: Any = -1) -> np.ndarray | sparse.csr_array:
     return out
 
 
-def _unlabelled_sparse(y, marker: Any) -> sparse.csr_array:
+def _unlabelled_sparse(y: Any, marker: Any) -> sparse.csr_array:
     if marker == 0:
         raise ValueError("y is sparse, and marker=0 stands for all that it does not store; pass y.toarray().")
     y = sparse.csr_array(y, dtype=np.float64, copy=True)
@@ -344,7 +344,7 @@ def _unlabelled_sparse(y, marker: Any) -> sparse.csr_array:
     return y
 
 
-def _exact_floats(values: list) -> np.ndarray | None:
+def _exact_floats(values: list[Any]) -> np.ndarray | None:
     """Numbers as float64, or None where these are other numbers, or the values no numbers."""
     array = np.asarray(values)
     floats = array.astype(np.float64) if array.dtype.kind in "biuf" else None
@@ -370,7 +370,7 @@ def _is_sets(y: Any) -> bool:
     return all(isinstance(v, str) or is_missing(v) for e in rows for v in e)
 
 
-def _from_sets(y: Iterable) -> LabelMatrix:
+def _from_sets(y: Iterable[Any]) -> LabelMatrix:
     rows = [None if is_missing(e) else set(e) for e in y]
     for i, row in enumerate(rows):
         if row and any(map(is_missing, row)):
@@ -391,7 +391,7 @@ def _from_sets(y: Iterable) -> LabelMatrix:
     return LabelMatrix(sparse.csc_array(Y), classes, "sets", _unknown_rows(missing, len(classes)))
 
 
-def _refuse_bools_among_numbers(rows: list, n_names: int) -> None:
+def _refuse_bools_among_numbers(rows: list[Any], n_names: int) -> None:
     if len({(isinstance(v, bool | np.bool_), v) for r in rows if r for v in r}) > n_names:
         raise ValueError(
             "y holds True or False beside the label 1 or 0, which are equal; name the labels differently, such as by "
@@ -399,7 +399,7 @@ def _refuse_bools_among_numbers(rows: list, n_names: int) -> None:
         )
 
 
-def _sorted(names: set) -> list:
+def _sorted(names: set[Any]) -> list[Any]:
     try:
         return sorted(names)
     except TypeError:
@@ -477,7 +477,7 @@ def _indicator_form(values: np.ndarray) -> str:
     refuse_cell(next(value for value in values.tolist() if value not in (-1, 0, 1)))
 
 
-def _from_sparse(y) -> LabelMatrix:
+def _from_sparse(y: Any) -> LabelMatrix:
     if y.dtype.kind == "c":
         raise ValueError(COMPLEX)
     Y = sparse.csc_array(y, dtype=np.float64, copy=True)

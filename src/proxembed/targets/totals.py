@@ -41,8 +41,8 @@ class LabelTotals:
     shares: np.ndarray
     several: int = 0
     none: int = 0
-    shared: np.ndarray | None = None
-    sets: dict[tuple[int, ...], int] | None = field(default=None, repr=False)
+    shared: Any = None  # an array
+    sets: Any = field(default=None, repr=False)  # dict[tuple[int, ...], int]
 
     @classmethod
     def of(cls, labels: LabelMatrix, whole: bool = False) -> LabelTotals:
@@ -130,7 +130,7 @@ class LabelTotals:
 class LabelBlock(LabelMatrix):
     """Labels of some rows; sums over rows, and the number of rows, are those of all rows."""
 
-    totals: LabelTotals | None = None
+    totals: LabelTotals = None  # type: ignore[assignment]  # always given, after fields that need not be
 
     @property
     def of_block(self) -> bool:
@@ -175,7 +175,7 @@ class LabelBlock(LabelMatrix):
         """The labels as they are: later blocks may bring other labels."""
         return self
 
-    def take(self, rows) -> LabelMatrix:
+    def take(self, rows: Any) -> LabelMatrix:
         """The labels of some rows of this block, without the totals."""
         return LabelMatrix(sparse.csc_array(self.Y.tocsr()[rows]), self.classes_, self.form, None, self.kept)
 

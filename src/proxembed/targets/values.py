@@ -18,11 +18,11 @@ COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
 LENGTHS = f"y has rows of different lengths, or lists beside other entries; {FORMS}"
 INFINITY = "Input y contains infinity; labels must be finite, NaN stands for unknown."
-CELLS = {-1: -1.0, 0: 0.0, 1: 1.0}
+CELLS: dict[Any, float] = {-1: -1.0, 0: 0.0, 1: 1.0}
 MOMENTS = (np.datetime64, np.timedelta64)
 NUMBERS = frozenset({bool, int, float})
 NEVER_MISSING = frozenset({bool, int, str, bytes})
-PLAIN = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
+PLAIN: dict[type, Any] = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
 KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
 
 
@@ -60,7 +60,7 @@ def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else y), names
 
 
-def refuse_equal_names(table: str, names: Iterable) -> None:
+def refuse_equal_names(table: str, names: Iterable[Any]) -> None:
     """Raise a ValueError where several columns of a table have one name.
 
     >>> refuse_equal_names("X", ["a", "b", "a"])
@@ -80,13 +80,14 @@ def _unmasked(y: np.ma.MaskedArray) -> np.ndarray:
     if not np.ma.getmaskarray(y).any():
         return np.ma.getdata(y)
     if y.dtype.kind in "fmM":
-        return y.filled(np.nan if y.dtype.kind == "f" else np.array("NaT", dtype=y.dtype))
+        filling: Any = np.nan if y.dtype.kind == "f" else np.array("NaT", dtype=y.dtype)
+        return y.filled(filling)
     values = np.ma.getdata(y).astype(object)
     values[np.ma.getmaskarray(y)] = None
     return values
 
 
-def _unmasked_sparse(y):
+def _unmasked_sparse(y: Any) -> Any:
     if not isinstance(getattr(y, "data", None), np.ma.MaskedArray):
         return y
     data = y.data.astype(np.float64).filled(np.nan)
@@ -120,7 +121,7 @@ def entries(y: Any) -> np.ndarray:
     return array
 
 
-def _listed(rows: list) -> np.ndarray:
+def _listed(rows: list[Any]) -> np.ndarray:
     if all(isinstance(row, list | tuple) and len(row) > 1 for row in rows):
         if set().union(*(map(type, row) for row in rows)) <= NUMBERS:
             return np.asarray(rows)  # an indicator: no number is rounded to -1, 0 or 1
@@ -192,7 +193,7 @@ def _plain(value: Any) -> Any:
     return next(plain(value) for kind, plain in PLAIN.items() if isinstance(value, kind))
 
 
-def object_array(values: Iterable) -> np.ndarray:
+def object_array(values: Iterable[Any]) -> np.ndarray:
     """A 1-D array of Python objects, whatever they are.
 
     >>> object_array([("a", "b"), ("c", "d")]).shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +15,9 @@ from ..params import call_for_array
 KINDS = ("cosine", "gaussian", "chen")
 
 
-def label_correlation(Y: sparse.csc_array, kind: str | Callable = "cosine", tau: float | None = None) -> np.ndarray:
+def label_correlation(
+    Y: sparse.csc_array, kind: str | Callable[..., Any] = "cosine", tau: float | None = None
+) -> np.ndarray:
     """Sigma between the columns y_s of the labels of labelled rows, Y (n x c): c x c, symmetric.  [chen2008smse]
 
     "cosine" y_s'y_t / (|y_s| |y_t|), 0 with a column of zeros and 1 on the diagonal; "gaussian"

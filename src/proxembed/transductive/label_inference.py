@@ -6,6 +6,7 @@ In: W (n x n), which cells are known and their labels. Out: F, real. [qian2010ss
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +29,7 @@ class Inference:
     solver: str = "auto"
 
     def soft(
-        self, W, known: np.ndarray, Y: np.ndarray, unreached: np.ndarray, start: np.ndarray, first: str = ""
+        self, W: Any, known: np.ndarray, Y: np.ndarray, unreached: np.ndarray, start: np.ndarray, first: str = ""
     ) -> Solved:
         """F (n x c) from W (CSR), the mask of known cells (n x c), their labels, the cells without a path to a known
         one, which take the share of the label among known cells, a start (n x c) and the route to try first."""
@@ -47,7 +48,9 @@ class Inference:
             steps, residual = max(steps, found.steps), max(residual, found.residual)
         return Solved(out, "+".join(dict.fromkeys(solvers)), steps, residual)
 
-    def _free(self, A, known: np.ndarray, fixed: np.ndarray, Y, F: np.ndarray, start: np.ndarray, first: str) -> Solved:
+    def _free(
+        self, A: Any, known: np.ndarray, fixed: np.ndarray, Y: Any, F: np.ndarray, start: np.ndarray, first: str
+    ) -> Solved:
         """Labels of the rows that are not fixed, from those in F of the others; the columns share their known rows."""
         free, rest = np.flatnonzero(~fixed), np.flatnonzero(fixed)
         b = np.zeros(len(free))

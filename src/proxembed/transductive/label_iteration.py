@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -30,7 +31,7 @@ class Outcome:
     soft: np.ndarray
     W: sparse.csr_array
     status: str
-    trace: list[dict]
+    trace: list[dict[str, Any]]
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Alternation:
     start: str = "features"
     gains: bool = False
     balance: bool = False
-    trace: list[dict] = field(default_factory=list)
+    trace: list[dict[str, Any]] = field(default_factory=list)
     route: str = ""
 
     def run(self) -> Outcome:
@@ -91,7 +92,7 @@ class Alternation:
     def _matrix(self) -> sparse.csr_array:
         return reconstruction_matrix(self.weights.index, self.weights.weights, len(self.known))
 
-    def _soft(self, F: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, dict]:
+    def _soft(self, F: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         """Soft labels of the weights as they are; for prior="paper" from all labels found so far."""
         given = self.Y & self.known
         if self.inference.prior == "paper":
@@ -124,7 +125,7 @@ class Alternation:
         error = float(np.sum((labels - self._matrix() @ labels) ** 2))
         return self.weights.feature_error(), blend.alpha * blend.scale * error
 
-    def _record(self, F, soft, changed: int, told: dict, began: float) -> dict:
+    def _record(self, F: Any, soft: np.ndarray, changed: int, told: dict[str, Any], began: float) -> dict[str, Any]:
         features, labels = self.cost(F)
         return {
             "changed": changed,

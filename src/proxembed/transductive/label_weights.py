@@ -5,6 +5,7 @@ In: rows, their neighbours and 0/1 labels. Out: weights of each row's neighbours
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,7 +87,7 @@ class LocalWeights:
         self.X, self.index, self.blend = X, index, blend
         n, K = index.shape
         self.block = max(1, min(rows_a_block(X, K), (1 << 20) // (K * max(K, c))))
-        self.kept: np.ndarray | None = np.empty((n, K, K)) if 8 * n * K * K <= KEPT_BYTES else None
+        self.kept: Any = np.empty((n, K, K)) if 8 * n * K * K <= KEPT_BYTES else None
         self.powers, self.far = np.zeros(n, dtype=int), False
         self.weights = np.empty((n, K))
         self.labels: np.ndarray | None = None
@@ -159,12 +160,14 @@ class LocalWeights:
         if powers is not None:
             self.powers[rows], self.far = powers, True
 
-    def _each(self, rows: np.ndarray, work) -> None:
+    def _each(self, rows: np.ndarray, work: Callable[[np.ndarray], Any]) -> None:
         with one_pool:
             in_threads(lambda part: work(rows[part]), len(rows), self.block)
 
 
-def new_weights(X: Any, queries: Any, index: np.ndarray, blend: Blend, labels=None, F=None) -> np.ndarray:
+def new_weights(
+    X: Any, queries: Any, index: np.ndarray, blend: Blend, labels: np.ndarray | None = None, F: Any = None
+) -> np.ndarray:
     """The weights that rebuild new rows from their neighbours in X; ``labels`` of the new rows and F of X's rows take
     part where they are given."""
     m, K = index.shape

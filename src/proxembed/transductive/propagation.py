@@ -19,7 +19,7 @@ def degrees(W: sparse.csr_array) -> np.ndarray:
     return np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
 
 
-def harmonic(W: sparse.csr_array, known: np.ndarray, reached: np.ndarray) -> tuple[np.ndarray, ...]:
+def harmonic(W: sparse.csr_array, known: np.ndarray, reached: np.ndarray) -> tuple[np.ndarray, Any, Any]:
     """Rows u, Luu and Wu of the unlabelled rows that labels reach: Luu Zu = Wu Y0 is the harmonic function.
 
     >>> path = sparse.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -32,7 +32,7 @@ def harmonic(W: sparse.csr_array, known: np.ndarray, reached: np.ndarray) -> tup
     return rows, sparse.csr_array(sparse.diags_array(degrees(links)) - links[:, rows]), links
 
 
-def on_rows(A: sparse.csr_array, reached: np.ndarray) -> tuple[np.ndarray, ...]:
+def on_rows(A: sparse.csr_array, reached: np.ndarray) -> tuple[np.ndarray, Any, Any]:
     """Rows, A and M of the rows that labels reach: A Z = Y0 on them, from which no edge leads away."""
     rows = np.flatnonzero(reached)
     return rows, sparse.csr_array(A[rows][:, rows]), sparse.eye_array(len(reached), format="csr")[rows]
@@ -74,7 +74,7 @@ class MLGFHF(Propagation):
 
     clamped = True
 
-    def equation(self, W, known, reached, Y):
+    def equation(self, W: Any, known: Any, reached: Any, Y: Any) -> Equation:
         return Equation(*harmonic(W, known, reached), None)
 
 
@@ -135,10 +135,10 @@ class SMSE(Correlated):
         doc='Laplacian of Sigma, D - Sigma or I - D^-1/2 Sigma D^-1/2; auto: normalized under form="soft".',
     )
 
-    def _clamps(self):
+    def _clamps(self) -> bool:
         return self.form == "exact"
 
-    def equation(self, W, known, reached, Y):
+    def equation(self, W: Any, known: Any, reached: Any, Y: Any) -> Equation:
         normalized = self.label_laplacian == "normalized" or (self.label_laplacian == "auto" and self.form == "soft")
         T = None
         if self.label_smoothness > 0:
@@ -192,7 +192,7 @@ class MLGRF(CorrelatedField):
     ((400, 7), (2, 7))
     """
 
-    def equation(self, W, known, reached, Y):
+    def equation(self, W: Any, known: Any, reached: Any, Y: Any) -> Equation:
         L = sparse.diags_array(degrees(W)) - W
         A = sparse.diags_array(known.astype(np.float64)) + self.smoothness * L
         return Equation(*on_rows(sparse.csr_array(A), reached), self._label_term(Y, known))
@@ -225,6 +225,6 @@ class MLLGC(CorrelatedField):
     True
     """
 
-    def equation(self, W, known, reached, Y):
+    def equation(self, W: Any, known: Any, reached: Any, Y: Any) -> Equation:
         A = sparse.eye_array(W.shape[0]) + self.smoothness * normalized_laplacian(W)
         return Equation(*on_rows(sparse.csr_array(A), reached), self._label_term(Y, known), least=1.0)

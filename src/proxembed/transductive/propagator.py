@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -98,7 +98,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         """Whether labelled rows keep their labels as scores."""
         return self.clamped
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Spread the known labels over the graph of all rows.
 
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
@@ -109,7 +109,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         return self
 
     def _learn(self, rows: Rows) -> None:
-        labels, known = self._labelled(rows.labels)
+        labels, known = self._labelled(rows.label_matrix)
         guard_dense((rows.n, labels.c), "The scores of all rows and labels")
         W, learned = self._weights(rows)
         for name, value in {"affinity_": W, **learned}.items():
@@ -133,7 +133,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         self.transduction_ = self._decided(self.shares_)
         self.scores_ = labels.expand(found.scores)
 
-    def _weights(self, rows):
+    def _weights(self, rows: Rows) -> tuple[Any, Any]:
         W, learned = super()._weights(rows)
         self.refuse_negative(W)
         return W if self._of_graph or self._weights_given else positive_links(W), learned
@@ -198,9 +198,10 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         shares = np.divide(scores, ceiling, out=np.zeros_like(scores), where=ceiling > FAINT * ceiling.max(initial=0.0))
         return Spread(scores, np.clip(shares, 0.0, 1.0), solver, steps)
 
-    def _ceiling(self, equation: Equation, known, reached, shape: tuple[int, int]) -> np.ndarray:
+    def _ceiling(self, equation: Equation, known: Any, reached: Any, shape: tuple[int, int]) -> np.ndarray:
         """The scores if every labelled row carried every label: no score is above them, as A + T is an M-matrix."""
-        keeps_ones = equation.T is None or np.abs(equation.T.sum(axis=1)).max() <= 1e-12 * np.abs(equation.T).max()
+        T: Any = equation.T
+        keeps_ones = T is None or np.abs(T.sum(axis=1)).max() <= 1e-12 * np.abs(T).max()
         if self._clamps() and keeps_ones:
             return np.broadcast_to(reached.astype(np.float64)[:, None], shape)
         ones = np.repeat(known.astype(np.float64)[:, None], 1 if keeps_ones else shape[1], axis=1)
@@ -210,7 +211,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
             if keeps_ones:
                 ceiling[equation.rows] = shifted_solves(equation.A, np.zeros(1), B, solver=self.solver).Z
             else:
-                ceiling[equation.rows] = sylvester(equation.A, equation.T, B, solver=self.solver).Z
+                ceiling[equation.rows] = sylvester(equation.A, T, B, solver=self.solver).Z
         return np.broadcast_to(ceiling, shape)
 
     def _check_definite(self, equation: Equation, reached: np.ndarray, hidden: bool) -> None:
@@ -260,7 +261,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     def _n_features_out(self) -> int:
         return self._labels.c
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The scores of rows X, (m, d) to (m, k), in X's float type: a column for each label that a labelled row has.
 
         A row seen in training has its own scores (the first of equal rows stands for all), others those of one
@@ -270,7 +271,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         kept = self._labels.kept
         return in_range(scores if kept is None else scores[:, kept], X)
 
-    def _placed(self, X, name: str):
+    def _placed(self, X: Any, name: str) -> tuple[Any, Any]:
         """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""
         check_is_fitted(self, "scores_")
         X, table = self._input(X, reset=False), getattr(self, name)
@@ -303,15 +304,15 @@ class Propagation(ExactMatch, Weighted, abstract=True):
             return self._labels.decode(shares > self.cuts_)
         return self.classes_[self._probabilities(shares).argmax(axis=1)]
 
-    def predict(self, X) -> Any:
+    def predict(self, X: Any) -> Any:
         """Labels of rows X in the form y came in: shares above their cut, or the largest for one class per row."""
         return self._decided(self._placed(X, "shares_")[1])
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Label probabilities of rows X, (m, c): shares with their cut brought to 0.5, or classes summing to 1."""
         return self._probabilities(self._placed(X, "shares_")[1])
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Shares of rows X less their cut, (m, c): positive where a label is predicted.
 
         With one class per row the probabilities, (m,) the difference of the second and the first for two classes.
@@ -322,7 +323,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         probabilities = self._probabilities(shares)
         return probabilities[:, 1] - probabilities[:, 0] if len(self.classes_) == 2 else probabilities
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags

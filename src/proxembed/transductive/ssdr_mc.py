@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -165,7 +165,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     solver: str = param(default="auto", choices=SOLVERS, doc='Route of the linear systems of objective="paper".')
     eigen_solver: str = param(default="auto", choices=EIGEN_SOLVERS, doc="Route of the embedding.")
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the labels of all rows and the embedding.
 
         X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown; one
@@ -177,7 +177,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         return self
 
     def _learn(self, rows: Rows) -> None:
-        labels: LabelMatrix = rows.labels
+        labels = rows.label_matrix
         if self.n_components > rows.n - 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={self.n_components} is more than the {rows.n - 1} components of "
@@ -226,7 +226,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         these."""
         found = rows.neighbors(min(int(self.n_neighbors), rows.n - 1), **self._search)
         self.recall_, self.algorithm_ = found.recall, found.algorithm
-        labelled = known.all(axis=1)
+        labelled: Any = known.all(axis=1)
         labelled = labelled if labelled.any() else known.any(axis=1)
         lost = np.flatnonzero(~reaches(neighbour_pattern(found.index), labelled))
         if self.prior == "paper" or len(lost) == 0 or self.unreachable == "prior":
@@ -329,11 +329,11 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     def shorten(self, short: Any, k: int) -> None:
         short.embedding_ = self.embedding_[:, :k]
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "embedding_")
         return self._input(X, reset=False)
 
-    def _placed(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _placed(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Labels, soft labels and embedding of checked rows: their own, or by the weights that rebuild new rows."""
         known = self._seen.find(X)
         F, soft, Z = self._F[known], self._soft[known], self.embedding_[known]
@@ -342,12 +342,13 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
             F[new], soft[new], Z[new] = self._extended(stored_like(X[new], self.training_))
         return F, soft, Z
 
-    def _extended(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _extended(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same of new rows; in ``refine`` rounds their labels take part in their weights."""
         K = min(int(self.n_neighbors), self.training_.shape[0])
         with one_pool:
             index = nearest(self.training_, K, queries=X, **self._search).index
-            w, F = new_weights(self.training_, X, index, self._blended), None
+            w = new_weights(self.training_, X, index, self._blended)
+            F: Any = None
             for turn in range(int(self.refine) + 1):
                 soft = np.einsum("ij,ijc->ic", w, self._soft[index])
                 before, F = F, self._decide(soft)
@@ -360,7 +361,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
                 w = new_weights(self.training_, X, index, self._blended, F, self._F)
         return F, soft, np.einsum("ij,ijk->ik", w, self.embedding_[index])
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k), in X's float type.
 
         A row seen in training has its own (the first of equal rows stands for all), others the mixture of their nearest
@@ -369,11 +370,11 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         X = self._checked(X)
         return in_range(self._placed(X)[2], X)
 
-    def _predicted(self, X) -> Any:
+    def _predicted(self, X: Any) -> Any:
         """The labels of checked rows; those of ``transduction_`` for rows seen in training, the first of equal ones."""
         return self._decoded(self._placed(X)[0])
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Label probabilities of rows X, (m, c): soft labels with their threshold brought to 0.5, or classes summing
         to 1. At least 0.5 where the label is predicted, whatever the reason, or the largest of the classes."""
         F, soft, _ = self._placed(self._checked(X))
@@ -384,7 +385,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         p = cut_at_half(np.clip(soft, 0.0, 1.0), self.cuts_, self._n_labelled)
         return np.where(F > 0, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0.0)))
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         """Soft labels over their thresholds, above 0 where the label is predicted and below elsewhere."""
         F, soft, _ = self._placed(X)
         F, soft = (self._labels.expand(each.astype(np.float64)) for each in (F, soft))

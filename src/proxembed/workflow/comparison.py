@@ -41,7 +41,7 @@ RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores", "forestpr
 PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
 
 
-def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tuple[Any, dict]:
+def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tuple[Any, dict[str, Any]]:
     """The data set of a call from Python, checked, and the head of its record with the call that repeats it.
 
     Parameters
@@ -89,7 +89,7 @@ def compare(
     contrasts: Sequence[tuple[str, str]] = (),
     seed: int = 0,
     n_jobs: int = 1,
-    measure: str | Callable = "macro average precision",
+    measure: str | Callable[..., Any] = "macro average precision",
     tolerance: float = 0.03,
     dask: str | None = None,
     groups: Any = None,
@@ -183,7 +183,7 @@ def compare(
 
 @where_asked
 def run_comparison(
-    dataset: Any, options: CompareOptions, head: dict, folder: str | Path | None, progress: Progress = silent
+    dataset: Any, options: CompareOptions, head: dict[str, Any], folder: str | Path | None, progress: Progress = silent
 ) -> Comparison:
     """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do.
 
@@ -251,7 +251,7 @@ def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int 
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
 
 
-def pairs_of(wanted: tuple[tuple[str, str], ...], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
+def pairs_of(wanted: Sequence[tuple[str, str]], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
     """The pairs to test; each side is an arm, "raw", "best method" or "best rival", in any case.
 
     Examples
@@ -272,7 +272,7 @@ def pairs_of(wanted: tuple[tuple[str, str], ...], arms: tuple[Arm, ...]) -> tupl
     return tuple(pairs) or PAIRS
 
 
-def finished(pairs: Sequence[tuple[str, str]], summary: dict) -> list[tuple[str, str]]:
+def finished(pairs: Sequence[tuple[str, str]], summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The contrasts whose arms have results: after Ctrl-C some may have none."""
     known = {*SIDES, *(entry["arm"] for entry in summary["leaderboard"])}
     return [pair for pair in pairs if set(pair) <= known]
@@ -301,7 +301,7 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         results.interrupted = True
 
 
-def map_options(rows: list[dict], lay_out: bool = True) -> dict[str, bool]:
+def map_options(rows: list[dict[str, Any]], lay_out: bool = True) -> dict[str, Any]:
     """What ``held_out_evidence`` shows beside planes: layouts, and supervised UMAP where it took part.
 
     Examples

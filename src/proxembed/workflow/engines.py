@@ -81,18 +81,18 @@ class Found:
     """
 
     leaders: tuple[tuple[str, Any], ...]
-    trials: list[dict]
+    trials: list[dict[str, Any]]
     seconds: float
     interrupted: bool = False
-    adaptive: dict | None = None
+    adaptive: dict[str, Any] | None = None
     scaling: str | None = None
     work: float = 0.0
     by_clock: bool = False
-    choice: dict | None = None
+    choice: dict[str, Any] | None = None
     by_fold: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
     repeated: np.ndarray | None = None
 
-    def choose(self, entries: list[dict], name: str) -> dict | None:
+    def choose(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """The choice among the leaders at all their sizes, by the folds of the search and those of the comparison.
 
         Both are folds of the training rows; without a choice of the search those of the comparison alone count. The
@@ -248,7 +248,8 @@ def _seconds(options: SearchOptions, plan: Any) -> float | None:
     if plan is None or not plan.bounded:
         return options.max_seconds
     left = plan.leave_for("comparison", "diagnosis", "last fit and page")
-    return max(left, 0.1 * options.max_seconds) if left < inf else None
+    seconds: Any = options.max_seconds
+    return max(left, 0.1 * seconds) if left < inf else None
 
 
 def _work(options: SearchOptions, plan: Any) -> WorkBudget | None:
@@ -318,7 +319,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
     return with_layouts(found, options, labels.n) if options.goal == "map" else found
 
 
-def leader(found: dict) -> tuple[str, Any]:
+def leader(found: dict[str, Any]) -> tuple[str, Any]:
     """The name and the model of an evaluation.
 
     Examples
@@ -357,7 +358,7 @@ def known_rows(train: Any) -> Any:
     return train.take(known)
 
 
-def as_trials(leaderboard: list[dict]) -> list[dict]:
+def as_trials(leaderboard: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The best 1,000 evaluations of the adaptive model in the form of the trials of the other engine.
 
     Examples

@@ -100,7 +100,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
     table, notes = table_and_notes(X)
-    names = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     names = names if table is None else [column.name for column in table.columns]
     codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     dataset = Dataset(
@@ -236,7 +236,8 @@ def table_columns(
     ('t_*',)
     """
     lists = {"labels": labels, "text": text, "drop": drop, "keep": keep}
-    return Columns(**{name: tuple(_listed(names)) for name, names in lists.items()}, **given)
+    named: dict[str, Any] = {name: tuple(_listed(names)) for name, names in lists.items()}
+    return Columns(**named, **given)
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:

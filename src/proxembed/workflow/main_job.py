@@ -70,7 +70,7 @@ def search(
     shuffles: int = 20,
     seed: int = 0,
     n_jobs: int = 1,
-    measure: str | Callable = "macro average precision",
+    measure: str | Callable[..., Any] = "macro average precision",
     goal: str | None = None,
     tolerance: float = 0.03,
     refit_all: bool = False,
@@ -195,7 +195,7 @@ def search(
 def run_search(
     dataset: Any,
     options: SearchOptions,
-    head: dict,
+    head: dict[str, Any],
     folder: str | Path | None,
     progress: Progress = silent,
     started: float | None = None,
@@ -238,7 +238,11 @@ def run_search(
             check_model_path(place.folder / MODEL)
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
-        arms = None if storage is None else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
+        arms = (
+            None
+            if storage is None or place is None
+            else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
+        )
         plan.settle(found.leaders, found.work)
         if options.goal == "map" and not found.laid_out:
             plan.too_dear.append(f"no layouts, which are forecast above {plan.dearest:.3g} units of work or do not fit")
@@ -264,7 +268,7 @@ class Job:
     split: Split
     plan: Plan
     found: Found
-    head: dict
+    head: dict[str, Any]
     place: RunFolder | None
     progress: Progress
     arms: StoredArms | None = None
@@ -320,7 +324,7 @@ def compared(job: Job) -> Results | None:
     return results if results.rows else None
 
 
-def search_section(job: Job, choice: dict | None = None) -> dict:
+def search_section(job: Job, choice: dict[str, Any] | None = None) -> dict[str, Any]:
     """The search as the record holds it: its trials and budget, and its leaders or what was chosen of them."""
     found, plan = job.found, job.plan
     section = {"engine": job.options.engine, "trials": found.trials, "seconds": found.seconds}
@@ -330,7 +334,7 @@ def search_section(job: Job, choice: dict | None = None) -> dict:
     return section | {"leaders": [choice_facts(name, method) for name, method in found.leaders]}
 
 
-def choice_facts(name: str, method: Any) -> dict:
+def choice_facts(name: str, method: Any) -> dict[str, Any]:
     """A choice as plain data: the method, and its parameters that are not at their defaults."""
     return {"method": name, **settings(method)}
 
@@ -368,7 +372,10 @@ def concluded(job: Job, results: Results) -> SearchResult:
         say_saved(record.summary, options.goal, name, k)
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
-    section = lambda: search_section(job, choice_facts(name, method)) | {"fitted_on": rows}  # noqa: E731
+
+    def section() -> dict[str, Any]:
+        return search_section(job, choice_facts(name, method)) | {"fitted_on": rows}
+
     record.add(search=section(), adaptive=found.adaptive)
     diagnosis = model = sampled = None
     try:
@@ -379,8 +386,8 @@ def concluded(job: Job, results: Results) -> SearchResult:
         fitted, rows = last_fit(job, method, fitted_on, results.preprocessing)
         sampled = None if job.large is None or not rows["all"] else job.large.table.n
         if place is not None:
-            more = (place.folder, record.summary, head["command"], sampled)
-            place.write(saved_model(fitted, dataset, fitted_on, *more))
+            told = (place.folder, record.summary, head["command"], sampled)
+            place.write(saved_model(fitted, dataset, fitted_on, *told))
         model = fitted
         record.add(search=section(), **model_section(model, None if diagnosis is None else diagnosis.stability))
     except KeyboardInterrupt:
@@ -435,7 +442,7 @@ def rows_of_model(options: SearchOptions, dataset: Any) -> Any:
     return dataset if options.refit_all else dataset.take(dataset.train_idx)
 
 
-def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
+def best_choice(summary: dict[str, Any], found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
     """The name, the method and its k in the comparison: what was chosen, for a goal if one is named.
 
     The goals other than to compress are chosen for by their measure; of that one the smallest size is taken that keeps
@@ -455,7 +462,7 @@ def best_choice(summary: dict, found: Found, goal: str | None = None) -> tuple[s
 
 
 def rival_ahead(
-    summary: dict, own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
+    summary: dict[str, Any], own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
 ) -> tuple[str, Any, int | None] | None:
     """The rival embedding that is best on the folds of the comparison, with its estimator and k, where it is ahead of
     our choice by more than one paired standard error; None where none is, or where no goal asks for it.
@@ -480,7 +487,7 @@ def rival_ahead(
     return best["arm"], with_size(known[best["arm"]], best["components"]), best["k"]
 
 
-def say_saved(summary: dict, goal: str, name: str, k: int | None) -> None:
+def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | None) -> None:
     """Add to the verdict that the saved model is a rival."""
     verdict = summary["verdict"]
     size = "" if k is None else f" at k = {k}"
@@ -512,7 +519,7 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     part = dataset.take(np.concatenate([train, test]))
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
     measure = measure_of(options.measure)
-    more = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
+    more: dict[str, Any] = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
     more |= {"measure": measure} if diagnosed_by(measure) else {}
     natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components

@@ -79,7 +79,7 @@ def draw_map(
     seed: int = 0,
     command: str = "",
     progress: Progress | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows.
 
     Parameters
@@ -158,13 +158,13 @@ def check_map_path(path: Path) -> Path:
     return path
 
 
-def write_map(record: dict, path: Path) -> None:
+def write_map(record: dict[str, Any], path: Path) -> None:
     """Write the page or the picture of a map, by the end of the name."""
     html = path.suffix == ".html"
     write_whole({path: map_page_html(record).encode() if html else map_image(record, path.suffix[1:])})
 
 
-def map_facts(record: dict) -> dict[str, Any]:
+def map_facts(record: dict[str, Any]) -> dict[str, Any]:
     """The figures of a map as plain data, for programs and the terminal.
 
     Examples

@@ -68,7 +68,8 @@ def through_model(
         )
     rows, total = part_rows(file, source, free_memory() // 2 if memory is None else memory)
     parts = iter([read_rows(file, source)]) if rows is None else row_parts(file, source, rows)
-    started, done, columns = time.perf_counter(), 0, {}
+    started, done = time.perf_counter(), 0
+    columns: Mapping[str, Any] = {}
     with staged(out) as place, writer(place) as written:
         for X, ids in parts:
             columns, arrays = columns_of(fitted, X, source)

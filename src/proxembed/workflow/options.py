@@ -82,7 +82,8 @@ def check_tolerance(tolerance: Any) -> None:
     Traceback (most recent call last):
     proxembed.workflow.options.OptionError: tolerance=3 must be a share of at least 0 and below 1, such as 0.03 for 3 %.
     """
-    if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or not 0 <= tolerance < 1:
+    share = tolerance  # as Any: Real has no order of its own
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= share < 1:
         raise OptionError("tolerance", tolerance, "must be a share of at least 0 and below 1, such as 0.03 for 3 %.")
 
 
@@ -156,8 +157,8 @@ class SearchOptions:
     proxembed.workflow.options.OptionError: classifier='1nn' is an option of the engine 'defc'; name that engine, ...
     """
 
-    methods: tuple[str, ...] | None = None
-    n_components: tuple[int, ...] | None = None
+    methods: Any = None  # names; a tuple of them, or None, once it is made
+    n_components: Any = None  # sizes, likewise
     engine: str = "methods"
     strategy: str | None = None
     classifier: str | None = None
@@ -174,7 +175,7 @@ class SearchOptions:
     max_work: float | None = None
     dask: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_limits(self.n_jobs, self.max_seconds, self.max_trials, self.max_work)
         check_cluster(self.dask)
         if not isinstance(self.refit_all, bool):
@@ -260,21 +261,21 @@ class CompareOptions:
     ('opls', 'mddm')
     """
 
-    methods: tuple[str, ...] | None = None
-    n_components: tuple[int, ...] | None = None
+    methods: Any = None  # names; a tuple of them, or None, once it is made
+    n_components: Any = None  # sizes, likewise
     folds: int = 5
     repeats: int = 1
     standard_split: bool = False
     min_positives: int = 1
     max_seconds: float | None = None
-    contrasts: tuple[tuple[str, str], ...] = ()
+    contrasts: Sequence[tuple[str, str]] = ()
     seed: int = 0
     n_jobs: int = -1
     measure: Any = AVERAGE_PRECISION
     tolerance: float = TOLERANCE
     dask: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_limits(self.n_jobs, self.max_seconds)
         check_cluster(self.dask)
         check_tolerance(self.tolerance)
@@ -319,7 +320,7 @@ def known_strategies(engine: str) -> tuple[str, ...]:
     return tuple(STRATEGIES[(ModelStrategy if engine == "defc" else MethodStrategy).space])
 
 
-def where_asked(run: Callable) -> Callable:
+def where_asked(run: Callable[..., Any]) -> Callable[..., Any]:
     """A function (dataset, options, ...) whose tasks run on the cluster that the options name.
 
     Raises

@@ -112,7 +112,7 @@ class Plan:
     too_dear: list[str] = field(default_factory=list)
     by_clock: list[str] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         options = self.options
         self.cuts = Cuts(options.shuffles, options.folds, self.sizes)
         self._settle(_likely(options))
@@ -212,7 +212,7 @@ class Plan:
             "last fit and page": 3 * last + whole + OVERHEAD,
         }
 
-    def _part(self, cuts: Cuts, leaders: list, n: int, m: int, test: bool) -> float:
+    def _part(self, cuts: Cuts, leaders: list[Any], n: int, m: int, test: bool) -> float:
         """Work of all arms on one split."""
         shape, c = self.shape.rows(n), self.shape.c
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes))
@@ -224,7 +224,8 @@ class Plan:
         for entrant in self.rivals:
             if entrant.arm.name not in cuts.left_out and self._enters(entrant, cuts):
                 work += self._rival(entrant, shape, cuts)
-                for size in (c,) if entrant.arm.predicts else entrant.arm.sizes(cuts.sizes):
+                sizes: Any = (c,) if entrant.arm.predicts else entrant.arm.sizes(cuts.sizes)
+                for size in sizes:
                     work += readout_work(n, m, size, c) + (not cuts.leading) * decision_work(n, c, size)
         return work
 
@@ -298,6 +299,7 @@ class Plan:
         As in "search 20 s, comparison 25 s, diagnosis 8 s, last fit and page 4 s: about 57 of 60 s".
         """
         each = {phase: self.seconds(phase) for phase in self.phases}
+        asked: Any
         if self.options.max_work is not None:
             each, asked, unit = self.phases, self.work, "units of work"
         else:
@@ -305,7 +307,7 @@ class Plan:
         text = ", ".join(f"{phase} {value:.0f}" + " s" * (unit == "s") for phase, value in each.items())
         return f"{text}: about {sum(each.values()):.0f} of {asked:g} {unit}"
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         """The plan as plain data, for the record."""
         return {
             "work": self.work if self.bounded else None,
@@ -364,7 +366,7 @@ def make_plan(
         left = max(options.max_seconds - (time.time() - started) - starting, 0.5 * options.max_seconds)
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
     whole = has_whole_rows(dataset)
-    given = {"splits": options.folds + 1, "whole_rows": whole}
+    given: dict[str, Any] = {"splits": options.folds + 1, "whole_rows": whole}
     known, least = (entrants(dataset.X, dataset.Y, options.seed, rows, **given) for rows in (None, FORESTS[-1]))
     pairs = zip(known[1:], least[1:], strict=True)
     rivals = tuple(each for each, smallest in pairs if not smallest.reason(rival_seconds(work)))

@@ -50,7 +50,7 @@ def file_hash(path: Path) -> str | None:
     return f"sha256:{digest.hexdigest()}"
 
 
-def run_head(kind: str, command: str, seed: int, file: str | Path | None = None) -> dict:
+def run_head(kind: str, command: str, seed: int, file: str | Path | None = None) -> dict[str, Any]:
     """What the record of a run begins with: kind, command, seed, and the hash of its data file.
 
     Examples
@@ -82,7 +82,7 @@ def retry_once(results: Results, step: Callable[[], Any]) -> Any:
         return step()
 
 
-def unfinished(head: dict, **parts: Any) -> dict[str, bytes]:
+def unfinished(head: dict[str, Any], **parts: Any) -> dict[str, bytes]:
     """The file of a run that has no summary yet: its command, and the parts of the record that there are.
 
     Examples
@@ -94,7 +94,7 @@ def unfinished(head: dict, **parts: Any) -> dict[str, bytes]:
     return unfinished_file(make_unfinished(**head, **parts))
 
 
-def unfinished_file(record: dict) -> dict[str, bytes]:
+def unfinished_file(record: dict[str, Any]) -> dict[str, bytes]:
     """The record of a run without a summary as a file."""
     return {UNFINISHED: _json(record)}
 
@@ -121,7 +121,12 @@ class RunRecord:
     """
 
     def __init__(
-        self, folder: RunFolder | None, results: Results, head: dict, summary: Callable[[], dict], **parts: Any
+        self,
+        folder: RunFolder | None,
+        results: Results,
+        head: dict[str, Any],
+        summary: Callable[[], dict[str, Any]],
+        **parts: Any,
     ):
         self.folder, self.results, self.head, self.parts = folder, results, head, parts
         retry_once(results, self._write_values)
@@ -133,7 +138,7 @@ class RunRecord:
         self.parts |= parts
         retry_once(self.results, self._write)
 
-    def finish(self) -> dict:
+    def finish(self) -> dict[str, Any]:
         """Write the page; the record, which tells of every interruption until then."""
         retry_once(self.results, self._write_page)
         return self.record
@@ -158,22 +163,22 @@ class RunRecord:
             self.folder.write(page_file(self.record))
 
 
-def record_files(record: dict) -> dict[str, bytes]:
+def record_files(record: dict[str, Any]) -> dict[str, bytes]:
     """The leaderboard and the record as files."""
     return {LEADERBOARD: leaderboard_csv(record["summary"]).encode("utf-8"), RECORD: _json(record)}
 
 
-def page_file(record: dict) -> dict[str, bytes]:
+def page_file(record: dict[str, Any]) -> dict[str, bytes]:
     """The page as a file."""
     return {PAGE: page_html(record).encode("utf-8")}
 
 
-def evidence_files(record: dict, results: Results) -> dict[str, bytes]:
+def evidence_files(record: dict[str, Any], results: Results) -> dict[str, bytes]:
     """All files of a finished comparison."""
     return record_files(record) | {PREDICTIONS: predictions_npz(results)} | page_file(record)
 
 
-def _json(record: dict) -> bytes:
+def _json(record: dict[str, Any]) -> bytes:
     return json.dumps(record, indent=1).encode("utf-8")
 
 
@@ -182,7 +187,7 @@ def saved_model(
     dataset: Any,
     fitted_on: Any,
     folder: Path,
-    summary: dict | None,
+    summary: dict[str, Any] | None,
     command: str,
     sampled: int | None = None,
 ) -> dict[str, bytes]:
@@ -198,7 +203,7 @@ def saved_model(
     return {path.name: content for path, content in files.items()} | {EMBEDDING: npz_bytes(arrays)}
 
 
-def named_labels(diagnosis: dict, dataset: Any) -> dict:
+def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:
     """A diagnosis with the names of labels where it has the numbers of their columns.
 
     Examples
@@ -214,7 +219,7 @@ def named_labels(diagnosis: dict, dataset: Any) -> dict:
     return {**diagnosis, "worse_labels": worse}
 
 
-def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine") -> dict:
+def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine") -> dict[str, Any]:
     """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them."""
     names, ids = dataset.label_names, None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
     counts = dataset.Y.sum(axis=0).tolist()
@@ -228,12 +233,12 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine")
     }
 
 
-def model_section(model: Any, stability: Any = None) -> dict:
+def model_section(model: Any, stability: Any = None) -> dict[str, Any]:
     """The components of a fitted model, as the record holds them."""
     return {"components": component_section(model, stability)}
 
 
-def complete_scores(trials: list[dict]) -> list[dict]:
+def complete_scores(trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The trials for the record; scores of those that were sorted out early are on fewer rows and are left out.
 
     Examples

@@ -53,9 +53,9 @@ class Comparison:
     '<!doctype html>'
     """
 
-    names = EVIDENCE
+    names: tuple[str, ...] = EVIDENCE
 
-    def __init__(self, record: dict, results: Results | None, folder: RunFolder | None):
+    def __init__(self, record: dict[str, Any], results: Results | None, folder: RunFolder | None):
         self.record, self.results, self.folder = record, results, folder
 
     @property
@@ -64,7 +64,7 @@ class Comparison:
         return "summary" in self.record
 
     @property
-    def verdict(self) -> dict:
+    def verdict(self) -> dict[str, Any]:
         return self.record["summary"]["verdict"] if self.compared else NO_VERDICT
 
     @property
@@ -139,7 +139,8 @@ class Comparison:
         return place.paths
 
     def _files(self, folder: Path) -> Mapping[str, bytes]:
-        return evidence_files(self.record, self.results)
+        results: Any = self.results
+        return evidence_files(self.record, results)
 
     def _repr_html_(self) -> str:
         return verdict_card(self.verdict)
@@ -183,7 +184,7 @@ class SearchResult(Comparison):
 
     def __init__(
         self,
-        record: dict,
+        record: dict[str, Any],
         results: Results | None,
         folder: RunFolder | None,
         *,
@@ -212,7 +213,7 @@ class SearchResult(Comparison):
         return {**saved, **files}
 
 
-def leaderboard_rows(summary: dict) -> list[dict]:
+def leaderboard_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """One record per arm at its best size: means over the folds, test values where there are some, seconds.
 
     Examples

@@ -47,7 +47,8 @@ class RunFolder:
     """
 
     def __init__(self, folder: Path, names: Sequence[str] = ()):
-        self.folder, self.names, self.written = folder, tuple(names), []
+        self.folder, self.names = folder, tuple(names)
+        self.written: list[str] = []
 
     def write(self, files: Mapping[str, bytes], without: Sequence[str] = ()) -> None:
         """Write what a phase has finished, all of it or nothing; what it supersedes (``without``) leaves the folder."""

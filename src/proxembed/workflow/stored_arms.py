@@ -93,7 +93,7 @@ class StoredArms:
         content = {"facts": json.dumps(facts, default=_plain), "rows": found.rows, **arrays}
         write_whole({self._path(protocol, split, arm): npz_bytes(content)})
 
-    def arrays(self, facts: tuple, make: Callable[[], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    def arrays(self, facts: tuple[Any, ...], make: Callable[[], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
         """The arrays that belong to these facts: those that are there, or what ``make()`` returns, which is kept."""
         path = self.folder / f"{digest('arrays', self.data, version('proxembed'), *facts)[-32:]}.npz"
         try:

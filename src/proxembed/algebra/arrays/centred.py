@@ -7,6 +7,7 @@ X - 1 mean', computed without a dense copy of a sparse X and without an n x d te
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -37,7 +38,7 @@ class CentredMatrix:
     ``unit``: the power of two over which the rows were taken, for those who need their size.
     """
 
-    def __init__(self, X, mean: np.ndarray | None = None):
+    def __init__(self, X: Any, mean: np.ndarray | None = None):
         self.X = X
         self.mean = mean
         self.shape = X.shape
@@ -46,7 +47,7 @@ class CentredMatrix:
         self.unit = 1.0
         self._gram: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
-        self._known: list[tuple[object, np.ndarray]] = []
+        self._known: list[tuple[Any, np.ndarray]] = []
 
     @property
     def count(self) -> int:
@@ -59,12 +60,12 @@ class CentredMatrix:
         return self.mean
 
     @classmethod
-    def of(cls, X) -> CentredMatrix:
+    def of(cls, X: Any) -> CentredMatrix:
         """The matrix itself when it is one already, else X without centring."""
         return X if isinstance(X, CentredMatrix) else cls(X)
 
     @classmethod
-    def centred(cls, X, weights: np.ndarray | None, factors: Sequence = ()) -> CentredMatrix:
+    def centred(cls, X: Any, weights: np.ndarray | None, factors: Sequence[Any] = ()) -> CentredMatrix:
         """Centred by the weighted mean; ``weights=None`` leaves X as it is.
 
         ``factors``: matrices U of which X'U will be wanted; of a dense X they come from the pass that finds the mean.
@@ -77,9 +78,9 @@ class CentredMatrix:
         found.weights = weights
         return found
 
-    def _prepare(self, weights: np.ndarray, factors: Sequence) -> None:
+    def _prepare(self, weights: np.ndarray, factors: Sequence[Any]) -> None:
         """X'[w, 1, U...] in one pass over a dense X of float64, where they are small."""
-        chosen: list = [weights] if np.ptp(weights) == 0 else [weights, np.ones(self.shape[0])]
+        chosen: list[Any] = [weights] if np.ptp(weights) == 0 else [weights, np.ones(self.shape[0])]
         chosen += [U for i, U in enumerate(factors) if not any(U is other for other in factors[:i])]
         width = sum(1 if U.ndim == 1 else U.shape[1] for U in chosen)
         if self.sparse or self.X.dtype != np.float64 or 8 * self.shape[0] * width > JOINT_BYTES:
@@ -99,7 +100,7 @@ class CentredMatrix:
             for U, part in zip(chosen, parts, strict=True)
         ]
 
-    def _product(self, U) -> np.ndarray | None:
+    def _product(self, U: Any) -> np.ndarray | None:
         """X'U where the first pass has found it."""
         for known, product in self._known:
             if known is U or (U.ndim == known.ndim == 1 and np.array_equal(known, U)):
@@ -143,7 +144,7 @@ class CentredMatrix:
             Z -= self.mean @ V
         return Z
 
-    def tdot(self, U) -> np.ndarray:
+    def tdot(self, U: Any) -> np.ndarray:
         """(X - 1 mean')' U, d x k, float64; U is dense or sparse. The last product with a sparse U is kept."""
         if self._last is not None and self._last[0] is U:
             return self._last[1]
@@ -164,7 +165,7 @@ class CentredMatrix:
         ones = np.ones(self.shape[0])
         return np.zeros(self.shape[1]) if self.annihilates(ones) else self.tdot(ones)
 
-    def tdot_under(self, P: np.ndarray, U, chunk: int = 16) -> np.ndarray:
+    def tdot_under(self, P: np.ndarray, U: Any, chunk: int = 16) -> np.ndarray:
         """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
         time."""
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
@@ -172,7 +173,7 @@ class CentredMatrix:
         parts = range(0, U.shape[1], chunk)
         return np.hstack([matmul(P.T, self.tdot(U[:, start : start + chunk])) for start in parts])
 
-    def _raw_tdot(self, U) -> np.ndarray:
+    def _raw_tdot(self, U: Any) -> np.ndarray:
         """X'U."""
         known = self._product(U)
         if known is not None:
@@ -185,7 +186,8 @@ class CentredMatrix:
             return self._tdot_sparse(sparse.csr_array(U))
         if self.X.dtype == np.float64:
             return tall_tdot(self.X, np.asarray(U, dtype=np.float64))
-        return sum(matmul(rows.T, np.asarray(U[part], dtype=np.float64)) for part, rows in self._plain_blocks())
+        total: Any = sum(matmul(rows.T, np.asarray(U[part], dtype=np.float64)) for part, rows in self._plain_blocks())
+        return total
 
     def _tdot_sparse(self, U: sparse.csr_array) -> np.ndarray:
         """X'U of a dense X: row by row of X in order, whose entries are each read once; many of U as a dense block."""
@@ -386,7 +388,7 @@ class CentredMatrix:
             row_weights = np.repeat(w[start:stop], np.diff(X.indptr[start : stop + 1]))
             yield X.indices[part], X.data[part].astype(np.float64) ** 2, row_weights
 
-    def take(self, index) -> CentredMatrix:
+    def take(self, index: Any) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""
         return CentredMatrix(self.X[index], self.mean)
 
@@ -419,7 +421,7 @@ def tall_tdot(X: np.ndarray, U: np.ndarray) -> np.ndarray:
     return total
 
 
-def _sparse_outer(X) -> np.ndarray:
+def _sparse_outer(X: Any) -> np.ndarray:
     """XX' of a CSR matrix: blocks of the lower half, shared out among threads."""
     K = np.empty((X.shape[0],) * 2)
 
@@ -439,7 +441,7 @@ def _subtract_level(G: np.ndarray, mean: np.ndarray, total: np.ndarray) -> None:
     G[np.abs(G) <= level] = 0.0
 
 
-def weighted_mean(X, weights: np.ndarray, scaled: bool = True) -> np.ndarray:
+def weighted_mean(X: Any, weights: np.ndarray, scaled: bool = True) -> np.ndarray:
     """X'w / 1'w, length d, float64; X'w itself where not ``scaled``."""
     if sparse.issparse(X):
         sums = np.asarray(X.T @ weights).ravel()

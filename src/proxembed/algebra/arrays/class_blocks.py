@@ -8,6 +8,7 @@ a class needs is there only while its turn lasts, since a row may be in many cla
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,9 @@ class ClassWeights:
             out = np.empty(Z.shape)
             parts = slices(len(index), TALL)
 
-            def work(chosen: slice, Z=Z, out=out, parts=parts, tile=tile) -> None:
+            def work(
+                chosen: slice, Z: np.ndarray = Z, out: np.ndarray = out, parts: Any = parts, tile: Any = tile
+            ) -> None:
                 for part in parts[chosen]:
                     A = tile(part, slice(0, len(Z)))
                     out[part] = A.sum(axis=1)[:, None] * Z[part] - A @ Z
@@ -79,7 +82,7 @@ class ClassWeights:
             Z[place] -= Z[place].mean(axis=0)
         tiles = {k: self.classes[k][1]() for k in group}
         tasks = [(k, part) for k in group for part in slices(len(self.classes[k][0]), TALL)]
-        sums: list = [None] * len(tasks)
+        sums: list[Any] = [None] * len(tasks)
 
         def work(chosen: slice) -> None:
             for t in range(chosen.start, chosen.stop):
@@ -95,7 +98,7 @@ class ClassWeights:
             c = np.repeat(factors[m, group], np.diff(ends, prepend=0))
             total[m] += matmul(Z.T, c[:, None] * half)
 
-    def _add_sparse(self, X, factors: np.ndarray, total: np.ndarray) -> None:
+    def _add_sparse(self, X: Any, factors: np.ndarray, total: np.ndarray) -> None:
         """The same for CSR X: one block of rows is dense at a time."""
         for k, (index, open_) in enumerate(self.classes):
             tile, Z = open_(), X[index].astype(np.float64)
@@ -121,14 +124,14 @@ class ClassLaplacian(Operator):
         self.weights, self.factors, self.n = weights, factors, weights.n
         self._waiting: tuple[object, np.ndarray] | None = None
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         out = np.zeros((len(V), V.size // len(V)))
         for k, product in self.weights.products(V.reshape(out.shape)):
             out[self.weights.classes[k][0]] += self.factors[k] * product
         return out.reshape(V.shape)
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         """X'LX; what the other Laplacians of the same weights give for this X waits until it is asked for."""
         self._matches(X.shape[0])
         if self._waiting is not None and self._waiting[0] is X:
@@ -140,7 +143,7 @@ class ClassLaplacian(Operator):
             member._waiting = None if member is self else (X, result)
         return found[members.index(self)]
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         out = np.zeros(self.n)
         for k, (index, open_) in enumerate(self.weights.classes):
             tile = open_()

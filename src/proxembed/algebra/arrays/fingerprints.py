@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,7 @@ def multipliers(d: int) -> np.ndarray:
     return np.random.default_rng(20).integers(1, 2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def fingerprints(X, multipliers: np.ndarray) -> np.ndarray:
+def fingerprints(X: Any, multipliers: np.ndarray) -> np.ndarray:
     """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing.
 
     X: (n, d) array or CSR without repeated entries. Equal rows have equal fingerprints; rows of equal fingerprints are

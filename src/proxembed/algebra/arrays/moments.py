@@ -75,9 +75,10 @@ class Moments:
         self.n, self.raw, self.origin = 0, False, np.zeros(d)
         self.masses, self.firsts, self.counts = np.zeros(weights), np.zeros((weights, d)), np.zeros(weights)
         self.products, self.factor_sums, self.squares = np.zeros((d, p)), np.zeros(p), np.zeros(p)
-        self.inner = np.zeros((p, p)) if inner else None
-        self.norms = np.zeros(0 if formed else d)
-        self.first, self.varies, self.filled = np.zeros(d), np.zeros(d, dtype=bool), np.zeros(d)
+        self.inner: Any = np.zeros((p, p)) if inner else None
+        self.norms: np.ndarray = np.zeros(0 if formed else d)
+        self.first, self.varies = np.zeros(d), np.zeros(d, dtype=bool)
+        self.filled: np.ndarray = np.zeros(d)
         # Row weights that have been equal in all rows share a Gram matrix, that of the first of them.
         self.shared = {j: min(formed) for j in sorted(formed)}
         self._grams: dict[int, np.ndarray] = {}
@@ -108,7 +109,7 @@ class Moments:
         """Whether two row weights, whose Gram matrices are formed, were equal in all rows."""
         return self.shared[i] == self.shared[j]
 
-    def update(self, X, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
+    def update(self, X: Any, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
         """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse.
 
         Threads share out the tiles of dense rows, each with one thread of BLAS. Their sums are added in the order of
@@ -117,7 +118,7 @@ class Moments:
         with one_thread:
             self._update(X, weights, factors, precision)
 
-    def _update(self, X, weights: Weights, factors: Sequence[Any], precision: str) -> None:
+    def _update(self, X: Any, weights: Weights, factors: Sequence[Any], precision: str) -> None:
         self._share(weights)
         factors = [_by_rows(F) for F in factors]
         if sparse.issparse(X):
@@ -146,7 +147,7 @@ class Moments:
         return blank
 
     def _of_tile(
-        self, rows: np.ndarray, weights: Weights, factors: list, precision: str, compared: np.ndarray
+        self, rows: np.ndarray, weights: Weights, factors: list[Any], precision: str, compared: np.ndarray
     ) -> Moments:
         """The sums of some rows about their mean, which is taken off in place; this one stays blank.
 

@@ -35,7 +35,8 @@ class _OneThread:
     """Some pools of BLAS on one thread while entered, by any number of threads of the program."""
 
     def __init__(self, pools: Callable[[], ThreadpoolController]) -> None:
-        self._pools, self._lock, self._inside, self._limit = pools, Lock(), 0, None
+        self._pools, self._lock, self._inside = pools, Lock(), 0
+        self._limit: Any = None
 
     @property
     def entered(self) -> bool:
@@ -77,7 +78,7 @@ one_pool = _OneThread(_numpy_pools)
 one_thread = _OneThread(_blas_pools)
 
 
-def threads_for(size: int) -> AbstractContextManager:
+def threads_for(size: int) -> AbstractContextManager[Any]:
     """BLAS for decompositions of a matrix of this size: one thread for those below 800 x 800.
 
     There two threads take as much CPU as they save, and several times as much on a busy machine, where they wait for
@@ -133,7 +134,7 @@ def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None 
     if workers <= 1:
         yield from map(work, items)
         return
-    pending: deque[Future] = deque()
+    pending: deque[Future[Any]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for item in items:
             if len(pending) > workers:
@@ -143,7 +144,7 @@ def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None 
             yield pending.popleft().result()
 
 
-def by_columns(X, V: np.ndarray) -> np.ndarray:
+def by_columns(X: Any, V: np.ndarray) -> np.ndarray:
     """X @ V for sparse X and dense V, columns shared out among threads where that pays."""
     if V.ndim == 1 or X.nnz * V.shape[1] < SMALL:
         return np.asarray(X @ V)

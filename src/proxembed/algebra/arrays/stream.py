@@ -23,7 +23,7 @@ class SummedRows(CentredMatrix):
     (U, X'U) of factors whose products come from the sums.
     """
 
-    def __init__(self, X: Any, count: int, centre: np.ndarray | None, sums: np.ndarray, known: list):
+    def __init__(self, X: Any, count: int, centre: Any, sums: np.ndarray, known: list[Any]):
         super().__init__(X)
         self._count, self._centre, self._sums, self._known = count, centre, sums, known
 
@@ -38,7 +38,7 @@ class SummedRows(CentredMatrix):
     def column_sums(self) -> np.ndarray:
         return self._sums
 
-    def tdot_under(self, P, U, chunk=16):
+    def tdot_under(self, P: Any, U: Any, chunk: int = 16) -> np.ndarray:
         return matmul(P.T, self.tdot(U))
 
 
@@ -66,7 +66,7 @@ class RowStream(SummedRows):
         centre: np.ndarray | None,
         norms: np.ndarray,
         sums: np.ndarray,
-        known: list,
+        known: list[Any],
     ):
         d = len(norms)
         super().__init__(sparse.csr_array((min(count, d), d)), count, centre, sums, known)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -103,13 +104,14 @@ def _whole(n: int, allowed: int, k: int) -> bool:
     return n <= DENSE_UP_TO or (5 * k > allowed and 8 * n**2 <= MAX_DENSE_BYTES)
 
 
-def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
+def _cheapest(M: Any, null: Any, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
     """The route of least estimated cost; a factor after all where Lanczos takes too long."""
     work, entries, levels = fill(M, null)
     n = M.shape[0]
     direct = work + PER_ROW * n
     products = PRODUCTS + PRODUCTS_A_LEVEL * levels
     too_large = not factor_fits(entries)
+    budget: int | None
     if gap == 1:
         budget = 2 * products
         factor = direct <= products * PRODUCT_PER_ROW * n * (1 + k / 20)
@@ -129,7 +131,7 @@ def _cheapest(M, null, k: int, norm: float, gap: int) -> tuple[str, np.ndarray]:
         return "shift-invert", _shift_invert(M, null, k, norm)
 
 
-def _products_of_a_square(M, null, direct: float) -> int | None:
+def _products_of_a_square(M: Any, null: Any, direct: float) -> int | None:
     """How many products Lanczos may take on the square of a graph operator; None where a factor costs less."""
     product = PRODUCT_PER_ENTRY * M.nnz
     steps = int(TRIAL_SHARE * direct / product)
@@ -150,7 +152,7 @@ def lowest(M: sparse.csr_array, null: sparse.csr_array, steps: int = TRIAL_STEPS
     return -largest_ritz(lambda v: -(M @ v), null, np.empty((M.shape[0], 0)), steps)
 
 
-def largest_ritz(product, null, known: np.ndarray, steps: int) -> float:
+def largest_ritz(product: Any, null: Any, known: np.ndarray, steps: int) -> float:
     """The largest Ritz value of a symmetric operator, off the null space and known vectors, after steps of Lanczos.
 
     >>> round(largest_ritz(lambda v: np.arange(5.0) * v, sparse.csr_array((5, 0)), np.eye(5)[:, 4:], 9), 6)
@@ -175,7 +177,7 @@ def largest_ritz(product, null, known: np.ndarray, steps: int) -> float:
     return float(eigh_tridiagonal(alpha, beta[:-1], True, select="i", select_range=(last, last))[0])
 
 
-def _short(M) -> sparse.csr_array:
+def _short(M: Any) -> sparse.csr_array:
     """CSR in canonical order with 32-bit indices where they reach: products are faster, and SuperLU takes no others.
 
     What is not in order is copied: put in order in place, it would share half of its arrays with the caller's.
@@ -187,18 +189,18 @@ def _short(M) -> sparse.csr_array:
     return short_indices(M)
 
 
-def _off(null, V: np.ndarray) -> np.ndarray:
+def _off(null: Any, V: np.ndarray) -> np.ndarray:
     """V less its part in the null space."""
     return V - null @ (null.T @ V)
 
 
-def _projection(null, known: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _projection(null: Any, known: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """v less its part in the null space and in the known vectors; one dense vector where the null space is one."""
     if null.shape[1] == 1:
         known, null = np.hstack([null.toarray(), known]), null[:, :0]
     adjoint = null.T.tocsr()
 
-    def off(v):
+    def off(v: np.ndarray) -> np.ndarray:
         if null.shape[1]:
             v = v - null @ (adjoint @ v)
         return v - known @ (known.T @ v) if known.shape[1] else v
@@ -206,7 +208,7 @@ def _projection(null, known: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return off
 
 
-def _rotated(M, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _rotated(M: Any, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """The Ritz vectors of M in the span of Z, their values in ascending order and the largest residual."""
     MZ = M @ Z
     H = Z.T @ MZ
@@ -215,7 +217,7 @@ def _rotated(M, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return Z, w, float(np.max(np.linalg.norm(MZ - Z * w, axis=0)))
 
 
-def _dense(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
+def _dense(M: Any, null: Any, k: int, norm: float, budget: int | None = None) -> np.ndarray:
     n = M.shape[0]
     guard_dense((n, n), "The dense form of a graph matrix")
     N = null.toarray()
@@ -223,7 +225,7 @@ def _dense(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarra
     return top(-(lifted + lifted.T) / 2, k)[1]
 
 
-def _shift_invert(M, null, k: int, norm: float) -> np.ndarray:
+def _shift_invert(M: Any, null: Any, k: int, norm: float) -> np.ndarray:
     """Lanczos on (M + sI)^-1 off the null space."""
     n = M.shape[0]
     shift = SHIFT * float(M.diagonal().mean())
@@ -238,7 +240,7 @@ def _shift_invert(M, null, k: int, norm: float) -> np.ndarray:
     return _complete(factor.solve, null, k)
 
 
-def _lanczos(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
+def _lanczos(M: Any, null: Any, k: int, norm: float, budget: int | None = None) -> np.ndarray:
     """The k smallest eigenvectors by ``_lanczos_of_one`` for each graph component that the null space names."""
     parts = _apart(M, null)
     if len(parts) == 1:
@@ -259,7 +261,7 @@ def _lanczos(M, null, k: int, norm: float, budget: int | None = None) -> np.ndar
     return V
 
 
-def _apart(M, null) -> list[np.ndarray]:
+def _apart(M: Any, null: Any) -> list[np.ndarray]:
     """The rows of each column of the null space; all together where M links two of them, or they are many."""
     n, p = null.shape
     columns = null.tocsc()
@@ -272,13 +274,13 @@ def _apart(M, null) -> list[np.ndarray]:
     return [np.flatnonzero(label == column) for column in range(p)]
 
 
-def _lanczos_of_one(M, null, k: int, norm: float, budget: int | None = None) -> np.ndarray:
+def _lanczos_of_one(M: Any, null: Any, k: int, norm: float, budget: int | None = None) -> np.ndarray:
     """Lanczos on cI - M off the null space, c at least the largest eigenvalue; at most ``budget`` products."""
     largest = min(norm, 1.01 * _largest(M))
     return _complete(lambda v: largest * v - M @ v, null, k, budget, origin=largest)
 
 
-def _largest(M) -> float:
+def _largest(M: Any) -> float:
     """The largest eigenvalue, to a per cent."""
     w = eigsh(M, k=1, which="LA", v0=_start(M.shape[0]), tol=1e-3, return_eigenvectors=False)
     return float(w[0])
@@ -298,7 +300,7 @@ def leading(product: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> tupl
     return w, V @ U
 
 
-def _complete(product, null, k: int, budget: int | None = None, origin: float = 0.0) -> np.ndarray:
+def _complete(product: Any, null: Any, k: int, budget: int | None = None, origin: float = 0.0) -> np.ndarray:
     """The k leading eigenvectors of an operator off the null space, repeated eigenvalues in full: what a run beside
     those found still finds above the last of them is taken in.
 
@@ -308,7 +310,7 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
     n = null.shape[0]
     products = 0
 
-    def counted(v):
+    def counted(v: np.ndarray) -> np.ndarray:
         nonlocal products
         products += 1
         return product(v)
@@ -326,7 +328,7 @@ def _complete(product, null, k: int, budget: int | None = None, origin: float = 
     return V[:, np.argsort(w)[::-1][:k]]
 
 
-def _leading(product, null, known: np.ndarray, k: int, budget: int | None):
+def _leading(product: Any, null: Any, known: np.ndarray, k: int, budget: int | None) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenpairs of the operator off the null space and off known vectors."""
     n = null.shape[0]
     off = _projection(null, known)

@@ -9,6 +9,7 @@ lanczos   Lanczos on cI - A'A, products only
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -80,7 +81,7 @@ def _routes(A: sparse.csr_array) -> list[str]:
     return ["lobpcg", *["factor"] * bool(np.isfinite(work))]
 
 
-def _by(solver: str, A, M, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
+def _by(solver: str, A: Any, M: Any, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
     if solver == "factor":
         return _by_factor(A, null, roots, k)
     if solver == "lobpcg":
@@ -122,7 +123,7 @@ def null_vectors(W: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarray
     return orthonormal_columns(np.column_stack([np.ones(n), H])), roots
 
 
-def _ritz(M, null: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _ritz(M: Any, null: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """The Ritz vectors of M in the span of Z off the null space, their values and the largest residual."""
     Z = orthonormal_columns(Z - null @ (null.T @ Z))
     H = Z.T @ (M @ Z)
@@ -131,7 +132,7 @@ def _ritz(M, null: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, f
     return Z, w, float(np.max(np.linalg.norm(M @ Z - Z * w, axis=0)))
 
 
-def _by_factor(A, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
+def _by_factor(A: Any, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     """Lanczos on A^+ A^+' off the null space, by a factor of A without the row and column of one root in each closed
     component: what is left is regular, and solves with A exactly where the right side is in its range."""
     n = A.shape[0]
@@ -142,7 +143,7 @@ def _by_factor(A, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     left[rest] = factor.solve(-A[roots][:, rest].T.toarray(), "T")
     left = orthonormal_columns(left)
 
-    def product(v):
+    def product(v: np.ndarray) -> np.ndarray:
         v, y, z = v - null @ (null.T @ v), np.zeros(n), np.zeros(n)
         y[rest] = factor.solve(v[rest], "T")
         y -= left @ (left.T @ y)
@@ -152,7 +153,7 @@ def _by_factor(A, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     return leading(product, n, k)[1]
 
 
-def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
+def _by_lobpcg(A: Any, M: Any, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
     """LOBPCG off the null space with A and A' (without the roots) solved loosely on one incomplete factor.
 
     The space of the last vectors, their preconditioned residuals and the last steps is made orthonormal before its Ritz
@@ -164,7 +165,7 @@ def _by_lobpcg(A, M, null: np.ndarray, roots: np.ndarray, k: int, last: bool) ->
     inner = sparse.csr_array(A[rest][:, rest])
     adjoint, incomplete_factor = sparse.csr_array(inner.T), incomplete(inner)
 
-    def inverse(V):
+    def inverse(V: np.ndarray) -> np.ndarray:
         V, out = V - null @ (null.T @ V), np.zeros(V.shape)
         out[rest] = loosely(inner, loosely(adjoint, V[rest], incomplete_factor, "T"), incomplete_factor)
         return out - null @ (null.T @ out)

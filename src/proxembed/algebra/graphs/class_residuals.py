@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class ClassResiduals(Operator):
     def __init__(self, n: int, blocks: Sequence[Residual]):
         self.n, self.blocks = n, list(blocks)
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         columns = V.reshape(len(V), -1).astype(np.float64)
         out = np.zeros(columns.shape)
@@ -63,7 +64,7 @@ class ClassResiduals(Operator):
             out[block.index] += block.tdot(block.dot(columns[block.index]))
         return out.reshape(V.shape)
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         self._matches(X.shape[0])
         X = CentredMatrix.of(X)
         total = np.zeros((X.shape[1],) * 2)
@@ -78,14 +79,14 @@ class ClassResiduals(Operator):
                 total += matmul(near.T, near)
         return (total + total.T) / 2
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         out = np.zeros(self.n)
         for block in self.blocks:
             out[block.index] += block.column_squares()
         return out
 
 
-def class_residual(X, index: np.ndarray, reg: float, weight: np.ndarray) -> Residual:
+def class_residual(X: Any, index: np.ndarray, reg: float, weight: np.ndarray) -> Residual:
     """The residual map of rows ``index`` of X, each from all others, its squares weighted; at least two rows.
 
     Raises ValueError where reg = 0 leaves the weights undetermined.
@@ -111,7 +112,7 @@ def class_residual(X, index: np.ndarray, reg: float, weight: np.ndarray) -> Resi
     return Residual(np.asarray(index), U, B, np.sqrt(weight) / own, plain)
 
 
-def left_directions(X) -> tuple[np.ndarray, np.ndarray]:
+def left_directions(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Left singular vectors (n, r) of the centred rows of X and their squared singular values, descending."""
     ones = np.ones(X.shape[0])
     rows = CentredMatrix.centred(X, ones)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -172,7 +173,7 @@ def _conjugate(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray, limit: in
     return Solved(restored(out, order), "cg", int(steps.max(initial=1))), float(residuals.max(initial=0.0))
 
 
-def _block(A, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray, int, float]:
+def _block(A: Any, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray, int, float]:
     """One block of columns; a column that has converged leaves the block."""
     d = A.diagonal()[:, None] + shifts
     if not np.all(d > 0):
@@ -193,7 +194,9 @@ def _block(A, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray
     return G, max(steps, 1), float(true.max(initial=0.0))
 
 
-def conjugate_steps(A, shifts, d, R, goal, limit: int) -> tuple[np.ndarray, int]:
+def conjugate_steps(
+    A: Any, shifts: np.ndarray, d: np.ndarray, R: np.ndarray, goal: np.ndarray, limit: int
+) -> tuple[np.ndarray, int]:
     """The correction for the residual block R, which is used up; columns stop when their residual is at most goal."""
     out, G = np.zeros(R.shape), np.zeros(R.shape)
     open_ = np.arange(R.shape[1])

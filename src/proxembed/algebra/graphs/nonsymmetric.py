@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -112,7 +113,7 @@ def _tell(found: Solved, n: int) -> None:
     )
 
 
-def _residual(A, B: np.ndarray, Z: np.ndarray) -> float:
+def _residual(A: Any, B: np.ndarray, Z: np.ndarray) -> float:
     """The largest residual of a column over its right-hand side; infinite where Z is not finite."""
     if not np.isfinite(Z).all():
         return np.inf
@@ -120,7 +121,7 @@ def _residual(A, B: np.ndarray, Z: np.ndarray) -> float:
     return float(np.max(np.linalg.norm(B - A @ Z, axis=0) / np.where(size > 0, size, 1.0), initial=0.0))
 
 
-def _factor(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
+def _factor(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     try:
         return factorised(A).solve(np.ascontiguousarray(B)), 1
     except RuntimeError as failure:
@@ -129,12 +130,12 @@ def _factor(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray
         return np.full(B.shape, np.nan), 1
 
 
-def factorised(A):
+def factorised(A: Any) -> Any:
     """SuperLU's factor of A; RuntimeError ("singular") where a pivot is 0."""
     return splu(_columns(A), permc_spec="COLAMD")
 
 
-def _columns(A) -> sparse.csc_array:
+def _columns(A: Any) -> sparse.csc_array:
     """CSC of float64 with 32-bit indices where they reach: SuperLU takes no others."""
     return short_indices(sparse.csc_array(A, dtype=np.float64))
 
@@ -171,7 +172,7 @@ def incomplete(A: sparse.csr_array, dropped: float = DROPPED) -> Incomplete | No
         return None
 
 
-def _ilu(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
+def _ilu(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """GMRES(50) from an incomplete factor; the steps are those of the longest column."""
     factor = incomplete(A, DROPPED / 10)
     if factor is None:
@@ -181,7 +182,7 @@ def _ilu(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, i
     for j in range(B.shape[1]):
         steps = 0
 
-        def count(_) -> None:
+        def count(_: Any) -> None:
             nonlocal steps
             steps += 1
 
@@ -201,7 +202,7 @@ def _ilu(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, i
     return Z, most
 
 
-def _normal(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
+def _normal(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """Least squares with a small ridge: there is a solution, whatever A is."""
     A = sparse.csr_array(A)
     found = normal_solve(A, np.full(A.shape[1], RIDGE), np.asarray(A.T @ B), start=start)
@@ -277,7 +278,7 @@ def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.n
     return Z, steps
 
 
-def _bicgstab(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
+def _bicgstab(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """Every column, in blocks shared out among threads; runs begin again from where the last one led, and without the
     factor where it led nowhere."""
     A = sparse.csr_array(A)
@@ -297,7 +298,9 @@ def _bicgstab(A, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarr
     return out, int(steps.max())
 
 
-def _block(A, B: np.ndarray, start: np.ndarray, limit: int, factor: Incomplete | None = None) -> tuple[np.ndarray, int]:
+def _block(
+    A: Any, B: np.ndarray, start: np.ndarray, limit: int, factor: Incomplete | None = None
+) -> tuple[np.ndarray, int]:
     Z, steps = np.array(start), 0
     size = np.linalg.norm(B, axis=0)
     Z[:, size == 0] = 0.0
@@ -313,7 +316,7 @@ def _block(A, B: np.ndarray, start: np.ndarray, limit: int, factor: Incomplete |
     return Z, steps
 
 
-def loosely(A, B: np.ndarray, factor: Incomplete | None, trans: str = "N") -> np.ndarray:
+def loosely(A: Any, B: np.ndarray, factor: Incomplete | None, trans: str = "N") -> np.ndarray:
     """A^-1 B roughly, as a preconditioner needs it: a run of bicgstab of at most 60 steps, and no more.
 
     A is transposed already under trans="T"; the factor is not.
@@ -323,7 +326,7 @@ def loosely(A, B: np.ndarray, factor: Incomplete | None, trans: str = "N") -> np
 
 
 def _run(
-    A, R: np.ndarray, goal: np.ndarray, limit: int, factor: Incomplete | None = None, trans: str = "N"
+    A: Any, R: np.ndarray, goal: np.ndarray, limit: int, factor: Incomplete | None = None, trans: str = "N"
 ) -> tuple[np.ndarray, int]:
     """The correction for the residual block R, which is used up; the factor is applied from the right. A column stops
     at its goal, and where the method breaks down or has grown beyond its start, then with the best that it had."""

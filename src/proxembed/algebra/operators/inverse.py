@@ -7,7 +7,7 @@ The textbook Woodbury form subtracts numbers of size 1/eps; in the basis Q of th
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,13 +50,13 @@ class Inverse(Operator):
         keep = w > max(w[0], 0.0) * 1e-14
         return V[:, keep], w[keep]
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         Q, w = self._range
         C = Q.T @ V
         inside = C / (w + self.eps) if C.ndim == 1 else C / (w + self.eps)[:, None]
         return Q @ inside + (V - Q @ C) / self.eps
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         rows = CentredMatrix.of(X)
         Q, w = self._range
         E = rows.tdot(Q)
@@ -64,7 +64,7 @@ class Inverse(Operator):
         outside = rows.dot(np.eye(rows.shape[1])) - matmul(Q, E.T)
         return matmul(E / (w + self.eps), E.T) + gram(outside) / self.eps
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         Q, w = self._range
         inside = np.einsum("ij,ij->i", Q, Q)
         return np.einsum("ij,j,ij->i", Q, 1.0 / (w + self.eps), Q) + (1.0 - inside) / self.eps

@@ -6,6 +6,9 @@ matrix are its neighbours of neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -32,23 +35,24 @@ class SquaredResidual(Operator):
         has = (np.diff(W.indptr) > 0).astype(np.float64)
         self.R, self.n = sparse.csr_array(sparse.diags_array(has) - W), W.shape[0]
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         return by_columns(self.R.T, by_columns(self.R, V))
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         self._matches(X.shape[0])
         rows = CentredMatrix.of(X)
-        return sum(gram(E) for E in self._residuals(rows))
+        total: Any = sum(gram(E) for E in self._residuals(rows))
+        return total
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         self._matches(X.shape[0])
         return sum(float(np.vdot(E, E)) for E in self._residuals(CentredMatrix.of(X)))
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         return np.asarray((self.R * self.R).sum(axis=0)).ravel()
 
-    def _residuals(self, rows: CentredMatrix):
+    def _residuals(self, rows: CentredMatrix) -> Iterator[np.ndarray]:
         """(I - W)X of the centred rows, some rows at a time."""
         step = max(64, block_rows(rows.shape[1]) // SMALLER)
         for start in range(0, self.n, step):

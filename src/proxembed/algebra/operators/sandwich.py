@@ -6,6 +6,8 @@ X'WX = S + S' with S = X'HX: half of the sparse product, and nothing of size n x
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -70,7 +72,7 @@ def _by_columns(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
     return S
 
 
-def _mostly_zero(H: sparse.csr_array, X) -> bool:
+def _mostly_zero(H: sparse.csr_array, X: Any) -> bool:
     """Whether products of sparse matrices are cheaper than those with dense columns of X."""
     stored = np.diff(X.indptr)
     products = float(stored @ np.minimum(_pattern_product(H, stored), X.shape[1]))

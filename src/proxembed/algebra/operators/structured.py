@@ -7,7 +7,7 @@ structure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -54,18 +54,18 @@ class Operator:
     [[0.125, 0.375], [0.375, 0.125]]
     """
 
-    n: int | None = None
+    n: Any = None  # an int, or None where any size fits
     __array_ufunc__ = None  # numpy leaves `array @ operator` and `scalar * operator` to us
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} must define its product with a matrix.")
 
-    def sandwich(self, X) -> np.ndarray:
+    def sandwich(self, X: Any) -> np.ndarray:
         """X'AX, d x d; X is an array, CSR or CentredMatrix."""
         X = CentredMatrix.of(X)
         return _symmetric(X.tdot(self @ X.dot(np.eye(X.shape[1]))))
 
-    def trace_on(self, X) -> float:
+    def trace_on(self, X: Any) -> float:
         """tr(X'AX); X is an array, CSR or CentredMatrix.
 
         >>> Identity(2).trace_on(np.array([[3.0], [4.0]]))
@@ -205,28 +205,28 @@ class Diagonal(Operator):
         self.d = np.asarray(d, dtype=np.float64)
         self.n = len(self.d)
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         return _rowwise(self.d, V)
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         self._matches(X.shape[0])
         return CentredMatrix.of(X).gram(self.d)
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         return self.d.copy()
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         return CentredMatrix.of(X).squared_norm(self.d)
 
-    def diagonal_and_factors(self, n):
+    def diagonal_and_factors(self, n: int) -> Form:
         return self.d, []
 
-    def is_scatter(self, rows, weights):
+    def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         own = np.ones(rows.shape[0]) if weights is None else weights
         return np.allclose(self.d, own, rtol=1e-13, atol=0.0)
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         return Diagonal(_selection(index, n) @ self.d)
 
 
@@ -236,27 +236,27 @@ class Identity(Operator):
     def __init__(self, n: int | None = None):
         self.n = n
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         return np.array(V, dtype=np.float64)
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         self._matches(X.shape[0])
         return CentredMatrix.of(X).gram()
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         return np.ones(self._size(n))
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         return CentredMatrix.of(X).squared_norm(self.diagonal(X.shape[0]))
 
-    def diagonal_and_factors(self, n):
+    def diagonal_and_factors(self, n: int) -> Form:
         return self.diagonal(n), []
 
-    def is_scatter(self, rows, weights):
+    def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         return weights is None or bool(np.all(weights == 1.0))
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         return Diagonal(_selection(index, n) @ np.ones(len(index)))
 
 
@@ -265,36 +265,36 @@ class Centering(Operator):
 
     def __init__(self, weights: np.ndarray | None = None):
         self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        self.n = None if weights is None else len(self.weights)
+        self.n = None if weights is None else len(weights)
 
     def row_weights(self, n: int) -> np.ndarray:
         """w, or n ones."""
         return np.ones(n) if self.weights is None else self.weights
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         w = self.row_weights(len(V))
         return _rowwise(w, V - (w @ V) / w.sum())
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         X = CentredMatrix.of(X)
         return CentredMatrix.centred(X.X, self.row_weights(X.shape[0])).gram(self.weights)
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         w = self.row_weights(self._size(n))
         return w - w**2 / w.sum()
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         w = self.row_weights(X.shape[0])
         return CentredMatrix.centred(CentredMatrix.of(X).X, w).squared_norm(w)
 
-    def diagonal_and_factors(self, n):
+    def diagonal_and_factors(self, n: int) -> Form:
         w = self.row_weights(n)
         return w, [(-1.0 / w.sum(), LowRank(w[:, None]))]
 
-    def is_scatter(self, rows, weights):
+    def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         return rows.annihilates(self.row_weights(rows.shape[0]))
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         return Centering(_selection(index, n) @ self.row_weights(len(index)))
 
 
@@ -306,7 +306,7 @@ class LowRank(Operator):
     """
 
     def __init__(
-        self, F, S: np.ndarray | None = None, center: np.ndarray | None = None, *, sums: np.ndarray | None = None
+        self, F: Any, S: np.ndarray | None = None, center: np.ndarray | None = None, *, sums: np.ndarray | None = None
     ):
         self.F, self._sums = F, sums
         self.S = None if S is None else np.asarray(S, dtype=np.float64)
@@ -339,7 +339,7 @@ class LowRank(Operator):
         V = np.asarray(self.F @ C)
         return V if self.center is None else V - _outer(self.center, self._shift() @ C)
 
-    def project(self, X) -> np.ndarray:
+    def project(self, X: Any) -> np.ndarray:
         """X'(centred F), d x q: the whole of what a projection needs to know of the operator."""
         X = CentredMatrix.of(X)
         E = X.tdot(self.F)
@@ -347,47 +347,47 @@ class LowRank(Operator):
             return E
         return E - np.outer(X.tdot(self.center), self._shift())
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         return self.factor_dot(self.weigh(self.factor_tdot(V)))
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         E = self.project(X)
         return _symmetric(matmul(E, self.weigh(E.T)))
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         F = self.dense_factor()
         return np.einsum("ij,ji->i", F, self.weigh(F.T))
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         E = self.project(X)
         return float(np.vdot(E.T, self.weigh(E.T)))
 
-    def low_rank(self):
+    def low_rank(self) -> LowRank | None:
         return self
 
-    def row_sums(self):
+    def row_sums(self) -> np.ndarray:
         return np.zeros(self.n) if self.center is not None else np.asarray(self.F @ self.weigh(self.sums))
 
-    def is_squared_scatter(self, rows, uniform):
+    def is_squared_scatter(self, rows: CentredMatrix, uniform: bool) -> bool:
         if self.F is not rows.X or self.S is not None:
             return False
         if self.center is None:
             return rows.mean is None
         return rows.mean is not None and np.ptp(self.center) == 0 and uniform
 
-    def add_in_coordinates(self, total, c, coordinates):
+    def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: Coordinates) -> None:
         E = coordinates.project(self)
         add_product(total, c, E, self.weigh(E.T))
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         place = _selection(index, n)
         center = None if self.center is None else place @ self.center
         return LowRank(place @ sparse.csc_array(self.F), self.S, center)
 
-    def weighted(self, r):
+    def weighted(self, r: np.ndarray) -> Operator:
         return LowRank(sparse.diags_array(r) @ (self.F if self.center is None else self.dense_factor()), self.S)
 
-    def laplacian(self):
+    def laplacian(self) -> Operator:
         """Of a rank-one w w'/1'w, ``Centering(w)``: so it is known as a scatter."""
         if self.rank_bound == 1 and self.center is None:
             w = self.F.toarray().ravel() if sparse.issparse(self.F) else np.asarray(self.F, dtype=np.float64).ravel()
@@ -409,29 +409,29 @@ class LowRank(Operator):
 class Sparse(Operator):
     """A symmetric sparse matrix."""
 
-    def __init__(self, W):
+    def __init__(self, W: Any):
         self.W = sparse.csr_array(W, dtype=np.float64)
         self.n = self.W.shape[0]
         _require_symmetry(self.W)
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         return by_columns(self.W, V)
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         self._matches(X.shape[0])
         return sparse_sandwich(self.W, CentredMatrix.of(X))
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         return self.W.diagonal()
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         return edge_trace(self.W, CentredMatrix.of(X))
 
-    def graph(self):
+    def graph(self) -> sparse.csr_array | None:
         return self.W
 
-    def weighted(self, r):
+    def weighted(self, r: np.ndarray) -> Operator:
         R = sparse.diags_array(r)
         return Sparse(R @ self.W @ R)
 
@@ -444,13 +444,13 @@ class Dense(Operator):
         self.A = np.asarray(A, dtype=np.float64)
         self.n = self.A.shape[0]
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         return self.A @ V
 
-    def todense(self, n=None):
+    def todense(self, n: int | None = None) -> np.ndarray:
         return self.A.copy()
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         return np.diag(self.A).copy()
 
 
@@ -460,25 +460,25 @@ class Scaled(Operator):
     def __init__(self, factor: float, op: Operator):
         self.factor, self.op, self.n = factor, op, op.n
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         return self.factor * (self.op @ V)
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         return self.factor * self.op.sandwich(X)
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         return self.factor * self.op.diagonal(n)
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         return self.factor * self.op.trace_on(X)
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         return Scaled(self.factor, self.op.spread(index, n))
 
-    def weighted(self, r):
+    def weighted(self, r: np.ndarray) -> Operator:
         return Scaled(self.factor, self.op.weighted(r))
 
-    def terms(self):
+    def terms(self) -> list[tuple[float, Operator]]:
         return [(self.factor * c, op) for c, op in self.op.terms()]
 
 
@@ -493,27 +493,30 @@ class Sum(Operator):
             raise ValueError(f"Operators of different sizes cannot be added: {sorted(sizes)}.")
         self.n = sizes.pop() if sizes else None
 
-    def __matmul__(self, V):
-        return sum(c * (op @ V) for c, op in self.parts)
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        total: Any = sum(c * (op @ V) for c, op in self.parts)
+        return total
 
-    def sandwich(self, X):
-        return sum(c * op.sandwich(X) for c, op in self.parts)
+    def sandwich(self, X: Any) -> np.ndarray:
+        total: Any = sum(c * op.sandwich(X) for c, op in self.parts)
+        return total
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         n = self._size(n)
-        return sum(c * op.diagonal(n) for c, op in self.parts)
+        total: Any = sum(c * op.diagonal(n) for c, op in self.parts)
+        return total
 
-    def trace_on(self, X):
+    def trace_on(self, X: Any) -> float:
         X = CentredMatrix.of(X)
         return float(sum(c * op.trace_on(X) for c, op in self.parts))
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         return Sum([(c, op.spread(index, n)) for c, op in self.parts])
 
-    def weighted(self, r):
+    def weighted(self, r: np.ndarray) -> Operator:
         return Sum([(c, op.weighted(r)) for c, op in self.parts])
 
-    def terms(self):
+    def terms(self) -> list[tuple[float, Operator]]:
         return self.parts
 
 
@@ -523,22 +526,22 @@ class Spread(Operator):
     def __init__(self, op: Operator, index: np.ndarray, n: int):
         self.op, self.index, self.n = op, np.asarray(index), n
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         out = np.zeros(V.shape)
         out[self.index] = self.op @ V[self.index]
         return out
 
-    def sandwich(self, X):
+    def sandwich(self, X: Any) -> np.ndarray:
         self._matches(X.shape[0])
         return self.op.sandwich(CentredMatrix.of(X).take(self.index))
 
-    def diagonal(self, n=None):
+    def diagonal(self, n: int | None = None) -> np.ndarray:
         out = np.zeros(self.n)
         out[self.index] = self.op.diagonal(len(self.index))
         return out
 
-    def spread(self, index, n):
+    def spread(self, index: np.ndarray, n: int) -> Operator:
         return Spread(self.op, np.asarray(index)[self.index], n)
 
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
-from proxembed.algebra.arrays.stream import Product, RowStream, SummedRows
+from proxembed.algebra.arrays.stream import RowStream, SummedRows
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template
@@ -115,7 +115,8 @@ class Demand:
         T = template.target
         self._add(T, T)
         if self.offset:
-            for name, w in (("weighted", template.offset), ("rooted", np.sqrt(template.offset))):
+            weights: Any = template.offset
+            for name, w in (("weighted", weights), ("rooted", np.sqrt(weights))):
                 self._add(name, sparse.diags_array(w) @ T if sparse.issparse(T) else w[:, None] * T)
 
     def _add(self, key: Any, F: Any) -> None:
@@ -205,7 +206,7 @@ class Compression:
     def _collect(self) -> None:
         """The factors alone: X is (Xc'F)', each factor its own part of I."""
         self.s = None
-        leaves = [leaf for _, leaf in self.template.A.terms()]
+        leaves: list[Any] = [leaf for _, leaf in self.template.A.terms()]
         parts = [self.product(leaf.F, leaf.center) for leaf in leaves]
         q = sum(part.shape[1] for part in parts)
         if self.streamed:
@@ -301,7 +302,7 @@ class Compression:
         E = self.product(labels)
         return np.zeros((1, E.shape[1])) if self.s is None else self.in_basis(E)
 
-    def compressed_rows(self, known: list, product: Product | None = None) -> CentredMatrix:
+    def compressed_rows(self, known: list[Any], product: Any = None) -> CentredMatrix:
         """The compressed rows, or a stream of all rows; ``known``: pairs (U, X'U), ``product``: as in RowStream."""
         centre = self.mean if self.centred else None
         sums = self.moments.firsts[0] if self.demand.offset or not self.centred else np.zeros(len(self.mean))
@@ -314,7 +315,7 @@ class Compression:
         """The template on the compressed rows."""
         A, B = self.template.A, self.template.B
         if self.s is None:
-            terms = zip(A.terms(), self._units, strict=True)
+            terms: Any = zip(A.terms(), self._units, strict=True)
             A = Sum([(c, LowRank(unit, leaf.S)) for (c, leaf), (unit, _) in terms])
             B = None if B is None else Sum([(c, Identity()) for c, _ in B.terms()])
             return replace(self.template, A=A, B=B, offset=None, target=None)

@@ -6,7 +6,7 @@ float32 array of its values; the d x q blocks are updated in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import linalg, sparse
@@ -67,7 +67,15 @@ def conjugate_gradients(
         return _conjugate_gradients(rows, weights, scale, shift, E, tol, maxiter)
 
 
-def _conjugate_gradients(rows, weights, scale, shift, E, tol, maxiter) -> tuple[np.ndarray, int]:
+def _conjugate_gradients(
+    rows: CentredMatrix,
+    weights: np.ndarray | None,
+    scale: float,
+    shift: float,
+    E: np.ndarray,
+    tol: float,
+    maxiter: int,
+) -> tuple[np.ndarray, int]:
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
     product = scaled_normal_product(rows, weights, scale, shift, D)
     size = np.sqrt(np.einsum("iq,iq,i->q", E, E, D**2))
@@ -174,7 +182,17 @@ def scaled_normal_product(
     return product
 
 
-def _residual(rows, weights, scale, shift, E, G, D, size, out: np.ndarray) -> None:
+def _residual(
+    rows: CentredMatrix,
+    weights: np.ndarray | None,
+    scale: float,
+    shift: float,
+    E: np.ndarray,
+    G: np.ndarray,
+    D: np.ndarray,
+    size: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """The true residual D (E - M G) / size into the float32 block ``out``, a few columns at a time."""
     for start in range(0, E.shape[1], REFRESHED):
         part = slice(start, min(start + REFRESHED, E.shape[1]))
@@ -200,7 +218,7 @@ def _orthonormalise(Q: np.ndarray) -> np.ndarray:
     return R.astype(np.float64)
 
 
-def _row_parts(n: int):
+def _row_parts(n: int) -> Iterator[slice]:
     return (slice(start, start + ROWS) for start in range(0, n, ROWS))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -111,7 +112,7 @@ def _thin(parts: list[tuple[float, LowRank]], n: int, k: int | None) -> Placemen
     keep = w > max(w[0], 0.0) * n * np.finfo(float).eps
     w, V = w[keep], V[:, keep] / np.sqrt(w[keep])
     ends = np.cumsum([0, *(block.shape[1] for _, block in blocks)])
-    Z = sum(block.dot(c * V[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
+    Z: Any = sum(block.dot(c * V[i:j]) for (c, block), i, j in zip(blocks, ends[:-1], ends[1:], strict=True))
     bound = len(joint) if keep.all() and k is not None else len(w)
     known = []
     if unit == 1.0:

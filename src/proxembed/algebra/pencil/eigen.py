@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
@@ -78,7 +78,7 @@ class Solution:
             found.grams,
         )
 
-    def gram_of(self, X) -> np.ndarray | None:
+    def gram_of(self, X: Any) -> np.ndarray | None:
         """X'X where the solver has met it."""
         return next((gram for known, gram in self.grams if known is X), None)
 
@@ -108,7 +108,7 @@ class Solution:
 
 def solve(
     template: Template,
-    R,
+    R: Any,
     k: int | None,
     ridge: float | str = 0.0,
     ridge_scale: str = "trace",
@@ -116,7 +116,7 @@ def solve(
     solver: str = "auto",
     criterion: str = "ratio_trace",
     positive_only: bool = False,
-    factors: Sequence = (),
+    factors: Sequence[Any] = (),
     width: int | None = None,
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
@@ -129,6 +129,7 @@ def solve(
     aim = Aim(k, ridge, ridge_scale, solver, criterion)
     problem = Problem(template, R, aim=aim, positive_only=positive_only, factors=factors, width=width)
     absolute = choose_ridge(problem, ridge, ridge_scale)
+    found: Any
     if criterion == "trace_ratio":
         found = _trace_ratio(problem, absolute, k)
     else:
@@ -166,7 +167,7 @@ def choose_ridge(problem: Problem, ridge: float | str, scale: str = "trace") -> 
     """The ridge as it is added: given, or the one of least leave-one-out error; 1 trace without a target."""
     if problem.template.B is None:
         return 0.0
-    if ridge != "auto":
+    if not isinstance(ridge, str):
         return problem.absolute(ridge, scale)
     target = problem.template.target
     if target is None:
@@ -262,7 +263,7 @@ def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
     return Solution(problem.coordinates.back(Q), w, None, ridge, solver, bound, residual, spectrum)
 
 
-def _iterative(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+def _iterative(problem: Problem, ridge: float, k: Any) -> Solution | None:
     shift = problem.template.b + ridge
     if problem.template.B is not None and shift <= 0:
         fits = min(problem.n, problem.d) <= dense_side()
@@ -316,7 +317,7 @@ def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndar
     weights = np.abs(problem.template.B.diagonal(problem.n))
     D = problem.rows.column_norms(weights) + problem.template.b + ridge
 
-    def operator(product):
+    def operator(product: Any) -> Any:
         return LinearOperator((d, d), matvec=product, matmat=product, dtype=np.float64)
 
     start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
@@ -402,7 +403,7 @@ def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 
 
 
 def principal_axes(
-    X, n_components: int | None = None, tol: float = RANGE_TOLERANCE
+    X: Any, n_components: int | None = None, tol: float = RANGE_TOLERANCE
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending.
 
@@ -413,4 +414,5 @@ def principal_axes(
     found = Coordinates(rows, None, rows.gram() if side == "features" else rows.outer_gram(), side)
     keep = int(np.count_nonzero(found.s**2 > tol * np.max(found.s**2, initial=0.0)))
     keep = keep if n_components is None else min(keep, n_components)
-    return rows.mean, fix_signs(found.V[:, :keep]), found.s[:keep]
+    mean: Any = rows.mean
+    return mean, fix_signs(found.V[:, :keep]), found.s[:keep]

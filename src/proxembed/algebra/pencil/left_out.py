@@ -6,6 +6,8 @@ In: a solution and targets T of fit's rows. Out: the fitted values of T, and tho
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .eigen import Solution
@@ -21,7 +23,8 @@ def left_out(found: Solution, T: np.ndarray) -> tuple[np.ndarray, np.ndarray] | 
     Under c S + r I, S the scatter of the rows, they are those of ridge regression, whose leave-one-out is
     (z - h t) / (1 - h) with the leverages h. Under a multiple of I they are K T, which without row i lacks K_ii t_i.
     """
-    problem, template = found.problem, found.problem.template
+    problem: Any = found.problem
+    template = problem.template
     if problem.scatter is None or problem.weights is None or not problem.uniform:
         return None
     T = T - T.mean(axis=0)

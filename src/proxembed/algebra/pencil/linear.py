@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -29,7 +30,7 @@ EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge
 
 
 def ridge_solve(
-    X, T, lam: float, *, center: bool = True, gram: np.ndarray | None = None
+    X: Any, T: Any, lam: float, *, center: bool = True, gram: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2.
 
@@ -65,14 +66,14 @@ def _solve_spd(M: np.ndarray, E: np.ndarray, lam: float) -> np.ndarray:
     return linalg.lstsq(M, E, cond=1e-12)[0]
 
 
-def ridge_loo(X, T, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
+def ridge_loo(X: Any, T: Any, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
     """Mean squared leave-one-out errors, one per ridge, of the ridge regression of T on X; ``ridges`` are absolute."""
     unit = unit_of(X)
     rows = CentredMatrix.centred(over(X, unit), np.ones(X.shape[0]) if center else None)
     return loo_errors(_smaller_side(rows, None), T, ridges / (unit * unit))
 
 
-def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
+def ridge_errors(X: Any, T: Any, X_new: Any, T_new: Any, ridges: np.ndarray) -> np.ndarray:
     """Squared errors on other rows, summed, one per ridge, of the ridge regression of T on X; one decomposition."""
     unit = unit_of(X)
     X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / (unit * unit)
@@ -86,7 +87,7 @@ def ridge_errors(X, T, X_new, T_new, ridges: np.ndarray) -> np.ndarray:
     return np.array([np.sum((T_new - level - part) ** 2) for part in fitted])
 
 
-def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarray:
+def loo_errors(coordinates: Coordinates, target: Any, ridges: np.ndarray) -> np.ndarray:
     """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges
     at once.
 
@@ -97,7 +98,7 @@ def loo_errors(coordinates: Coordinates, target, ridges: np.ndarray) -> np.ndarr
     return _loo_errors(coordinates, target, w, level, _moments(coordinates, target, w, level), ridges)
 
 
-def loo_choice(coordinates: Coordinates, target, grid: np.ndarray) -> int:
+def loo_choice(coordinates: Coordinates, target: Any, grid: np.ndarray) -> int:
     """The place in an ascending grid of the ridge of least leave-one-out error; of equal errors the largest ridge.
 
     Where the errors of the whole grid take many products: that of the ridges about the least generalised
@@ -111,7 +112,7 @@ def loo_choice(coordinates: Coordinates, target, grid: np.ndarray) -> int:
         return best_ridge(grid, errors_of(grid))
     squares = _squares(target, w) - float(w.sum() * (level @ level))
     centred = coordinates.rows.mean is not None
-    start = best_ridge(grid, gcv_errors(coordinates.s, moments, squares, grid, np.count_nonzero(w), centred))
+    start = best_ridge(grid, gcv_errors(coordinates.s, moments, squares, grid, float(np.count_nonzero(w)), centred))
     return bracketed(grid, errors_of, start)
 
 
@@ -138,13 +139,13 @@ def bracketed(grid: np.ndarray, errors_of: Callable[[np.ndarray], np.ndarray], s
             return least
 
 
-def _weights_and_level(coordinates: Coordinates, target) -> tuple[np.ndarray, np.ndarray]:
+def _weights_and_level(coordinates: Coordinates, target: Any) -> tuple[np.ndarray, np.ndarray]:
     """Row weights, and the weighted mean of the target; 0 where nothing is centred."""
     w = np.ones(coordinates.rows.shape[0]) if coordinates.weights is None else coordinates.weights
     return w, np.zeros(target.shape[1]) if coordinates.rows.mean is None else weighted_mean(target, w)
 
 
-def _squares(target, w: np.ndarray) -> float:
+def _squares(target: Any, w: np.ndarray) -> float:
     """The weighted sum of squares of all targets."""
     if sparse.issparse(target):
         return float(w @ (target * target).sum(axis=1))
@@ -152,7 +153,7 @@ def _squares(target, w: np.ndarray) -> float:
 
 
 def _loo_errors(
-    coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray, moments: np.ndarray, ridges: np.ndarray
+    coordinates: Coordinates, target: Any, w: np.ndarray, level: np.ndarray, moments: np.ndarray, ridges: np.ndarray
 ) -> np.ndarray:
     blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
     rows = ((w[part], left, goal) for part, left, goal in blocks)
@@ -190,7 +191,7 @@ def left_out_sums(
     return errors, seen
 
 
-def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target, ridges: np.ndarray) -> np.ndarray:
+def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target: Any, ridges: np.ndarray) -> np.ndarray:
     """Leave-one-out errors of the ridge regression of at most 2,000 evenly spaced rows on their targets, one per ridge.
 
     The ridge of least error is a ratio of variances, noise over coefficients, which does not grow with the rows.
@@ -243,11 +244,12 @@ def gcv_errors(
     return np.maximum(left, 0.0) / (n * np.maximum(1.0 - freedom / n, 1e-12) ** 2)
 
 
-def _moments(coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray) -> np.ndarray:
+def _moments(coordinates: Coordinates, target: Any, w: np.ndarray, level: np.ndarray) -> np.ndarray:
     """T'diag(w) of the centred target, r x c; a sparse target keeps its level, which rows about their mean lose."""
     if coordinates.side != "features":
         blocks = _weighted_blocks(coordinates, target, w, level, np.arange(len(w)))
-        return sum(matmul(left.T, goal) for _, left, goal in blocks)
+        total: Any = sum(matmul(left.T, goal) for _, left, goal in blocks)
+        return total
     if not sparse.issparse(target):
         target = (target - level) * w[:, None]
     elif coordinates.weights is not None:
@@ -255,7 +257,7 @@ def _moments(coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray)
     return matmul(coordinates.V.T, coordinates.rows.tdot(target))
 
 
-def _centred(target, part, level: np.ndarray) -> np.ndarray:
+def _centred(target: Any, part: Any, level: np.ndarray) -> np.ndarray:
     goal = target[part]
     return (goal.toarray() if sparse.issparse(goal) else goal) - level
 
@@ -273,7 +275,7 @@ def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
 
 
 def _weighted_blocks(
-    coordinates: Coordinates, target, w: np.ndarray, level: np.ndarray, rows: np.ndarray
+    coordinates: Coordinates, target: Any, w: np.ndarray, level: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Blocks of these rows of diag(w)^1/2 T (row-space coordinates) and of the centred target, weighted alike."""
     d = coordinates.rows.shape[1]

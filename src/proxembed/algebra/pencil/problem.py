@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import isclose
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -47,12 +48,12 @@ class Problem:
     def __init__(
         self,
         template: Template,
-        R,
+        R: Any,
         raw_gram: np.ndarray | None = None,
         *,
         aim: Aim | None = None,
-        positive_only=False,
-        factors=(),
+        positive_only: bool = False,
+        factors: Sequence[Any] = (),
         width: int | None = None,
     ):
         unit, self.shrunk = 1.0 if isinstance(R, CentredMatrix) else unit_of(R), (1.0, 1.0)
@@ -75,7 +76,7 @@ class Problem:
             raise ValueError(CONSTANT)
         self.plan = Plan.of(self, aim)
 
-    def _factors_of_objective(self, R) -> list:
+    def _factors_of_objective(self, R: Any) -> list[Any]:
         factors = [leaf.low_rank() for _, leaf in self.template.A.terms()]
         return [factor.F for factor in factors if factor is not None and factor.F is not R]
 
@@ -204,7 +205,7 @@ class Problem:
         self._shifted.append((root, factorised))
         return factorised
 
-    def regression(self, E: np.ndarray, ridge: float) -> np.ndarray:
+    def regression(self, E: Any, ridge: float) -> np.ndarray:
         """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
 
         Within the row space of X alone, where the ridge is lost beside S.
@@ -235,7 +236,8 @@ class Problem:
         if self.scatter is not None:
             norm = np.trace(self.gram) if self.plan.gram else self.rows.squared_norm(self.weights)
             return self.scatter * float(norm) + shift
-        trace = float(np.trace(self.coordinates.sandwich(self.template.B)))
+        B: Any = self.template.B
+        trace = float(np.trace(self.coordinates.sandwich(B)))
         if self.template.b == 0:
             self.refuse_zero(trace)
         return trace + shift
@@ -249,7 +251,7 @@ class Problem:
         """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
         if trace > PLAIN * float(np.sum(self.coordinates.s**2)):
             return
-        weights = sum(abs(c) * np.abs(leaf.diagonal(self.n)) for c, leaf in self.template.B.terms())
+        weights: Any = sum(abs(c) * np.abs(leaf.diagonal(self.n)) for c, leaf in self.template.B.terms())
         if trace <= ROUNDING * np.sqrt(self.n) * self.rows.squared_norm(weights):
             raise ValueError(
                 "The constraint is zero on these rows: all rows of each class, or all rows that it links, coincide. "
@@ -294,7 +296,7 @@ class Problem:
         return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
 
 
-def _in_unit(template: Template, R, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
+def _in_unit(template: Template, R: Any, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
     """The template for rows R / unit, these rows, and what its two operators are over beside.
 
     Without an operator B the constraint bI stays as it is.
@@ -308,7 +310,7 @@ def _in_unit(template: Template, R, unit: float) -> tuple[Template, Matrix, tupl
     return replace(template, B=B, b=template.b / square / of_B), rows, (of_A, of_B)
 
 
-def _of_rows(op: Operator, R, rows, square: float) -> tuple[Operator, float]:
+def _of_rows(op: Operator, R: Any, rows: Any, square: float) -> tuple[Operator, float]:
     """The operator over ``square`` where large rows R are among its factors, with ``rows`` in their place."""
     stated = [(c, leaf, leaf.low_rank()) for c, leaf in op.terms()]
     if square < 1.0 or not any(factor is not None and factor.F is R for _, _, factor in stated):

@@ -7,6 +7,7 @@ diag(w)^1/2.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,9 @@ def _shifted_solver(
 
     On the side of the rows F = Xw'E, and (S + rI)^-1 Xw'E = Xw'(Xw Xw' + rI)^-1 E.
     """
-    factors = [None] if problem.side == "features" else [_row_factor(problem, leaf) for _, leaf in problem.factors]
+    factors: list[Any] = (
+        [None] if problem.side == "features" else [_row_factor(problem, leaf) for _, leaf in problem.factors]
+    )
     if problem.side == "rows" and any(E is None for E in factors):
         return None
     factorised = [problem.shifted(root) for root in roots]
@@ -62,7 +65,7 @@ def _shifted_solver(
     if problem.side == "features":
         return chain
     left = chain(np.hstack(factors))
-    G = problem.rows.tdot(left if problem.uniform else np.sqrt(problem.weights)[:, None] * left)
+    G = problem.rows.tdot(left if problem.uniform else np.sqrt(np.asarray(problem.weights))[:, None] * left)
     return lambda F: G
 
 
@@ -78,7 +81,7 @@ def _row_factor(problem: Problem, leaf: LowRank) -> np.ndarray | None:
     E = leaf.dense_factor()
     if problem.uniform:
         return E if problem.weights is None else E - E.mean(axis=0)
-    root = np.sqrt(problem.weights)[:, None]
+    root = np.sqrt(np.asarray(problem.weights))[:, None]
     if np.abs(E[problem.weights == 0]).max(initial=0.0) > 1e-12 * np.abs(E).max():
         return None
     E = np.divide(E, root, out=np.zeros_like(E), where=root > 0)

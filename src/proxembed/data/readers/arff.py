@@ -174,8 +174,9 @@ def _xml_names(path: Path) -> list[str]:
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         line = getattr(error, "position", (None,))[0]
         raise DataError.at(path, line, f"this is no XML ({error})", "give the Mulan XML file of the labels") from error
-    names = [element.get("name") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
-    if None in names:
+    given = [element.get("name") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
+    names = [name for name in given if name is not None]
+    if len(names) < len(given):
         raise DataError.at(path, None, "a <label> has no name", 'write <label name="..."></label>')
     return names
 
@@ -187,8 +188,8 @@ def _select(raw: Matrix, attributes: Sequence[Attribute], columns: NDArray[np.in
     def apart(j: int) -> bool:
         return attributes[j].text or (sparse.issparse(raw) and attributes[j].omitted != 0)
 
-    for special, group in groupby(columns.tolist(), key=apart):
-        group = list(group)
+    for special, found in groupby(columns.tolist(), key=apart):
+        group = list(found)
         if not special:
             parts.append(raw[:, group])
             names += [attributes[j].name for j in group]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def tokens(text: str) -> list[str]:
         return [token.strip() for token in text.split(",")]
     found, position, more = [], 0, True
     while more:
-        match = VALUE.match(text, position)
+        match: Any = VALUE.match(text, position)  # of anything, an empty value too
         found.append(match[1].strip())
         position, more = match.end(), bool(match[2])
     return found
@@ -90,7 +91,8 @@ def read_header(stream: Iterable[bytes], path: Path) -> Header:
     relation, attributes = "", []
     number = 0
     for number, line in _statements(stream, path):
-        word, rest = re.match(r"(\S+)\s*(.*)", line, re.DOTALL).groups()
+        words: Any = re.match(r"(\S+)\s*(.*)", line, re.DOTALL)
+        word, rest = words.groups()
         match word.lower():
             case "@relation":
                 relation = unquote(rest)
@@ -139,7 +141,7 @@ def _statements(stream: Iterable[bytes], path: Path) -> Iterator[tuple[int, str]
 def _attribute(text: str, path: Path, line: int) -> Attribute:
     match = NAME.match(text)
     kind = "" if match is None else text[match.end() :].strip()
-    if not kind:
+    if match is None or not kind:
         raise DataError.at(
             path,
             line,

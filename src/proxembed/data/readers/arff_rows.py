@@ -9,9 +9,9 @@ Values are numbers; text values are their positions in the declaration; `?` is N
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,19 +32,21 @@ SPACED = bytes.maketrans(b"{},", b"   ")
 Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries per row, columns, values
 
 
-def read_rows(stream: BinaryIO, header: Header, path: Path) -> tuple[NDArray | sparse.csr_array, NDArray[np.intp]]:
+def read_rows(stream: BinaryIO, header: Header, path: Path) -> tuple[Any, NDArray[np.intp]]:
     """All rows as numbers over all attributes, and the line of the file each row stands on."""
-    blocks, lines, parse = [], [], None
+    blocks: list[Any] = []
+    numbered: list[NDArray[np.intp]] = []
+    parse: type[_SparseRows] | type[_DenseRows] | None = None
     width = len(header.attributes)
     for rows, numbers in _blocks(stream, header.lines):
         if parse is None:
             parse = _SparseRows if rows[0].startswith(b"{") else _DenseRows
         block = parse(rows, numbers, header.attributes, path)
         blocks.append(block.plain() or block.exact())
-        lines.append(numbers)
+        numbered.append(numbers)
     if parse is None:
         raise DataError.at(path, None, "there are no rows after @data", "check that the file is complete")
-    lines = np.concatenate(lines)
+    lines = np.concatenate(numbered)
     if parse is _DenseRows:
         return np.concatenate([block[0] for block in blocks]), lines
     counts, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -87,7 +89,8 @@ class _Rows:
         text = unquote(token)
         if attribute.values is not None and text in attribute.values:
             place = attribute.values.index(text)
-            return float(place if attribute.text else attribute.numbers[place])
+            numbers: Any = attribute.numbers
+            return float(place if attribute.text else numbers[place])
         what = f"{shorten(text)} in column {column + 1} ({shorten(attribute.name)})"
         if not attribute.text and NUMBER.fullmatch(text):
             number = float(text)
@@ -108,7 +111,7 @@ class _DenseRows(_Rows):
     def plain(self) -> tuple[NDArray[np.float64]] | None:
         text = b"\n".join(self.rows)
         places = {
-            j: {value: place for place, value in enumerate(attribute.values) if value != "?"}
+            j: {value: place for place, value in enumerate(attribute.values or ()) if value != "?"}
             for j, attribute in enumerate(self.attributes)
             if attribute.text
         }
@@ -212,7 +215,9 @@ class _SparseRows(_Rows):
         return all(np.isin(values[groups_here == g], numbers).all() for g, numbers in enumerate(groups))
 
     def exact(self) -> Entries:
-        counts, columns, values = [], [], []
+        counts: list[int] = []
+        columns: list[int] = []
+        values: list[float] = []
         for i, row in enumerate(self.rows):
             entries = self._entries(i, decode(row, self.path, int(self.lines[i])))
             counts.append(len(entries))
@@ -252,9 +257,7 @@ class _SparseRows(_Rows):
         return entries
 
 
-def _numbers(
-    text: bytes, rows: int, width: int, converters: dict[int, Callable[[str], int]] | None = None
-) -> NDArray[np.float64] | None:
+def _numbers(text: bytes, rows: int, width: int, converters: Any = None) -> NDArray[np.float64] | None:
     """Finite numbers of comma-separated lines as a matrix, or None where they are anything else."""
     lines = text.decode("ascii").split("\n") if text.isascii() else []
     if not lines or not all(map(str.strip, lines)):

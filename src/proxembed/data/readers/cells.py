@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class Cells:
         return bool(self._more) and is_missing(value, self._more)
 
     @property
-    def values(self) -> list:
+    def values(self) -> list[Any]:
         """Distinct values in the order of their first row."""
         return list(self._code)
 
@@ -121,6 +122,6 @@ def seconds(value: object, style: str = "iso") -> float | None:
     [5.0, 2.5, 86400.0, 60.0, None]
     """
     if is_number(value):
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]  # is_number does not narrow
         return number if np.isfinite(number) else None
     return date_seconds(value.strip() if isinstance(value, str) else value, style)

@@ -57,15 +57,15 @@ class Columns:
     keep=(), missing=None, unknown=None)
     """
 
-    labels: tuple[str, ...] = ()
+    labels: Sequence[str] = ()
     separator: str | None = None
-    text: tuple[str, ...] = ()
+    text: Sequence[str] = ()
     id: str | None = None
     groups: str | None = None
     time: str | None = None
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    missing: tuple[str, ...] | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    missing: Sequence[str] | None = None
     unknown: str | None = None
 
     def __post_init__(self) -> None:
@@ -96,7 +96,7 @@ class Roles:
 
     labels: tuple[str, ...]
     features: tuple[str, ...]
-    text: tuple[str, ...] = ()
+    text: Sequence[str] = ()
     id: str | None = None
     groups: str | None = None
     time: str | None = None
@@ -108,7 +108,7 @@ class Roles:
         return (*self.labels, *self.text, *(name for name in single if name is not None), *self.features)
 
 
-def resolve(columns: Columns, names: Sequence[str], path: Path) -> Roles:
+def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     """Roles of the columns of one file.
 
     A column named in full for two purposes, or matched by the globs of two, is refused; where one names it in full,
@@ -121,7 +121,7 @@ def resolve(columns: Columns, names: Sequence[str], path: Path) -> Roles:
     >>> resolve(Columns(labels=("t_*",), drop=("*_no",)), ["t_a", "x", "row_no", "t_b"], Path("f.csv"))
     Roles(labels=('t_a', 't_b'), features=('x',), text=(), id=None, groups=None, time=None)
     """
-    asked: dict[str, tuple[str, ...]] = {"labels": columns.labels, "text": columns.text}
+    asked: dict[str, Sequence[str]] = {"labels": columns.labels, "text": columns.text}
     for field in SINGLE:
         value = getattr(columns, field)
         asked[field] = () if value is None else (value,)
@@ -174,7 +174,7 @@ def _texts(field: str, value: Any) -> tuple[str, ...]:
     return texts
 
 
-def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], path: Path) -> list[str]:
+def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], path: Path | str) -> list[str]:
     if pattern in listed:
         return [pattern]
     found = [name for name in names if fnmatchcase(name, pattern)]
@@ -192,12 +192,12 @@ def _near(name: str, names: Sequence[str]) -> str:
     return f"its columns are {shown}{more}"
 
 
-def _only(field: str, asked: tuple[str, ...], found: tuple[str, ...], path: Path) -> str | None:
+def _only(field: str, asked: Sequence[str], found: tuple[str, ...], path: Path | str) -> str | None:
     if asked and len(found) != 1:
         many = f"matches {len(found)} columns" if found else "matches only columns with another purpose"
         raise DataError.at(path, None, f"{field} {shorten(asked[0])} {many}", "name one column")
     return found[0] if found else None
 
 
-def _twice(path: Path, name: str, one: str, other: str) -> DataError:
+def _twice(path: Path | str, name: str, one: str, other: str) -> DataError:
     return DataError.at(path, None, f"column {shorten(name)} is named for both {one} and {other}", "name it once")

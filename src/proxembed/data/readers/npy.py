@@ -69,7 +69,7 @@ class Npy(Reader):
         return path.stat().st_size, len(_shaped(_mapped(path), path))
 
 
-def _floats(X: NDArray) -> NDArray[np.floating]:
+def _floats(X: NDArray[Any]) -> NDArray[np.floating]:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
@@ -78,7 +78,7 @@ def _vectors(path: Path) -> NDArray[np.floating]:
     return _finite(_shaped(_array(path), path), path)
 
 
-def _mapped(path: Path) -> NDArray:
+def _mapped(path: Path) -> NDArray[Any]:
     """The array in a .npy file, memory-mapped and never unpickled."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -86,7 +86,7 @@ def _mapped(path: Path) -> NDArray:
         return _array(path)  # which says what is wrong
 
 
-def _shaped(X: NDArray, path: Path) -> NDArray:
+def _shaped(X: NDArray[Any], path: Path) -> NDArray[Any]:
     """The array, which must be 2-D and of numbers."""
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise DataError.at(
@@ -95,7 +95,7 @@ def _shaped(X: NDArray, path: Path) -> NDArray:
     return X
 
 
-def _finite(X: NDArray, path: Path, before: int = 0) -> NDArray:
+def _finite(X: NDArray[Any], path: Path, before: int = 0) -> NDArray[Any]:
     """The rows, of which none may hold a number that is not finite; ``before``: rows of the file before them."""
     if X.dtype.kind == "f" and not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
@@ -108,7 +108,7 @@ def _finite(X: NDArray, path: Path, before: int = 0) -> NDArray:
     return X
 
 
-def _array(path: Path) -> NDArray:
+def _array(path: Path) -> NDArray[Any]:
     """The array in a .npy file, never unpickled."""
     with opened(path) as stream:
         try:
@@ -142,10 +142,10 @@ def _labelled(X: NDArray[np.floating], file: Path, name: str) -> Dataset:
         raise DataError(f"{file}: {error}") from error
 
 
-def _dataset(X: NDArray[np.floating], Y: NDArray, name: str) -> Dataset:
+def _dataset(X: NDArray[np.floating], Y: NDArray[Any], name: str) -> Dataset:
     if Y.ndim == 1:
         Y, names = one_hot(Y)
-        return Dataset(X, Y, None, names, name)
+        return Dataset(X, Y, label_names=names, name=name)
     if Y.dtype.kind != "f":
         return Dataset(X, Y, name=name)
     unknown = np.isnan(Y)

@@ -61,7 +61,7 @@ class Npz(Reader):
         return _csr(arrays, path), None
 
 
-def _load(path: Path) -> dict[str, NDArray]:
+def _load(path: Path) -> dict[str, NDArray[Any]]:
     with opened(path) as stream:
         try:
             if zipfile.is_zipfile(stream):
@@ -85,7 +85,7 @@ def _load(path: Path) -> dict[str, NDArray]:
             raise DataError.at(path, None, reason, FORM) from error
 
 
-def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
+def _dataset(arrays: dict[str, NDArray[Any]], path: Path) -> Dataset:
     for key, (kinds, what) in LISTS.items():
         array = arrays.get(key)
         if array is not None and (array.ndim != 1 or array.dtype.kind not in kinds + "f" * (not array.size)):
@@ -98,17 +98,19 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
     if X is None or Y is None:
         missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
         raise DataError.at(path, None, f"the archive holds no {missing}", FORM)
-    names, unknown = arrays.get("label_names"), None
+    names: Any = arrays.get("label_names")
+    unknown = None
     if Y.ndim == 1:
         Y, names = _from_classes(Y, names, arrays.get("classes"))
     elif Y.dtype.kind == "f":
         unknown = np.isnan(Y)
         Y = np.where(unknown, 0, Y).astype(np.float64)  # scipy knows no float16
     licence = arrays.get("licence")
+    feature_names: Any = arrays.get("feature_names")
     return Dataset(
         X,
         Y,
-        arrays.get("feature_names"),
+        feature_names,
         names,
         path.name.removesuffix(".npz"),
         arrays.get("train_idx"),
@@ -118,7 +120,7 @@ def _dataset(arrays: dict[str, NDArray], path: Path) -> Dataset:
     )
 
 
-def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
+def _csr(arrays: dict[str, NDArray[Any]], path: Path) -> sparse.csr_array:
     data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
     try:
         if shape.dtype.kind not in "iu" or shape.ndim != 1:
@@ -136,14 +138,14 @@ def _csr(arrays: dict[str, NDArray], path: Path) -> sparse.csr_array:
     return X
 
 
-def _two_dimensional(X: NDArray, path: Path) -> Matrix:
+def _two_dimensional(X: NDArray[Any], path: Path) -> Matrix:
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise DataError.at(path, None, f"X has shape {X.shape} and type {X.dtype}", FORM)
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def _from_classes(
-    y: NDArray, names: NDArray | None, classes: NDArray | None
+    y: NDArray[Any], names: Any, classes: NDArray[Any] | None
 ) -> tuple[sparse.csc_array, tuple[str, ...]]:
     """One-hot indicator: y holds codes into `label_names` or `classes` where one is there, else the classes."""
     if names is None and classes is not None:

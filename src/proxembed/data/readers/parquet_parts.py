@@ -64,7 +64,8 @@ class Part:
 
     def pieces(self, most: int) -> Iterator[Part]:
         """Its row groups in pieces of at most ``most`` rows, or of one group."""
-        start, own = self.start, {}
+        start = self.start
+        own: dict[int, int] = {}
         for number, rows in self.groups.items():
             if own and sum(own.values()) + rows > most:
                 yield replace(self, groups=own, start=start)
@@ -112,7 +113,8 @@ class ParquetParts:
     def __init__(self, path: Path) -> None:
         files = parquet_files(path) if path.is_dir() else [path]
         keys, given = _keys(path, files) if path.is_dir() else ([{}], [])
-        parts, schema = [], None
+        parts: list[Part] = []
+        schema: Any = None
         for file, own in zip(files, keys, strict=True):
             with read_from(file) as found:
                 metadata, columns = found.metadata, found.schema_arrow

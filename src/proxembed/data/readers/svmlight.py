@@ -58,7 +58,7 @@ class Svmlight(Reader):
         Y = sparse.csc_array((np.ones(len(flat), np.intp), (owner, codes)), shape=(len(ids), len(classes)))
         Y.data = np.minimum(Y.data, 1)  # a label named twice in a row's list is one label
         n = len(parts[1])
-        split = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
+        split: dict[str, Any] = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
         return Dataset(
             X[:, start:],
             Y,
@@ -84,7 +84,7 @@ class Svmlight(Reader):
         return {"format": self.name, "n_features": data.X.shape[1], "start": int(data.feature_names[0])}
 
 
-def _load(paths: list[Path]) -> list:
+def _load(paths: list[Path]) -> list[Any]:
     from sklearn.datasets import load_svmlight_files  # costs over a second to import: only where it is used
 
     with ExitStack() as stack:

@@ -90,7 +90,7 @@ def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[Row
         yield _new_rows(parts, source)
 
 
-def _new_rows(file: TableFile, source: dict[str, Any]) -> Rows:
+def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
     """The columns that the training file had as features, and the ids where both have the id column."""
     name = source.get("id") if source.get("id") in file.names else None
     others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
@@ -274,8 +274,8 @@ def _assembled(
 ) -> Dataset:
     """The data set of the gathered columns, training rows first."""
     n = labels[0].Y.shape[0]
-    split = {"train_idx": np.arange(n), "test_idx": np.arange(n, X.shape[0])} if len(parts) == 2 else {}
-    names = [column for feature in features for column in feature.names] or None
+    split: dict[str, Any] = {"train_idx": np.arange(n), "test_idx": np.arange(n, X.shape[0])} if len(parts) == 2 else {}
+    names: Any = [column for feature in features for column in feature.names] or None
     return Dataset(
         X,
         sparse.vstack([part.Y for part in labels]),

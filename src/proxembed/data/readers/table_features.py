@@ -113,7 +113,7 @@ class FeatureReader:
 
     def _types(self) -> set[np.dtype]:
         """Types of the numbers and vectors; float64 where there are none."""
-        found = {self._matrix.dtype} if self._numbers else set()
+        found: set[Any] = {self._matrix.dtype} if self._numbers else set()
         found |= {part.dtype for parts in self._vectors.values() for part in parts}
         return found or {np.dtype(np.float64)}
 

@@ -36,10 +36,19 @@ class TableFile(Protocol):
 
     path: Path
     names: tuple[str, ...]
-    rows: int | None  # of a file of text about; None where it cannot be told without reading all of it
-    size: int  # bytes that all rows take in memory, about
     typed: bool  # whether the file itself declares what its columns hold
     places: dict[str, str]  # column -> "number", "text", "date", "vector", "sets" or "other"
+
+    @property
+    def rows(self) -> int | None:
+        """Their number, of a file of text about; None where it cannot be told without reading all of it."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that all rows take in memory, about."""
+
+    def batches(self, most: int) -> Iterator[Any]:
+        """Rows as pyarrow's record batches of at most ``most`` rows."""
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector".
@@ -205,7 +214,7 @@ class CsvFile:
 
         workers, rows = min(pa.cpu_count(), MOST_WORKERS), b""
         with opened(self.path) as stream, self._told(wanted), ThreadPoolExecutor(workers) as pool:
-            waiting: deque[Future] = deque()
+            waiting: deque[Future[Any]] = deque()
             try:
                 for place, rows in enumerate(_whole_rows(stream)):
                     waiting.append(pool.submit(self._parsed, rows, place == 0, types, names))
@@ -310,7 +319,7 @@ class Copy:
     '"x";"y"\\n"2";"b;c"\\n'
     """
 
-    def __init__(self, file: CsvFile | ParquetFile, path: Path) -> None:
+    def __init__(self, file: TableFile, path: Path) -> None:
         self._file, self._path = file, path
         self._writer: Any = None
 

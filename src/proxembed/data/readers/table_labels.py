@@ -59,7 +59,7 @@ class LoneForm:
 
 
 def read_labels(
-    parts: Sequence[tuple[TableFile, dict[str, Cells]]], separator: str | None, unknown: str | None = None
+    parts: Sequence[tuple[Any, dict[str, Cells]]], separator: str | None, unknown: str | None = None
 ) -> list[LabelColumns]:
     """The labels of a training file, and of its test file, from the cells of their label columns.
 
@@ -114,7 +114,7 @@ def _few_values(cells: Cells) -> bool:
     return 2 <= len(cells.values) <= MOST_CLASSES and len(cells.codes) >= ROWS_OF_EACH * len(cells.values)
 
 
-def _lone_form(name: str, values: list, separator: str | None) -> LoneForm | None:
+def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm | None:
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
     lists = [listed(value.strip()) if isinstance(value, str) else value for value in values]
     if all(isinstance(entry, tuple) for entry in lists):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ class MixedRows:
     column is a feature. `described` holds name, reading and an example of every column.
     """
 
-    rows: TableRows | None
+    rows: Any  # TableRows; None where no column is mixed
     readings: tuple[Reading, ...]
     problems: tuple[tuple[str, str], ...]
     described: tuple[tuple[str, str, str], ...]
@@ -38,7 +39,7 @@ class MixedRows:
         """What a person must be told of the columns."""
         notes = [reading.note for reading in self.readings if reading.note]
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
-        for column in self.rows.columns if self.rows is not None else ():
+        for column in () if self.rows is None else self.rows.columns:
             if column.kind == "date" and _ordered(self.rows[column.name]):
                 option = quoted(column.name)
                 notes.append(f"the rows are in the order of {column.name} (--time {option} tests on the latest ones)")
@@ -88,7 +89,7 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
     return MixedRows(rows, tuple(found), tuple(problems), described)
 
 
-def _ordered(times: NDArray) -> bool:
+def _ordered(times: NDArray[Any]) -> bool:
     """Whether times never fall, and differ in most rows."""
     return len(times) > 2 and bool((times[1:] >= times[:-1]).all()) and 2 * len(np.unique(times)) > len(times)
 

@@ -1,0 +1,32 @@
+"""The table of ``make coverage``."""
+
+from __future__ import annotations
+
+import json
+
+import rooms_covered
+
+
+def report() -> dict:
+    def file(run: int, of: int) -> dict:
+        return {"summary": {"covered_lines": run, "num_statements": of}}
+
+    return {
+        "files": {
+            "src/proxembed/base.py": file(9, 10),
+            "src/proxembed/data/text.py": file(3, 4),
+            "src\\proxembed\\data\\readers\\npz.py": file(0, 6),
+        },
+        "totals": {"covered_lines": 12, "num_statements": 20, "percent_covered": 60.0},
+    }
+
+
+def test_files_are_added_up_by_room():
+    assert rooms_covered.rooms(report()) == {"base": (9, 10), "data": (3, 10)}
+
+
+def test_a_line_a_room_and_one_of_all(tmp_path, monkeypatch, capsys):
+    (tmp_path / "coverage.json").write_text(json.dumps(report()), encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["rooms_covered.py", str(tmp_path / "coverage.json")])
+    rooms_covered.main()
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["base", "data", "all"]
