@@ -31,7 +31,7 @@ def at(entry: dict) -> str:
 def line(name: str, record: dict, goal: str) -> str:
     """The line of one search and goal."""
     facts, found = record["summary"]["dataset"], record["summary"]["verdict"]["goals"][goal]
-    cells = [f"[{name}]({name})", f"{facts['n']:,}", str(facts["labels"]), found["word"], at(found)]
+    cells = [f"[{name}]({name}/model.md)", f"{facts['n']:,}", str(facts["labels"]), found["word"], at(found)]
     if goal == "compress":
         shares = (f"{100 * share['share']:.1f} % of {measure}" for measure, share in found["shares"].items())
         cells += [str(found["components"]), f"{found['d']:,}", ", ".join(shares)]

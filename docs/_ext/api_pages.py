@@ -1,0 +1,273 @@
+"""One page per public name, and their index by what a person needs, written from the registry and from the lists below.
+
+A public name that stands in no group, or in two, is an error of the build (and of `tests/test_documents.py`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import proxembed
+from proxembed.catalogue import SHOWN, estimators, need_of, sentence_of
+from proxembed.citation import cited_keys
+
+# What is no estimator, by group: dotted names below ``proxembed``.
+FUNCTIONS = {
+    "The main job": ["search", "compare", "diagnose", "workflow.results.SearchResult", "workflow.results.Comparison"],
+    "A fitted model: what it is, its file, its card": [
+        "model.fit_on",
+        "save",
+        "load",
+        "model_card",
+        "explain.Explanation",
+    ],
+    "Labels": ["unlabelled", "targets.labels.LabelMatrix"],
+    "Data: files, tables, built-in sets": [
+        "data.Dataset",
+        "data.read",
+        "data.read_rows",
+        "data.Columns",
+        "data.DataError",
+        "data.size_of",
+        "data.row_parts",
+        "data.from_anndata",
+        "data.fetch_openml_dataset",
+        "data.text_counts",
+        "data.digits",
+        "data.banana",
+        "data.swiss_roll",
+        "data.zipf_counts",
+    ],
+    "Rows beyond memory": ["RowBlocks", "data.parquet_blocks"],
+    "Splits": [
+        "splits.splits.Splitting",
+        "splits.splits.make_splits",
+        "splits.splits.holdout_split",
+        "splits.splits.standard_split",
+        "splits.splitters.StratifiedFolds",
+        "splits.splitters.GroupFolds",
+        "evaluate.crossfit.crossfit_embedding",
+    ],
+    "Measures of an embedding": [
+        "evaluate.diagnose.Diagnosis",
+        "evaluate.measures.Measure",
+        "evaluate.measures.register",
+        "evaluate.metrics.macro_average_precision",
+        "evaluate.metrics.average_precision",
+        "evaluate.metrics.jaccard_at_k",
+        "evaluate.neighbors.neighbor_weights",
+        "evaluate.neighbors.new_neighbor_weights",
+        "classify.Thresholds",
+        "classify.tune_thresholds",
+        "classify.apply_thresholds",
+        "classify.cross_fitted_scores",
+    ],
+    "Proximities: made, ordered, aligned": [
+        "patch_alignment",
+        "proximity.combine.combine_priority",
+        "vat",
+        "ivat",
+        "covat",
+    ],
+    "Semi-supervised combinations, set up": ["ssdr_mfa", "ssdr_lfda", "ssdr_dne", "ssdr_donpp"],
+    "Lists and studies": ["catalogue.estimators", "catalogue.listed", "catalogue.described", "to_optuna"],
+    "Pictures": ["report.decision_lines.Plane", "report.decision_lines.decision_lines"],
+}
+FIRST = ("The main job", "A fitted model: what it is, its file, its card")
+MEMBERS = (
+    "fit",
+    "partial_fit",
+    "merge",
+    "transform",
+    "fit_transform",
+    "truncate",
+    "explain",
+    "predict",
+    "predict_proba",
+    "decision_function",
+    "score",
+    "describe",
+    "from_switches",
+    "proximity",
+)
+FORMULAS = (r"(.+?): ((?:A|A_g|Z) = .+|(?:max|min)imise .+)", r"(.+?), (A = .+)", r"(.+?): (.+)")
+PAGE = """# {title}
+
+```{{eval-rst}}
+{directive}
+
+{members}
+```
+{cite}
+```{{eval-rst}}
+.. minigallery:: {names}
+   :add-heading: Examples that use {title}
+   :heading-level: -
+```
+"""
+CITE = """
+## Citation
+
+```bibtex
+{bibtex}
+```
+"""
+INDEX = """# API reference
+
+Every public name on one page, grouped by what it is for. Names without a module are imported from `proxembed` itself
+(`from proxembed import OPLS`), which loads each on first use.
+
+{groups}
+"""
+GROUP = """## {title}
+
+| name | what it is |
+|---|---|
+{rows}
+
+```{{toctree}}
+:hidden:
+:caption: {title}
+
+{pages}
+```
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public name: where it is imported from, what it is, and the file of its page."""
+
+    path: str
+    thing: Any
+    is_estimator: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    @property
+    def page(self) -> str:
+        """Name of the file, of its own where files that differ in case alone are one."""
+        return self.path.removeprefix("proxembed.")
+
+    @property
+    def aliases(self) -> list[str]:
+        return [name for name, target in proxembed._ALIASES.items() if f"proxembed.{target}" == self.path]
+
+
+def thing_of(path: str) -> Any:
+    """The object at a dotted path."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def groups() -> dict[str, list[Entry]]:
+    """The public names by group: the main job first, then the estimators by need, then what serves them."""
+    found: dict[str, list[Entry]] = {need: [] for need in SHOWN}
+    for name, cls in estimators().items():
+        path = f"proxembed.{name}" if name in proxembed.__all__ else f"{cls.__module__}.{name}"
+        found[need_of(cls)].append(Entry(path, cls, True))
+    written = {
+        title: [Entry(f"proxembed.{name}", thing_of(f"proxembed.{name}")) for name in names]
+        for title, names in FUNCTIONS.items()
+    }
+    first = {title: written.pop(title) for title in FIRST}
+    return first | found | written
+
+
+def public_names() -> set[str]:
+    """What a user is told to import: the names of the package, of its data room, and of its classifiers."""
+    names = {f"proxembed.{name}" for name in proxembed.__all__ if name not in proxembed._ALIASES}
+    for room in ("proxembed.data", "proxembed.classify"):
+        names |= {f"{room}.{name}" for name in import_module(room).__all__ if name not in proxembed.__all__}
+    return names
+
+
+def summary(thing: Any) -> str:
+    """The first paragraph of the docstring on one line, without the keys of its sources."""
+    first = " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+    if inspect.isclass(thing):
+        for key in cited_keys(thing):
+            first = first.replace(f"[{key}]", "")
+    return " ".join(first.split()).rstrip(".") + "."
+
+
+def directive(entry: Entry) -> tuple[str, str]:
+    """The directive of autodoc for a name, and those of its members."""
+    if not inspect.isclass(entry.thing):
+        return f".. autofunction:: {entry.path}", ""
+    aliases = [f".. py:class:: proxembed.{name}\n\n   Another name of `{entry.title}`." for name in entry.aliases]
+    if entry.is_estimator:
+        members = [f".. automethod:: {entry.path}.{name}" for name in MEMBERS if hasattr(entry.thing, name)]
+        return f".. autoclass:: {entry.path}", "\n".join([*members, *aliases])
+    options = "" if issubclass(entry.thing, Exception) else "\n   :members:\n   :exclude-members: set_split_request"
+    return f".. autoclass:: {entry.path}{options}", "\n".join(aliases)
+
+
+def page(entry: Entry) -> str:
+    """The page of one name."""
+    first, members = directive(entry)
+    bibtex = entry.thing.citation().strip() if hasattr(entry.thing, "citation") else ""
+    cite = CITE.format(bibtex=bibtex) if bibtex else ""
+    names = " ".join([entry.path, *(f"proxembed.{name}" for name in entry.aliases)])
+    return PAGE.format(title=entry.title, directive=first, members=members, cite=cite, names=names)
+
+
+def title_and_formula(cls: type) -> tuple[str, str]:
+    """The readable name of an estimator, and the formula that its first paragraph gives."""
+    told = summary(cls).rstrip(".")
+    for pattern in FORMULAS:
+        if found := re.fullmatch(pattern, told):
+            return found[1], found[2].replace("``", "")
+    return told, ""
+
+
+def line(entry: Entry) -> str:
+    """The line of the index: the name with its module where it has one of its own, and what it is."""
+    told = sentence_of(entry.thing) if entry.is_estimator else summary(entry.thing).replace("``", "`")
+    also = "".join(f" Also `{alias}`." for alias in entry.aliases)
+    return f"| [`{entry.page}`]({entry.page}.md) | {told.replace('|', chr(92) + '|')}{also} |"
+
+
+def targets_of_types() -> dict[str, str]:
+    """Public classes by the names that types in docstrings use."""
+    return {entry.title: entry.path for each in groups().values() for entry in each if inspect.isclass(entry.thing)}
+
+
+def write_pages(folder: Path) -> None:
+    """Write every page anew; pages of names that are gone are removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = groups()
+    entries = [entry for each in found.values() for entry in each]
+    files = {f"{entry.page}.md": page(entry) for entry in entries}
+    files["index.md"] = INDEX.format(groups=index(found))
+    write_all(folder, files)
+
+
+def index(found: dict[str, list[Entry]]) -> str:
+    """The groups of the index, a table each."""
+    return "\n".join(
+        GROUP.format(
+            title=title[0].upper() + title[1:],
+            rows="\n".join(map(line, entries)),
+            pages="\n".join(entry.page for entry in entries),
+        )
+        for title, entries in found.items()
+    )
+
+
+def write_all(folder: Path, files: dict[str, str]) -> None:
+    """Write what has changed, so that Sphinx reads no page twice, and remove Markdown files that are not named."""
+    for old in folder.glob("*.md"):
+        if old.name not in files:
+            old.unlink()
+    for name, text in files.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")

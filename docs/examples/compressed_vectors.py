@@ -1,0 +1,77 @@
+"""
+I store vectors for neighbour search: how many bytes do I need?
+===============================================================
+
+A neighbour search should find rows that mean the same, which labels of a part of the rows can say. How good it is
+against what a stored row costs: float32 numbers at four bytes each.
+"""
+
+# %%
+# A third of the rows are queries that no method has seen; the others are stored. Jaccard@10 is the mean similarity of
+# a query's label set with those of the ten stored rows nearest to it.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.random_projection import GaussianRandomProjection
+
+from proxembed import OPLS, PCA, Kernelized
+from proxembed.data import digits
+from proxembed.evaluate.metrics import jaccard_at_k
+from proxembed.evaluate.neighbors import neighbor_weights
+from proxembed.splits.splits import stratified_folds
+
+data = digits()
+X, Y = data.X, data.Y.toarray().astype(int)
+split = stratified_folds(Y, 3, seed=0)[0]
+stored, queries = split.train, split.held_out
+
+
+def quality(Z_stored, Z_queries):
+    """Jaccard@10 of the queries, with rows kept as float32."""
+    weights = neighbor_weights(Z_queries.astype(np.float32), Z_stored.astype(np.float32), 10)
+    return jaccard_at_k(Y[queries], Y[stored], weights)
+
+
+shuffled = np.random.default_rng(0).permutation(Y[stored])
+fitted = {
+    "Kernelized(OPLS)": Kernelized(OPLS(), n_components=7).fit(X[stored], Y[stored]),
+    "OPLS": OPLS(n_components=7).fit(X[stored], Y[stored]),
+    "PCA": PCA(n_components=32).fit(X[stored]),
+    "OPLS, labels shuffled": OPLS(n_components=7).fit(X[stored], shuffled),
+}
+sizes = {
+    name: [k for k in (1, 2, 3, 4, 5, 7, 10, 16, 24, 32) if k <= each.n_components_] for name, each in fitted.items()
+}
+found = {}
+for name, method in fitted.items():
+    short = [method.truncate(k) for k in sizes[name]]
+    found[name] = [quality(each.transform(X[stored]), each.transform(X[queries])) for each in short]
+sizes["random projection"] = sizes["PCA"]
+found["random projection"] = []
+for k in sizes["PCA"]:
+    drawn = GaussianRandomProjection(k, random_state=0).fit(X)
+    found["random projection"].append(quality(drawn.transform(X[stored]), drawn.transform(X[queries])))
+whole = quality(X[stored], X[queries])
+for name, values in found.items():
+    print(f"{name:22s}", "  ".join(f"{4 * k} B: {value:.2f}" for k, value in zip(sizes[name], values, strict=True)))
+print(f"{'all 64 pixels':22s} {4 * 64} B: {whole:.2f}")
+
+# %%
+# A curve that ends at 28 bytes has as many components as labels, and can have no more. The kernel form keeps as much
+# in 8 bytes as the pixels hold in 256; to embed a query it needs the rows of the fit, or as many as ``n_prototypes``
+# leaves. The linear OPLS gains little: at equal sizes it is a few hundredths ahead of PCA, which needs no labels and
+# reaches the pixels with 64 bytes. Shuffled labels are far from useless here, since any few directions keep some
+# neighbours: what the labels gave is the distance to that curve, not its height.
+
+figure, axes = plt.subplots(figsize=(7.2, 4.3), layout="constrained")
+colors = ("#d55e00", "#0072b2", "#009e73", "#999999", "#cc79a7")
+for (name, values), color, marker in zip(found.items(), colors, "^so.D", strict=True):
+    axes.plot([4 * k for k in sizes[name]], values, color=color, marker=marker, label=name)
+axes.plot(256, whole, "kx", markersize=9, label="all 64 pixels")
+ticks = [4, 8, 16, 32, 64, 128, 256]
+axes.set(xscale="log", xticks=ticks, xticklabels=ticks, xlabel="bytes per stored row (float32)", ylim=(0, 1.02))
+axes.minorticks_off()
+axes.set_ylabel(f"Jaccard@10 (mean of n = {len(queries)} queries)")
+axes.set_title(f"Digits, seven attributes: n = {len(stored):,} stored rows")
+axes.legend(frameon=False, fontsize=9)
+plt.show()
