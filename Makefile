@@ -25,7 +25,7 @@ help:
 	@echo "make search-choices  how well it chooses: ten sets, three splits, two goals, into docs/results/search/ (hours)"
 	@echo "make portfolio  the configurations that win on ten sets, from which the strategy auto starts (half an hour)"
 	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
-	@echo "make docs    the documentation as HTML in docs/_build; warnings are errors"
+	@echo "make docs    the documentation as HTML in docs/_build, its examples run (minutes the first time); warnings are errors"
 	@echo "make figure  the figure of the README"
 	@echo "make types   mypy alone: strict, on the package and tests/test_types.py"
 	@echo "make dist    wheel and sdist in dist/, checked: metadata, size, the wheel in an empty environment, tests from the sdist"

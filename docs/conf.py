@@ -41,6 +41,9 @@ numpydoc_xref_ignore = "all"
 numpydoc_xref_aliases = targets_of_types()
 autodoc_typehints = "none"
 
+RESULTS = [path.relative_to(HERE).with_suffix("").as_posix() for path in (HERE / "results").rglob("*.md")]
+WIDE = ["index", "install", "glossary", "generated/methods", *RESULTS]  # no sidebars: their tables need the room
+LISTS = [f"howto/from_{name}" for name in ("sklearn", "rdimtools", "drtoolbox")] + ["generated/gallery/index"]
 html_theme = "pydata_sphinx_theme"
 html_title = "proxembed"
 html_static_path = ["_static"]
@@ -53,14 +56,9 @@ html_theme_options = {
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {
-        "**": ["page-toc"],
-        "index": [],
-        "generated/methods": [],
-        "generated/gallery/index": [],
-    },
+    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE + LISTS},
 }
-html_sidebars = {"index": [], "install": [], "glossary": [], "generated/methods": []}
+html_sidebars = {page: [] for page in WIDE}
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

@@ -1,7 +1,9 @@
 """The pages say what the code does: the commands, settings, files, layers and versions that they name exist."""
 
+import ast
 import re
 import shlex
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from proxembed.workflow import engines
 from proxembed.workflow.labelled_data import TEST_SHARE
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATED = {"results", "methods", "_build"}
+GENERATED = {"results", "generated", "_build"}
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -29,6 +31,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CONTRACTS = {contract["id"]: contract for contract in PROJECT["tool"]["importlinter"]["contracts"]}
 LAYERS = [[room.strip().strip("()") for room in re.split("[|:]", layer)] for layer in CONTRACTS["layers"]["layers"]]
 EIGENSOLVER = re.compile(r"\b(?:eigh|eigvalsh|eigsh|eigh_tridiagonal|lobpcg|dsyevd)\(")
+
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
+
+sys.path.append(str(ROOT / "docs" / "_ext"))  # what writes the generated pages
+import api_pages  # noqa: E402
+from example_order import LISTED  # noqa: E402
+from fitted_names import escape  # noqa: E402
+from method_table import table  # noqa: E402
+from program_reference import reference  # noqa: E402
 
 pages = pytest.mark.parametrize("page", PAGES)
 
@@ -151,3 +162,81 @@ def test_eigensolvers_are_called_where_decision_2_says():
     algebra = ROOT / "src" / "proxembed" / "algebra"
     calling = {path.name for path in algebra.rglob("*.py") if EIGENSOLVER.search(path.read_text(encoding="utf-8"))}
     assert set(re.findall(r"`(\w+\.py)`", sentence)) == calling
+
+
+def test_every_public_name_has_one_page():
+    paths = [entry.path for group in api_pages.groups().values() for entry in group]
+    assert len(paths) == len(set(paths)) and api_pages.public_names() <= set(paths)
+    files = [entry.page.lower() for group in api_pages.groups().values() for entry in group]
+    assert len(files) == len(set(files))  # also where capitals make no difference to a file system
+    assert "proxembed.targets.labels.LabelMatrix" in paths and "proxembed.data.from_anndata" in paths
+
+
+@pytest.mark.parametrize(
+    "text, path",
+    [
+        ("OPLS()", "proxembed.OPLS"),
+        ("MESD(FDA())", "proxembed.MESD"),
+        ("SemiSupervised", "proxembed.SemiSupervised"),
+        ("proxembed.search(X, y)", "proxembed.search"),
+        ("LabelMatrix", "proxembed.targets.labels.LabelMatrix"),
+        ("search", None),
+        ("X.mean()", None),
+        ("n_components=2", None),
+    ],
+)
+def test_which_names_become_links(text, path):
+    assert api_pages.target_of(text) == path
+
+
+def test_fitted_names_are_no_links():
+    lines = ["coef_, intercept_ : (k,)", "``coef_`` of `x_`", ">>> model.coef_", "model_"]
+    escape(None, "class", "", None, None, lines)
+    assert lines == ["coef\\_, intercept\\_ : (k,)", "``coef_`` of `x_`", ">>> model.coef_", "model_"]
+
+
+def test_the_table_of_pairs_is_that_of_the_classes():
+    rows = {
+        line.split("`")[1]: line.split(" | ") for line in table()["methods.md"].splitlines() if line.startswith("| [")
+    }
+    assert set(api_pages.estimators("method", "model")) == set(rows)
+    assert rows["FDA"][1:] == ["`A = Y N^-1 Y' - 11'/n, B = I - 11'/n`", "one class", "9", "rank 199", "thin |"]
+    assert rows["PCA"][2:5] == ["none", "199", "I"] and rows["MDDM"][3:5] == ["7", "I"]
+
+
+def test_the_reference_of_the_program_has_every_option():
+    text = reference("1.0")["commands.md"]
+    for name, command in typer.main.get_command(app).commands.items():
+        section = text.partition(f"## proxembed {name}\n")[2].partition("\n## ")[0]
+        assert section
+        for parameter in command.params:
+            assert all(option in section for option in parameter.opts if option.startswith("-")), (name, parameter.name)
+    assert "| `--seed` *NUMBER* | `0` |" in text and "proxembed search DATA [OPTIONS]" in text
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_is_listed_and_asks_a_question(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    title, bar, *_ = ast.get_docstring(tree).splitlines()
+    assert path.name in LISTED and title.endswith("?") and bar == "=" * len(title)
+    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert "plt.show" in calls and any(name.endswith(".set") or name.endswith("set_xlabel") for name in calls)
+    assert not any("fetch_" in name for name in calls)  # data that come with the packages
+
+
+def test_every_listed_example_exists():
+    assert sorted(LISTED) == [path.name for path in EXAMPLES] and len(LISTED) >= 12
+
+
+def test_the_extras_of_the_install_page_are_those_of_the_package():
+    told = dict(re.findall(r"^\| `([a-z]+)` \| ([^|]*) \|", PAGES["docs/install.md"], re.MULTILINE))
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert set(told) == set(extras)
+    for name in set(extras) - {"dev"}:
+        packages = [re.match(r"[\w-]+", each)[0] for each in extras[name] if not each.startswith("proxembed")]
+        assert told[name].split(", ") == packages, name
+
+
+def test_the_page_on_methods_includes_the_table_of_the_readme():
+    for marker in re.findall(r':(?:start-after|end-before): "(.*)"', PAGES["docs/which_method.md"]):
+        assert PAGES["README.md"].count(marker) == 1, marker

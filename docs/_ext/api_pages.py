@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,7 @@ MEMBERS = (
     "proximity",
 )
 FORMULAS = (r"(.+?): ((?:A|A_g|Z) = .+|(?:max|min)imise .+)", r"(.+?), (A = .+)", r"(.+?): (.+)")
+NAME = re.compile(r"(?:proxembed\.)?([\w.]+?)(\(.*\))?", re.DOTALL)
 PAGE = """# {title}
 
 ```{{eval-rst}}
@@ -271,3 +273,22 @@ def write_all(folder: Path, files: dict[str, str]) -> None:
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+@cache
+def targets() -> dict[str, str]:
+    """Full path of every public name: by that path, by the path below the package, and by the name alone."""
+    entries = [entry for each in groups().values() for entry in each]
+    found = {name: entry.path for entry in entries for name in (entry.path, entry.page, entry.title)}
+    return found | {alias: f"proxembed.{alias}" for alias in proxembed._ALIASES}
+
+
+def target_of(text: str) -> str | None:
+    """The public name that a literal is, if it is one.
+
+    A word in lower case alone, such as ``search``, may be anything; with its brackets or its module it is a function.
+    """
+    found = NAME.fullmatch(text)
+    if found is None or not (found[1][0].isupper() or found[2] or "." in text):
+        return None
+    return targets().get(found[1])

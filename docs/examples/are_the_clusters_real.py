@@ -19,7 +19,7 @@ from proxembed.evaluate.metrics import jaccard_at_k
 from proxembed.evaluate.neighbors import neighbor_weights
 from proxembed.splits.splits import stratified_folds
 
-data = digits().take(range(900))
+data = digits().take(range(600))
 X, Y = data.X, data.Y.toarray().astype(int)
 split = stratified_folds(Y, 3, seed=0)[0]
 train, new = split.train, split.held_out
@@ -50,7 +50,7 @@ print(f"rows drawn by lot: {jaccard_at_k(Y[new], Y[train], by_lot):.2f}")
 # The value to compare with is that of rows drawn by lot: it is printed last. Above, the two panels tell the same
 # story: what the map shows holds for new rows. Below, the map of labels that mean nothing agrees with its own labels
 # far better than by chance, since it was told them, and its left panel could be taken for a finding. Its held-out
-# rows know better: they are at chance. So never judge a supervised map by the rows that it was fitted on;
+# rows know better: they are near chance. So never judge a supervised map by the rows that it was fitted on;
 # ``Layout(honest=True)`` places these, too, by models that have not seen them.
 
 figure, grid = plt.subplots(2, 2, figsize=(8.4, 8), layout="constrained")

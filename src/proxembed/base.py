@@ -384,8 +384,8 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """Find the projection.
 
         X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame, as
-        RowBlocks.from_dask takes them. y: labels in any form of LabelMatrix; ignored by unsupervised methods. Returns
-        self. Raises ValueError with the argument, what is allowed and the remedy.
+        RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by unsupervised methods.
+        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():
             self.resolve()

@@ -135,7 +135,7 @@ class BSML(ProbitClassifier, Embedder):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find embedding and classifiers.
 
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, unknown cells allowed.
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``, unknown cells allowed.
         Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():

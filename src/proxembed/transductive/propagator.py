@@ -101,8 +101,8 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Spread the known labels over the graph of all rows.
 
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown. Returns
-        self. Raises ValueError with the argument, what is allowed and the remedy.
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``, NaN where unknown.
+        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():
             self._learn(self._rows(X, y))

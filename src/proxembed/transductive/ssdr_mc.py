@@ -168,7 +168,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the labels of all rows and the embedding.
 
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of LabelMatrix, NaN where unknown; one
+        X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``, NaN where unknown; one
         column is one class per row, for which H does not count. Returns self. Raises ValueError with the argument, what
         is allowed and the remedy.
         """
