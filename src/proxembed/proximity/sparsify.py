@@ -213,12 +213,11 @@ def _merged(
         new = (i != j) & ~_among(i * np.int64(n) + j, known)
         i, j = np.concatenate([i[new], near[0]]), np.concatenate([j[new], near[1]])
         psi = np.concatenate([value[at[new]], own[span]])
-        order = np.lexsort((j, -_rounded(psi), i))
-        order = order[psi[order] > 0.0]
-        order = order[rank_in(i[order] - part.start, len(here)) < K]
-        rows.append(i[order])
-        columns.append(j[order])
-        kept.append(psi[order])
+        best = np.flatnonzero(psi > 0.0)
+        best = best[_largest_of_rows(i[best] - part.start, j[best], psi[best], K, len(here))]
+        rows.append(i[best])
+        columns.append(j[best])
+        kept.append(psi[best])
     return _graph(np.concatenate(rows), np.concatenate(columns), np.concatenate(kept), n)
 
 
@@ -260,6 +259,24 @@ def _largest(value: np.ndarray, L: int) -> tuple[np.ndarray, np.ndarray]:
     order = np.lexsort((column, -_rounded(value[row, column]), row))
     order = order[rank_in(row[order], rows) < L]
     return row[order], column[order]
+
+
+def _largest_of_rows(i: np.ndarray, j: np.ndarray, value: np.ndarray, K: int, rows: int) -> np.ndarray:
+    """Which entries (i, j, value) are among the K largest of their row, ties by column; a mask."""
+    rounded = _rounded(value)
+    order = np.argsort(-rounded)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.cumsum(np.diff(rounded[order], prepend=rounded[order[:1]]) != 0)
+    key = i * np.int64(len(order)) + rank
+    count = np.bincount(i, minlength=rows)
+    last = np.cumsum(count) - count + np.minimum(count, K) - 1
+    least = np.append(np.sort(key), 0)[last]  # of rows without entries any: nothing asks for it
+    kept = key < least[i]
+    tied = np.flatnonzero(key == least[i])
+    tied = tied[np.argsort(i[tied] * (j.max(initial=0) + np.int64(1)) + j[tied])]
+    room = K - np.bincount(i[kept], minlength=rows)
+    kept[tied[rank_in(i[tied], rows) < room[i[tied]]]] = True
+    return kept
 
 
 def _rounded(value: np.ndarray) -> np.ndarray:
