@@ -1,6 +1,6 @@
 """One page per public name, and their index by what a person needs, written from the registry and from the lists below.
 
-A public name that stands in no group, or in two, is an error of the build (and of `tests/test_documents.py`).
+A public name that stands in no group, or in two, is an error of the build.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Entry:
 
     @property
     def page(self) -> str:
-        """Name of the file, of its own where files that differ in case alone are one."""
+        """Name of the file: the path below the package."""
         return self.path.removeprefix("proxembed.")
 
     @property
@@ -247,6 +247,9 @@ def write_pages(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     found = groups()
     entries = [entry for each in found.values() for entry in each]
+    paths = [entry.path for entry in entries]
+    if wrong := public_names() - set(paths) | {path for path in paths if paths.count(path) > 1}:
+        raise ValueError(f"{', '.join(sorted(wrong))}: in no group of the API reference, or in two; see FUNCTIONS.")
     files = {f"{entry.page}.md": page(entry) for entry in entries}
     files["index.md"] = INDEX.format(groups=index(found))
     write_all(folder, files)
