@@ -211,8 +211,8 @@ def reversed_edges(graph: sparse.csr_array) -> np.ndarray | None:
 
 def symmetric(graph: sparse.csr_array) -> bool:
     """Whether every edge is stored both ways with the same value, bit for bit."""
-    reverse = reversed_edges(graph)
-    return reverse is not None and np.array_equal(graph.data[reverse], graph.data)
+    other = graph.T.tocsr()
+    return all(np.array_equal(getattr(other, part), getattr(graph, part)) for part in ("indptr", "indices", "data"))
 
 
 def check_eps(eps: Any) -> float:

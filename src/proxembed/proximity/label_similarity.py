@@ -67,7 +67,7 @@ class LabelSimilarity:
         a few i at a time are compared with those of their j."""
         left, right = self.index[i], self.index[j]
         if self.u * self.u <= TABLE * len(left):
-            return self._of_all_sets[left, right]
+            return self._of_all_sets.ravel().take(left * self.u + right)
         order = np.argsort(left, kind="stable")
         ascending, first, out = left[order], np.unique(left), np.empty(len(left))
         for start in range(0, len(first), SETS):

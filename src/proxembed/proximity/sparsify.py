@@ -134,20 +134,11 @@ def sparsify(
 
 
 def _linked(chosen: sparse.csr_array, link: str) -> sparse.csr_array:
-    """The symmetric form of a directed graph; of the two values of a pair, which differ by rounding, the mean."""
-    other = sparse.csr_array(chosen.T)
+    """The symmetric form of a directed graph of positive values; the two values of a pair differ by rounding alone."""
+    other = chosen.T.tocsr()
     if link == "directed":
         return sparse.csr_array((chosen + other) / 2.0)
-    total = chosen + other
-    count = sparse.csr_array((np.ones(chosen.nnz), chosen.indices, chosen.indptr), shape=chosen.shape)
-    count = sparse.csr_array(count + count.T)
-    total.sort_indices()
-    count.sort_indices()
-    linked = sparse.csr_array((total.data / count.data, total.indices, total.indptr), shape=total.shape)
-    if link == "mutual":
-        linked.data[count.data < 2.0] = 0.0
-        linked.eliminate_zeros()
-    return linked
+    return sparse.csr_array(chosen.minimum(other) if link == "mutual" else chosen.maximum(other))
 
 
 def _off_diagonal(W: sparse.csr_array) -> sparse.csr_array:
