@@ -104,7 +104,7 @@ search-results: $(VENV)/.ready
 	done
 	$(VENV)/bin/python docs/results/verdicts.py
 
-NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled benchmark-multilabel bayesian-multilabel defc ssdr-mc mvmd
+NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled mesd-mope-features benchmark-multilabel bayesian-multilabel defc ssdr-mc mvmd
 reproduce: $(VENV)/.ready
 	for name in $(NAMES); do \
 	    case $$name in mesd-mope-*) seed=1;; *) seed=0;; esac; \

@@ -42,6 +42,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             has_draws=True,
         ),
         Experiment(
+            "mesd-mope-features",
+            "Mu et al. 2012, figures and costs: proximity matrices, relation features beside tf-idf rows, CPU seconds",
+            ("reuters",),
+            _later("mesd_mope.features", "run"),
+            45,
+            has_draws=True,
+        ),
+        Experiment(
             "defc",
             "Mu et al. 2012: adaptive embeddings (DEFC) beside nine methods on satimage, dna, banana and a Swiss roll",
             ("satimage", "dna", "banana", "reuters"),

@@ -79,7 +79,7 @@ def _above(ours: str, others: tuple[str, ...]) -> Callable[[Scores], Verdict]:
     return judge
 
 
-def _all_above(
+def all_above(
     ones: Callable[[Scores], list[str]], others: Callable[[Scores], list[str]], bound: float = 0.0
 ) -> Callable[[Scores], Verdict]:
     """The judge of "each of some entrants is above each of others", by more than a bound."""
@@ -166,16 +166,16 @@ def _only(name: str) -> Callable[[Scores], list[str]]:
 _SUPERVISED = (
     (
         ("supervised embeddings discriminate better than unsupervised ones", "Fig. 4"),
-        _all_above(_supervised, _unsupervised),
+        all_above(_supervised, _unsupervised),
     ),
-    (("the existing MDDM does not perform well", "Fig. 4"), _all_above(_but_mddm, _only("MDDM"))),
+    (("the existing MDDM does not perform well", "Fig. 4"), all_above(_but_mddm, _only("MDDM"))),
     (
         ("of MOPE's three schemes on labels alone, scheme 3 works best", "Figs. 2, 4"),
-        _all_above(_only(SCHEME_3), _schemes),
+        all_above(_only(SCHEME_3), _schemes),
     ),
     (
         ("every method made by MESD or MOPE is similar to or better than existing ones", "Fig. 4"),
-        _all_above(_proposed, _existing, -NEAR),
+        all_above(_proposed, _existing, -NEAR),
     ),
     (("the three best are all made by MOPE and MESD", "Fig. 4"), _three_best),
     (("the priority combination (43) beats Hadamard and weighted sum", "Table 3"), _above(PRIORITY, OTHER_RULES)),

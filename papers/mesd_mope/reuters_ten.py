@@ -1,5 +1,5 @@
-"""The ten largest Reuters categories in three random parts, as relation features: Euclidean distances to the training
-rows of tf-idf vectors."""
+"""The ten largest Reuters categories in three random parts: tf-idf rows, and relation features, which are Euclidean
+distances to the training rows."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ CATEGORIES = 10
 
 @dataclass(frozen=True)
 class Stage:
-    """Relation features R and labels Y (0/1) of the three parts; ``labelled`` are the training rows whose labels count.
+    """Features R and labels Y (0/1) of the three parts; ``labelled`` are the training rows whose labels count.
 
-    ``Y`` is whole; what a method sees is ``y``, with NaN in the rows that are not labelled.
+    ``R`` are relation features, or the tf-idf rows (CSR) from which they are made. ``Y`` is whole; what a method sees
+    is ``y``, with NaN in the rows that are not labelled.
     """
 
     names: tuple[str, ...]
-    R: np.ndarray
+    R: Any
     Y: np.ndarray
-    R_validation: np.ndarray
+    R_validation: Any
     Y_validation: np.ndarray
-    R_test: np.ndarray
+    R_test: Any
     Y_test: np.ndarray
     labelled: np.ndarray
     n_terms: int
@@ -73,10 +74,7 @@ def largest_categories(dataset: Dataset, number: int = CATEGORIES) -> tuple[np.n
 
 
 def reuters_ten(folder: Path, seed: int = 0, rows: int | None = None) -> Stage:
-    """Read the ten categories and make the three parts, each category spread evenly over them.
-
-    A document with several categories is one row with several labels, in one part. The inverse document frequencies
-    are those of the training part, whose terms alone count.
+    """Read the ten categories and make the three parts, as distances to all training rows.
 
     Parameters
     ----------
@@ -85,6 +83,15 @@ def reuters_ten(folder: Path, seed: int = 0, rows: int | None = None) -> Stage:
     seed : int, default=0
     rows : int, optional
         Only so many documents, drawn at random.
+    """
+    return related(tfidf_ten(folder, seed, rows))
+
+
+def tfidf_ten(folder: Path, seed: int = 0, rows: int | None = None) -> Stage:
+    """Read the ten categories and make the three parts, each category spread evenly over them, as tf-idf rows.
+
+    A document with several categories is one row with several labels, in one part. The inverse document frequencies
+    are those of the training part, whose terms alone count. Parameters as in ``reuters_ten``.
     """
     dataset = read(folder / FILE)
     columns, chosen = largest_categories(dataset)
@@ -96,8 +103,22 @@ def reuters_ten(folder: Path, seed: int = 0, rows: int | None = None) -> Stage:
     X = X[:, np.flatnonzero(X[train].sum(axis=0))]
     state = scaling_fit("tfidf", X[train])
     T, T_validation, T_test = (scaling_apply(state, X[part]) for part in (train, validation, test))
-    R, R_validation, R_test = (relation("euclidean", part, T) for part in (T, T_validation, T_test))
     label_names = tuple(dataset.label_names or ())
     names = tuple(label_names[column] for column in columns)
-    parts = R, Y[train], R_validation, Y[validation], R_test, Y[test]
+    parts = T, Y[train], T_validation, Y[validation], T_test, Y[test]
     return Stage(names, *parts, np.arange(len(train)), X.shape[1])
+
+
+def related(stage: Stage, prototypes: np.ndarray | None = None) -> Stage:
+    """A stage of tf-idf rows as Euclidean distances to its training rows, or to those of them that are named.
+
+    Parameters
+    ----------
+    stage : Stage
+        From ``tfidf_ten``.
+    prototypes : int array of shape (p,), optional
+        Numbers of training rows.
+    """
+    P = stage.R if prototypes is None else stage.R[prototypes]
+    R, R_validation, R_test = (relation("euclidean", X, P) for X in (stage.R, stage.R_validation, stage.R_test))
+    return replace(stage, R=R, R_validation=R_validation, R_test=R_test)

@@ -1,11 +1,14 @@
 """The folder of a run: entrants are kept as they finish, and a run of another plan is not overwritten."""
 
 import json
+import subprocess
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from papers import EXPERIMENTS, experiment
+from papers.code import DIGITS, code
 from papers.experiment import Kept, Request, plain, run_part
 from papers.markdown import made_lines
 
@@ -63,6 +66,15 @@ def test_every_entry_has_its_command_and_code(tmp_path, monkeypatch):
     words = " ".join(made_lines(last.record))
     assert "`one`" in words and "commit c0ffee" in words and "not all made by the same code" in words
     assert kept(tmp_path, command="three").record["runs"] == last.record["runs"]  # joins with its first entry
+
+
+def test_the_commit_of_a_checkout_is_told():
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():
+        assert code()["commit"] is None
+        return
+    head = subprocess.check_output(["git", "-C", str(root), "rev-parse", "HEAD"], text=True)
+    assert code()["commit"] == head[:DIGITS]
 
 
 def test_a_record_of_before_runs_were_kept_is_gone_on_from(tmp_path):
