@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from papers.claim import claim
-from papers.mesd_mope.claims import MISSING, NEAR, all_above, every
-from papers.mesd_mope.draws import Difference, Scores, by_share
+from papers.difference import MISSING, Difference, every, within
+from papers.mesd_mope.claims import NEAR, all_above
+from papers.mesd_mope.draws import Scores, by_share
 from papers.mesd_mope.fit_seconds import GENERALISED, ORDINARY, cubic, square_entrants, square_name, timed_entrants
 from papers.mesd_mope.matrices import EXISTING, FEATURES, SCHEMES
 
@@ -105,22 +106,6 @@ def agreed(values: Sequence[np.ndarray], bound: float = 1.0) -> bool | None:
     return True if told and len(told) == len(values) and all((each > bound).all() for each in told) else None
 
 
-def alike(differences: Sequence[Difference], near: float = NEAR) -> bool | None:
-    """Whether all lie within ``near`` of 0: yes where every interval does, no where one lies outside.
-
-    Examples
-    --------
-    >>> from papers.mesd_mope.draws import Difference
-    >>> from papers.mesd_mope.feature_claims import alike
-    >>> near, open_, far = Difference(0, -0.001, 0.001), Difference(0, -0.1, 0.1), Difference(-0.02, -0.03, -0.01)
-    >>> alike([near]), alike([near, open_]), alike([near, far]), alike([])
-    (True, None, False, None)
-    """
-    if any(each.high < -near or each.low > near for each in differences):
-        return False
-    return True if differences and all(-near < each.low and each.high < near for each in differences) else None
-
-
 def feature_claims(record: Mapping[str, Any]) -> list[dict]:
     """All claims beside what came out, as plain data."""
     held = Held.of(record)
@@ -175,12 +160,16 @@ def _similar(held: Held, kind: str) -> tuple[bool | None, str, str]:
     each = {name: scores.mean(values) for name, values in found.items()}
     overall = scores.mean(np.mean(list(found.values()), axis=0))
     whole = set(found) >= {name for name in scores.members(*scores.groups) if name != NO_EMBEDDING}
-    came = False if alike([overall]) is False else True if whole and alike(list(each.values())) else None
+    came = False if _near([overall]) is False else True if whole and _near(list(each.values())) else None
     ends = sorted(each.items(), key=lambda item: item[1].mean)
     words = "; ".join(f"{name} {difference.words}" for name, difference in (ends[0], ends[-1]))
-    within, outside = (sum(alike([one]) is told for one in each.values()) for told in (True, False))
-    counts = f"{within} of {len(each)} methods within {NEAR:g}, {outside} outside"
+    inside, outside = (sum(_near([one]) is told for one in each.values()) for told in (True, False))
+    counts = f"{inside} of {len(each)} methods within {NEAR:g}, {outside} outside"
     return came, f"from {words}", f"mean of the methods {overall.words}; {counts}"
+
+
+def _near(differences: Sequence[Difference]) -> bool | None:
+    return within(differences, -NEAR, NEAR)
 
 
 def _of_seconds(held: Held) -> list[dict]:

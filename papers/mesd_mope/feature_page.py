@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.markdown import DASH, QUICK_WARNING, claims_table, failures, made_lines, table
+from papers.markdown import CAME_OUT, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
 from papers.mesd_mope.claims import NEAR
 from papers.mesd_mope.draws import by_share
 from papers.mesd_mope.feature_claims import (
@@ -24,7 +24,6 @@ from papers.mesd_mope.feature_claims import (
 from papers.mesd_mope.fit_seconds import LARGEST, square_entrants, square_name, timed_entrants
 from papers.mesd_mope.matrices import FEATURES, HYPERGRAPHS, LABELS, SCHEMES, TOGETHER, ordered
 from papers.mesd_mope.matrix_figure import BLOCKS, CLIPPED, matrix_figure
-from papers.mesd_mope.page import CAME
 from papers.mesd_mope.reuters_ten import Stage, related
 
 FIGURE = "proximity-matrices.svg"
@@ -66,7 +65,7 @@ def page(record: Mapping[str, Any]) -> str:
     plan, held = record["plan"], Held.of(record)
     lines = [f"# {record['title']}", "", *([QUICK_WARNING, ""] if record["quick"] else []), *made_lines(record)]
     lines += ["## What the paper says, and what came out", ""]
-    lines += [claims_table(record["claims"], "claim", "of", CAME), _sizes(record)]
+    lines += [claims_table(record["claims"], "claim", "of", CAME_OUT), _sizes(record)]
     lines += ["## Proximity matrices (Figure 2)", "", f"![Proximity matrices]({FIGURE})", "", _matrices(held)]
     lines += ["## Relation features and the tf-idf rows", "", _scores(record, held)]
     lines += ["## CPU seconds of a fit", "", _seconds(held), _square(held)]
