@@ -29,7 +29,13 @@ RULES = list(itertools.product(("distinct", "count"), ("any", "disjoint")))
 TABLE = {
     "FDA": [FDA(), FDA(constraint="within")],
     "MMC": [MMC(), MMC(lam=0.3)],
-    "LFDA": [LFDA(n_neighbors=3), LFDA(n_neighbors=3, scope="global"), LFDA(affinity="constant")],
+    "LFDA": [
+        LFDA(n_neighbors=3),
+        LFDA(n_neighbors=3, scope="global"),
+        LFDA(affinity="constant"),
+        LFDA(n_neighbors=3, n_links=2),
+        LFDA(n_neighbors=3, n_links=4, scope="global"),
+    ],
     "MFA": [MFA(n_friends=3, n_enemies=8), MFA(n_friends=3, n_enemies=4, pairs="point"), MFA()],
     "DLA": [DLA(n_friends=3, n_enemies=4), DLA(lam=1.0)],
     "DNE": [DNE(n_neighbors=4), DNE(n_neighbors=4, scope="class")],

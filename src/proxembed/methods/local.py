@@ -128,8 +128,7 @@ class LFDA(LabelledLinks, PencilEmbedder):
     def _of_links(self, rows: Rows) -> tuple[Operator, Operator]:
         """sum_k L(A_k) / n_k and sum_k L(A_k) / nt, A_k the affinities of near rows of a class."""
         scale = self._global_scale(rows) if self.scope == "global" else None
-        parts = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))]
-        size = np.ones(rows.n)
+        parts = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))]
         for index, found in self._near(rows):
             if found.K == 0:
                 continue
@@ -138,12 +137,12 @@ class LFDA(LabelledLinks, PencilEmbedder):
             graph = neighbor_graph(links, len(index))
             i, j = edge_rows(graph), graph.indices
             values = affinities(graph.data, own[i], own[j])
-            parts.append((index[i], index[j], values))
-            size[index] = len(index)
-        i, j, values = (np.concatenate(column) for column in zip(*parts, strict=True))
-        links = rows.weigh(sparse.csr_array((values, (i, j)), shape=(rows.n, rows.n)))
-        within = sparse.csr_array((links.data / size[edge_rows(links)], links.indices, links.indptr), links.shape)
-        return Laplacian(Sparse(within)), Laplacian(Sparse(links)) * (1.0 / rows.labels.nt)
+            parts.append((index[i], index[j], values, values / len(index)))
+        i, j, *weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+        near, within = (  # under MESD a pair of rows may be linked in several classes, of different sizes
+            Laplacian(Sparse(rows.weigh(sparse.csr_array((each, (i, j)), shape=(rows.n, rows.n))))) for each in weights
+        )
+        return within, near * (1.0 / rows.labels.nt)
 
     def _global_scale(self, rows: Rows) -> np.ndarray:
         """The distance of each row to its n_neighbors-th nearest of all; rows without a label have 1."""

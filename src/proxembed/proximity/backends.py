@@ -134,6 +134,9 @@ def _by_object(transformer: Any, X: Any, Q: Any) -> np.ndarray:
             "graph of neighbours."
         )
     graph = graph.tocsr()
+    if not graph.has_canonical_format:  # a row that is listed twice is one neighbour
+        graph = graph.copy()
+        graph.sum_duplicates()
     counts = np.diff(graph.indptr)
     near = np.full((Q.shape[0], int(counts.max(initial=0))), -1, dtype=np.intp)
     row = np.repeat(np.arange(Q.shape[0]), counts)

@@ -246,3 +246,15 @@ def test_a_graph_operator_under_a_diagonal_constraint():
     assert found.bound == 29 and np.all(found.eigenvalues < 0)
     with pytest.raises(TypeError, match="LowRank has no sparse form"):
         solve_graph(LowRank(np.ones((30, 1))), None, sparse.csr_array(np.ones((30, 1))), 1)
+
+
+def test_a_row_that_all_others_are_linked_to_leaves_them_in_place(monkeypatch):
+    """Ordering would sort its links in their number squared: minutes, where it has a million."""
+    n = 2000
+    path = sparse.diags_array([np.ones(n - 1)] * 2, offsets=(-1, 1)).tolil()
+    mixed = np.random.default_rng(0).permutation(n)
+    monkeypatch.setattr(order, "ORDERED_FROM", n)
+    moved = order.near_order(sparse.csr_array(path)[mixed][:, mixed])
+    assert not np.array_equal(moved, np.arange(n))
+    path[0, 1:] = path[1:, 0] = 1.0
+    np.testing.assert_array_equal(order.near_order(sparse.csr_array(path)[mixed][:, mixed]), np.arange(n))

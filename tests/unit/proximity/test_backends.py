@@ -226,6 +226,17 @@ def test_an_object_on_tied_rows_gives_true_neighbours():
     assert np.all(found.index != np.arange(60)[:, None])
 
 
+def test_a_row_that_an_object_lists_twice_is_one_neighbour():
+    """Its list filled up with the nearest once more."""
+    twice = SimpleNamespace(fit=lambda X: twice)
+    near = nearest(SMOOTH, 4).index[:, [0, 1, 2, 3, 0]]
+    parts = np.ones(near.size), near.ravel(), np.arange(len(SMOOTH) + 1) * near.shape[1]
+    twice.transform = lambda X: sparse.csr_matrix(parts, shape=(len(SMOOTH), len(SMOOTH)))
+    np.testing.assert_array_equal(nearest(SMOOTH, 4, algorithm=twice).index, nearest(SMOOTH, 4).index)
+    with pytest.raises(ValueError, match="found only 4 neighbours"):
+        nearest(SMOOTH, 5, algorithm=twice)
+
+
 def test_objects_that_give_too_little():
     with pytest.raises(ValueError, match="found only 3 neighbours of a row, and K=9"):
         nearest(SMOOTH, 9, algorithm=KNeighborsTransformer(n_neighbors=3))

@@ -9,10 +9,14 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from proxembed.algebra.arrays.factor import short_indices
 
 ORDERED_FROM = 20_000  # rows: vectors of fewer stay in the cache in any order
+MOST_LINKS = (
+    400  # of the row at the end of a link, on average: ordering sorts the links of a row in their number squared
+)
 
 
 def near_order(M: sparse.csr_array) -> np.ndarray:
-    """The rows of a symmetric sparse matrix in the order of reverse Cuthill and McKee; of few rows as they are.
+    """The rows of a symmetric sparse matrix in the order of reverse Cuthill and McKee; as they are where they are few,
+    where some have so many links that ordering takes longer than it saves, and beyond 2^31 links.
     [cuthill1969bandwidth]
 
     Of the links of a row in that order few lie far from it: a product with a graph of 500,000 rows in arbitrary order
@@ -23,7 +27,8 @@ def near_order(M: sparse.csr_array) -> np.ndarray:
     >>> near_order(sparse.csr_array(np.eye(3)))
     array([0, 1, 2])
     """
-    if M.shape[0] < ORDERED_FROM:
+    links = np.diff(M.indptr).astype(np.float64)
+    if M.shape[0] < ORDERED_FROM or links @ links > MOST_LINKS * M.nnz or M.nnz >= 2**31:
         return np.arange(M.shape[0])
     return np.asarray(reverse_cuthill_mckee(sparse.csr_matrix(short_indices(M)), symmetric_mode=True))
 
