@@ -26,7 +26,7 @@ help:
 	@echo "make portfolio  the configurations that win on ten sets, from which the strategy auto starts (half an hour)"
 	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
 	@echo "make docs    the documentation as HTML in docs/_build, its examples run (minutes the first time); warnings are errors"
-	@echo "make figure  the figure of the README"
+	@echo "make figure  the figures of the README: a map, and the page of the demo in headless Chromium"
 	@echo "make types   mypy alone: strict, on the package and tests/test_types.py"
 	@echo "make dist    wheel and sdist in dist/, checked: metadata, size, the wheel in an empty environment, tests from the sdist"
 	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
@@ -103,6 +103,7 @@ search-results: $(VENV)/.ready
 	    $(VENV)/bin/proxembed search $(DATA)/$$set.npz --max-seconds 120 -j 2 -o docs/results/search/$$set || exit 1; \
 	done
 	$(VENV)/bin/python docs/results/verdicts.py
+	$(VENV)/bin/python docs/results/readme_tables.py
 
 NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled mesd-mope-features benchmark-multilabel bayesian-multilabel defc ssdr-mc mvmd
 reproduce: $(VENV)/.ready
@@ -115,8 +116,9 @@ reproduce: $(VENV)/.ready
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build
 
-figure: $(VENV)/.ready
+figure: demo
 	$(VENV)/bin/python docs/figures/held_out.py docs/figures/held_out.png
+	$(VENV)/bin/python docs/figures/demo_page.py $(OUT)/index.html docs/figures/demo_page.png
 
 types: $(VENV)/.ready-dev
 	$(VENV)/bin/mypy

@@ -34,8 +34,9 @@ EIGENSOLVER = re.compile(r"\b(?:eigh|eigvalsh|eigsh|eigh_tridiagonal|lobpcg|dsye
 
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 
-sys.path.append(str(ROOT / "docs" / "_ext"))  # what writes the generated pages
+sys.path += [str(ROOT / "docs" / "_ext"), str(ROOT / "docs" / "results")]  # what writes the generated pages
 import api_pages  # noqa: E402
+import readme_tables  # noqa: E402
 from example_order import LISTED  # noqa: E402
 from fitted_names import escape  # noqa: E402
 from method_table import table  # noqa: E402
@@ -57,13 +58,16 @@ def blocks(page: str, language: str = "") -> list[str]:
 
 @pages
 def test_commands_exist_with_their_options(page):
-    verbs = typer.main.get_command(app).commands
+    whole = typer.main.get_command(app)
     for line in [line for block in blocks(page) for line in block.splitlines()] + quoted(page):
         if not line.startswith("proxembed "):
             continue
-        verb, *words = shlex.split(line, comments=True)[1:]
-        assert verb in verbs, line
-        known = {option for parameter in verbs[verb].params for option in parameter.opts}
+        verb, *words = words_after = shlex.split(line, comments=True)[1:]
+        if verb.startswith("-"):  # of the program itself
+            verb, words = "", words_after
+        assert not verb or verb in whole.commands, line
+        known = {option for parameter in (whole.commands[verb] if verb else whole).params for option in parameter.opts}
+        known |= {"--help"}  # click adds it
         assert {word for word in words if re.match("-{1,2}[a-z]", word)} <= known, line
 
 
@@ -104,6 +108,38 @@ def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
     assert f"{rows:,} digits" in code and labels == 7 and names["Z"].shape[0] == len(some.X)
     assert "seven true attributes" in code and len(said[1]) == 2 and "all features" in said[0]
     assert (tmp_path / "digits-search" / "index.html").exists()
+
+
+@pytest.mark.skipif(
+    not list((ROOT / "docs" / "results" / "search").glob("*/results.json")), reason="the sdist has no records"
+)
+def test_the_results_of_the_readme_are_those_of_the_records():
+    text = PAGES["README.md"]
+    assert text.partition(readme_tables.BEGIN)[2].partition(readme_tables.END)[0] == readme_tables.tables()
+
+
+def test_sizes_of_rivals_are_not_chosen_by_the_test_rows():
+    """The size that is best on the folds counts, not the one that is best on the test rows; losers' names do not."""
+    at = {"m": {"mean": 0.6, "test": 0.5}}, {"m": {"mean": 0.4, "test": 0.9}}
+    board = [{"arm": "a", "scores": at[0]}, {"arm": "a", "scores": at[1]}, {"arm": "b", "scores": at[1]}]
+    assert readme_tables.rival_value(board, ("a",), "m") == "0.500"
+    assert readme_tables.rival_value(board, ("b",), "m") == "0.900"
+    assert readme_tables.rival_value(board, ("c",), "m") == readme_tables.rival_value(board, ("a",), "n") == "-"
+
+
+def test_layouts_level_with_supervised_umap_are_not_above_it():
+    maps = [
+        {"set": name, "map": kind, "new": value}
+        for name, other in (("s", "0.3"), ("t", "0.5"))
+        for kind, value in (("Layout", "0.5"), ("supervised UMAP", other))
+    ]
+    assert "of 1 of 2 sets" in readme_tables.maps_sentence([*maps, {"set": "u", "map": "Layout", "new": "0.9"}])
+
+
+def test_the_pictures_of_the_readme_are_there_and_small():
+    for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", PAGES["README.md"]):
+        assert (ROOT / name).stat().st_size < 300_000, name
+    assert "docs/figures/demo_page.png" in PAGES["README.md"]
 
 
 def test_the_formats_of_the_readme_are_read():

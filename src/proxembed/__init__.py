@@ -5,6 +5,7 @@ Public names load on first use, so that ``import proxembed`` is cheap.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -201,7 +202,7 @@ else:
         target = _ALIASES.get(name, name)
         room = _NAMES.get(target) or _FUNCTIONS.get(target)
         if room is None:
-            raise AttributeError(f"module 'proxembed' has no attribute {name!r}")
+            raise AttributeError(f"module 'proxembed' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         return getattr(import_module(f".{room}", __name__), target)
 
 

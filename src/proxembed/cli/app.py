@@ -82,12 +82,20 @@ def printed(run: Callable[[], Any]) -> Any:
     return code
 
 
-app = typer.Typer(
-    cls=Program,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(cls=Program, invoke_without_command=True, pretty_exceptions_enable=False)
+
+FIRST_STEPS = """proxembed finds the low-dimensional embedding that serves the labels of rows best. To begin with:
+
+  proxembed demo                             a comparison on built-in data, with its page
+  proxembed data table.csv --labels tag      what a file holds, and the command to go on with
+  proxembed search table.csv --labels tag    the best embedding of it: model, rows and one page
+
+`proxembed --help` lists all commands."""
+GROUPS = {
+    "Start here": (demo, data, search),
+    "One method": (fit, transform, predict, methods),
+    "Judge and show": (compare, diagnose, map, report),
+}
 
 
 def print_version(asked: bool) -> None:
@@ -101,13 +109,17 @@ def print_version(asked: bool) -> None:
 
 @app.callback()
 def program(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", is_eager=True, callback=print_version, help="Print the version."),
 ) -> None:
     """Find, fit and explain low-dimensional embeddings of rows with one label, several labels, or some missing."""
+    if context.invoked_subcommand is None:
+        typer.echo(FIRST_STEPS)
 
 
-for verb in (search, fit, transform, predict, compare, diagnose, map, report, data, methods, demo):
-    app.command()(verb)
+for group, verbs in GROUPS.items():
+    for verb in verbs:
+        app.command(rich_help_panel=group)(verb)
 
 
 def main() -> None:

@@ -54,6 +54,7 @@ def data(
         from rich.text import Text
 
         from proxembed.report import data_card
+        from proxembed.workflow.labelled_data import check_labels
 
         console = Console()
         if dataset.columns is not None:
@@ -65,7 +66,12 @@ def data(
         for what, value in data_card(facts):
             table.add_row(what, Text(value))
         console.print(table)
-        typer.echo(f"next: {proposed(command())}")
+        try:
+            check_labels(dataset, file)
+        except ValueError as error:
+            typer.echo(f"before a search: {error}")
+        else:
+            typer.echo(f"next: {proposed(command())}")
 
 
 def proposed(described: str) -> str:

@@ -85,6 +85,7 @@ FLAGS = {
 IN_THE_PROGRAM = (
     (r"\bn_components=(\d+) is more than", r"-k \1 is more than"),
     (r"Use n_components <= (\d+), or None for the natural number", r"Use -k \1 or less, or leave -k out"),
+    (r"\bn_folds=(\S+) must be", r"--folds \1 must be"),
     ("Fit it on a sample, such as RowBlocks.sample gives", "Give more --memory"),
 )
 

@@ -52,6 +52,10 @@ def refusals() -> Iterator[None]:
             refuse(f"the memory does not suffice{f' ({reason})' if reason else ''}; {FEWER}.", error)
         except BrokenExecutor as error:
             refuse(f"a worker process was ended from outside, for want of memory perhaps; {FEWER}.", error)
+        except ImportError as error:
+            if error.name is not None:  # a module that this program should have, not one that an extra brings
+                raise
+            refuse(str(error), error)
         except ValueError as error:
             from proxembed.workflow.options import OptionError
 

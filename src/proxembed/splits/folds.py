@@ -76,7 +76,8 @@ def with_empty_column(Y: np.ndarray) -> np.ndarray:
 def check_folds(n_folds: Any, most: int, what: str) -> None:
     """Raise a ValueError unless n_folds is a whole number from 2 to ``most``, the number of rows or groups."""
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or not 2 <= int(n_folds) <= most:
-        raise ValueError(f"n_folds={shown(n_folds)} must be from 2 to the number of {what} ({most}); take fewer folds.")
+        allowed = f"must be from 2 to the number of {what} ({most})"
+        raise ValueError(f"n_folds={shown(n_folds)} {allowed}; take fewer folds, or more {what}.")
 
 
 def group_sides(Y: Any, groups: Any, shares: Any, *, seed: int = 0) -> np.ndarray:

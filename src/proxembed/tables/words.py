@@ -28,7 +28,8 @@ def stems() -> Callable[[str], list[str]]:
         from snowballstemmer import stemmer
     except ImportError as error:
         raise ValueError(
-            "text columns need the stemmer snowballstemmer, which is not installed; install proxembed[text]."
+            "text columns need the stemmer snowballstemmer, which is not installed; install it "
+            "(pip install 'proxembed[text]')."
         ) from error
     stem = lru_cache(CACHED_STEMS)(stemmer("porter").stemWord)
     return lambda text: [stem(token) for token in TOKEN.findall(text.lower())]

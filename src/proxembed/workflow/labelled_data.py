@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
+from proxembed.data.errors import shorten
 from proxembed.data.parquet import frame_bytes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
@@ -26,6 +27,7 @@ from .options import CompareOptions, OptionError, SearchOptions
 
 OPENML = "openml:"
 LEAST_ROWS = 4
+SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 OF_FILES = ("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown")
 
@@ -282,7 +284,7 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     >>> check_labels(digits())
     """
     known = np.flatnonzero(rows_scored(dataset))
-    remedy = "check y" if file == "y" else "check which columns hold the labels"
+    remedy = "check y" if file == "y" else "check which columns hold the labels (--labels)"
     if not len(known):
         raise ValueError(f"{file}: every label is unknown; label some rows, or {remedy}.")
     Y = dataset.Y.tocsr()[known]
@@ -296,7 +298,11 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     counts = np.asarray(Y.sum(axis=0)).ravel()
     rows = len(known) if cells is None else cells.sum(axis=0)
     if ((counts == 0) | (counts == rows)).all():
-        raise ValueError(f"{file}: every {row} has the same labels, so that nothing tells rows apart; {remedy}.")
+        held = [shorten(dataset.label_names[label]) for label in np.flatnonzero(counts)]
+        more = f" and {len(held) - SHOWN_LABELS} more" if len(held) > SHOWN_LABELS else ""
+        shown = ", ".join(held[:SHOWN_LABELS]) + more
+        same = f"every {row} has the same labels ({shown}), so that nothing tells rows apart"
+        raise ValueError(f"{file}: {same}; rows of at least two kinds are needed: {remedy}.")
 
 
 def has_test_rows(dataset: Dataset) -> bool:

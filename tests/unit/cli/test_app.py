@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
+from proxembed.cli.app import GROUPS
 
 VERBS = ("search", "fit", "transform", "predict", "compare", "diagnose", "map", "report", "data", "methods", "demo")
 
@@ -38,9 +39,28 @@ def test_wrong_words_are_one_line_and_code_2(words, parts):
     assert done.stderr.startswith("proxembed: ") and all(part in done.stderr for part in parts), done.stderr
 
 
-def test_without_words_the_help_is_shown():
+def test_without_words_the_first_three_commands_are_shown():
     done = program()
-    assert all(verb in done.output for verb in VERBS) and "proxembed: " not in done.stderr
+    assert done.exit_code == 0 and done.stderr == ""
+    assert re.findall(r"^  proxembed (\w+)", done.stdout, re.MULTILINE) == ["demo", "data", "search"]
+
+
+def test_the_help_shows_every_command_under_its_group():
+    shown = Text.from_ansi(program("--help", env={"TERM": "dumb"}).stdout).plain
+    heads = [shown.index(f"─ {group} ─") for group in GROUPS]
+    assert heads == sorted(heads) and {verb.__name__ for verbs in GROUPS.values() for verb in verbs} == set(VERBS)
+    for (group, verbs), end in zip(GROUPS.items(), [*heads[1:], len(shown)], strict=True):
+        part = shown[shown.index(f"─ {group} ─") : end]
+        assert re.findall(r"^│ (\w+) ", part, re.MULTILINE) == [verb.__name__ for verb in verbs]
+
+
+@pytest.mark.parametrize(
+    ("words", "word", "found"), [("proxembed se", 1, "search"), ("proxembed fit --meth", 2, "--method")]
+)
+def test_a_shell_completes_commands_and_options(words, word, found):
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(word), "_PROXEMBED_COMPLETE": "complete_bash"}
+    done = program(env=asked, prog_name="proxembed")
+    assert done.stdout.split() == [found]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -48,6 +48,17 @@ def test_the_verb_shows_the_facts(table):
     assert (facts["groups"], facts["time_order"], facts["d"], facts["labels"]) == (2, True, 1, 2)
 
 
+def test_labels_that_no_search_takes_are_told_by_the_verb_too(tmp_path):
+    """The facts are shown; the last line is the refusal of the search in place of its command."""
+    path = tmp_path / "one.csv"
+    path.write_text("hue,kind\n" + "".join(f"{j / 7},cat\n" for j in range(12)))
+    done = program(path, "--labels", "kind")
+    assert done.exit_code == 0 and "12 x 1" in done.stdout
+    said = " ".join(done.stdout.partition("before a search: ")[2].split())
+    assert "every row has the same labels ('cat')" in said and said.endswith("the labels (--labels).")
+    assert "next: " not in done.stdout
+
+
 def test_keep_names_all_features(table):
     found = dataset_from(table, ["t_*"], keep=["h*", "doc"])
     assert found.feature_names == ("doc", "hue") and found.X["doc"].tolist()[:2] == ["d0", "d1"]

@@ -192,7 +192,7 @@ def test_a_document_in_place_of_the_card_is_refused_before_the_work(unsplit, tmp
 def test_folds_that_cannot_be_made_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
     monkeypatch.setattr(main_job, "run_engine", None)
     done = program("search", unsplit, *QUICK, "--folds", "91", "-o", tmp_path / "out")
-    assert done.exit_code == 2 and "n_folds=91 must be from 2 to the number of rows (90)" in done.stderr
+    assert done.exit_code == 2 and "--folds 91 must be from 2 to the number of rows (90)" in done.stderr
 
 
 SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -74,6 +74,16 @@ def test_what_was_kept_is_told_in_the_same_line(error, capsys):
     assert "kept in out: results.json.\n" in told(error, capsys)[1]
 
 
+def test_a_missing_extra_is_told_with_its_remedy(capsys):
+    code, line = told(ImportError("layout='umap' needs umap-learn; install it."), capsys)
+    assert code == 2 and line == "proxembed: layout='umap' needs umap-learn; install it.\n"
+
+
+def test_a_module_of_the_program_that_is_missing_stays_a_bug():
+    with pytest.raises(ModuleNotFoundError), refusals():
+        import proxembed.nowhere  # noqa: F401
+
+
 def test_a_bug_stays_one():
     with pytest.raises(ZeroDivisionError), refusals():
         raise ZeroDivisionError

@@ -203,7 +203,9 @@ def test_arrays_and_label_files_that_do_not_fit(tmp_path):
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
-    expected = "t.csv: CSV and Parquet need pyarrow, which is not installed; install proxembed[data]."
+    expected = (
+        "t.csv: CSV and Parquet need pyarrow, which is not installed; install it (pip install 'proxembed[data]')."
+    )
     assert failure(tmp_path, HEAD + ROWS) == expected
 
 

@@ -184,9 +184,9 @@ def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], p
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names)
     if close:
-        return f"did you mean {shorten(close[0])}?"
+        return f"did you mean {' or '.join(map(shorten, close))}?"
     shown = ", ".join(shorten(name) for name in names[:SHOWN_COLUMNS])
     more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
     return f"its columns are {shown}{more}"

@@ -125,7 +125,10 @@ def open_table(path: Path) -> TableFile:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise DataError.at(
-            path, None, "CSV and Parquet need pyarrow, which is not installed", "install proxembed[data]"
+            path,
+            None,
+            "CSV and Parquet need pyarrow, which is not installed",
+            "install it (pip install 'proxembed[data]')",
         ) from error
     return ParquetFile(path) if path.is_dir() or path.suffix.lower() in SUFFIXES else CsvFile(path)
 
