@@ -108,7 +108,7 @@ search-results: $(VENV)/.ready
 NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled mesd-mope-features benchmark-multilabel bayesian-multilabel defc ssdr-mc mvmd
 reproduce: $(VENV)/.ready
 	for name in $(NAMES); do \
-	    case $$name in mesd-mope-*) seed=1;; *) seed=0;; esac; \
+	    case $$name in mesd-mope-features|*-partly-labelled) seed=1;; *) seed=0;; esac; \
 	    $(VENV)/bin/python -m papers $$name --seed $$seed --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \
 	done
 	PYTHONPATH=. $(VENV)/bin/python docs/results/claims.py

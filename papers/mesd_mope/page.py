@@ -16,13 +16,13 @@ from papers.mesd_mope.figure import score_figure
 NO_EMBEDDING = "no embedding"
 DIFFERENCES = """## How it was done, and what differs from the paper
 
-- The paper has one split and one number a method. Here the three parts are drawn anew {draws} times, each draw with its
+- The paper has one split and one number a method. Here the three parts are drawn anew {times}, each draw with its
   own labelled rows, settings and discriminants. Intervals are at 95 %, of the paired difference over the draws, each
   by itself (no correction for their number), with the variance that Nadeau and Bengio correct for documents which the
   draws share. A claim "came out" where its intervals lie on its side of the bound, "did not" where one lies on the
   other side, and else "cannot be told".
 - In each draw an entrant tries at most {limit} settings: its own and, where its grid is larger, others drawn from it at
-  random. {draws} draws and {limit} settings are what the time of a page allows; the grid of MOPE with features has
+  random. {draws} and {limit} settings are what the time of a page allows; the grid of MOPE with features has
   {grid:,} settings, so that most of it is not tried.
 - MOPE with features is that of section 3.3.2: the Gaussian weights W of all pairs of documents are combined with G, and
   of each row the K largest psi are kept (either row's choice links a pair), with psi as the weight; a, b, beta, gamma
@@ -60,7 +60,7 @@ def page(record: Mapping[str, Any]) -> str:
         lines += [f"## {words}", "", *([f"![{words}]({_file(share)})", ""] if _file(share) in drawn else [])]
         lines += [_readouts(record, share), "", _entries(record, draws)]
     grid = int(np.prod([len(values) for values in PSI.values()]))
-    told = DIFFERENCES.format(olpp=OLPP_WORDS, draws=_draws(record), limit=plan["limit"], grid=grid)
+    told = DIFFERENCES.format(olpp=OLPP_WORDS, draws=draws_in_words(record), times=_times(record), limit=plan["limit"], grid=grid)
     return "\n".join([*lines, *failures(record["parts"]), told])
 
 
@@ -77,6 +77,22 @@ def figures(record: Mapping[str, Any]) -> dict[str, str]:
 def _draws(record: Mapping[str, Any]) -> int:
     """How many draws the record holds."""
     return max(len(draws) for draws in by_share(record["parts"]).values())
+
+
+def draws_in_words(record: Mapping[str, Any]) -> str:
+    """How many draws the record holds, such as "1 draw".
+
+    Examples
+    --------
+    >>> from papers.mesd_mope.page import draws_in_words
+    >>> draws_in_words({"parts": {"40 %, draw 1": [], "80 %, draw 1": []}})
+    '1 draw'
+    """
+    return "1 draw" if _draws(record) == 1 else f"{_draws(record)} draws"
+
+
+def _times(record: Mapping[str, Any]) -> str:
+    return "once" if _draws(record) == 1 else f"{_draws(record)} times"
 
 
 def _file(share: str) -> str:
@@ -96,7 +112,7 @@ def _sizes(record: Mapping[str, Any]) -> str:
     terms = sorted({stage["terms"] for stage in stages})
     told = f"{terms[0]:,} to {terms[-1]:,}" if len(terms) > 1 else f"{terms[0]:,}"
     return (
-        f"{_draws(record)} draws of {first['training']:,} training, {first['validation']:,} validation and "
+        f"{draws_in_words(record)} of {first['training']:,} training, {first['validation']:,} validation and "
         f"{first['test']:,} test documents of {len(first['categories'])} categories "
         f"({', '.join(first['categories'])}), {told} terms, relation features. k is one of "
         f"{', '.join(map(str, plan['sizes']))} (the paper's: {record['published_k']:,}) or all that a method has, "
