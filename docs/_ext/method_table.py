@@ -76,7 +76,7 @@ def table() -> dict[str, str]:
     """The page of the table, by its name."""
     data = digits().take(range(N))
     Y = data.Y.toarray().astype(int)
-    kinds = {None: None, "single": np.unique(Y, axis=0, return_inverse=True)[1], "multi": Y}
+    kinds = {None: None, "single": np.unique(Y, axis=0, return_inverse=True)[1].ravel(), "multi": Y}
     tables, others = [], []
     for need in SHOWN:
         classes = {name: cls for name, cls in estimators("method", "model").items() if need_of(cls) == need}
