@@ -60,7 +60,8 @@ def page(record: Mapping[str, Any]) -> str:
         lines += [f"## {words}", "", *([f"![{words}]({_file(share)})", ""] if _file(share) in drawn else [])]
         lines += [_readouts(record, share), "", _entries(record, draws)]
     grid = int(np.prod([len(values) for values in PSI.values()]))
-    told = DIFFERENCES.format(olpp=OLPP_WORDS, draws=draws_in_words(record), times=_times(record), limit=plan["limit"], grid=grid)
+    words = {"olpp": OLPP_WORDS, "draws": draws_in_words(record), "times": _times(record)}
+    told = DIFFERENCES.format(limit=plan["limit"], grid=grid, **words)
     return "\n".join([*lines, *failures(record["parts"]), told])
 
 
