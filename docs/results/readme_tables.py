@@ -37,7 +37,7 @@ def multi_label_records() -> dict[str, dict[str, Any]]:
 
 
 def rival_value(leaderboard: list[dict[str, Any]], arms: tuple[str, ...], measure: str) -> str:
-    """The test value of the arm and size that are best on the folds of the training rows; a dash for none."""
+    """The test value of the arm and size that are best on the folds of the training rows; a dash if there is none."""
     scores = [line["scores"][measure] for line in leaderboard if line["arm"] in arms and measure in line["scores"]]
     if not scores:
         return "-"

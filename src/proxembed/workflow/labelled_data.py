@@ -298,7 +298,7 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     counts = np.asarray(Y.sum(axis=0)).ravel()
     rows = len(known) if cells is None else cells.sum(axis=0)
     if ((counts == 0) | (counts == rows)).all():
-        held = [shorten(dataset.label_names[label]) for label in np.flatnonzero(counts)]
+        held = [shorten(dataset.label_names[int(label)]) for label in np.flatnonzero(counts)]
         more = f" and {len(held) - SHOWN_LABELS} more" if len(held) > SHOWN_LABELS else ""
         shown = ", ".join(held[:SHOWN_LABELS]) + more
         same = f"every {row} has the same labels ({shown}), so that nothing tells rows apart"
