@@ -88,17 +88,17 @@ class Scores:
         """The entrants of some kinds, in the order of the kinds."""
         return [name for group in groups for name in self.groups.get(group, [])]
 
-    def mean(self, values: np.ndarray) -> Difference:
+    def mean(self, values: np.ndarray, level: float = LEVEL) -> Difference:
         """The mean of one value a draw, with the interval of Nadeau and Bengio: draws share training documents.
         [nadeau2003inference]"""
-        interval = nadeau_bengio(values, self.train, self.test, LEVEL)
+        interval = nadeau_bengio(values, self.train, self.test, level)
         return Difference(float(np.mean(values)), *(interval or (-np.inf, np.inf)))
 
-    def less(self, one: str, other: str) -> Difference:
+    def less(self, one: str, other: str, level: float = LEVEL) -> Difference:
         """The score of one entrant less that of another, paired by draw."""
         if one not in self.values or other not in self.values:
             return Difference()
-        return self.mean(self.values[one] - self.values[other])
+        return self.mean(self.values[one] - self.values[other], level)
 
     def best(self, names: Sequence[str]) -> np.ndarray | None:
         """The best score of some entrants in each draw; None where one of them lacks scores."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from papers.claim import claim
-from papers.difference import MISSING, Difference, every, within
+from papers.difference import LEVEL, MISSING, Difference, every, within
 from papers.mesd_mope.claims import NEAR, all_above
 from papers.mesd_mope.draws import Scores, by_share
 from papers.mesd_mope.fit_seconds import GENERALISED, ORDINARY, cubic, square_entrants, square_name, timed_entrants
@@ -129,7 +129,30 @@ def _of_matrices(held: Held) -> list[dict]:
 
 
 def _named(ones: Sequence[str], others: Sequence[str]) -> Callable[[Scores], tuple]:
-    return all_above(lambda scores: list(ones), lambda scores: list(others))
+    """The judge of "each of some names is above each of others"; that it is not so needs a pair that ``surely_below``
+    finds, since of many pairs one lies below by chance."""
+
+    def judge(scores: Scores) -> tuple[bool | None, str, str]:
+        came, words, interval = all_above(lambda _: list(ones), lambda _: list(others))(scores)
+        return None if came is False and not surely_below(scores, ones, others) else came, words, interval
+
+    return judge
+
+
+def surely_below(scores: Scores, ones: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether one of some names lies below one of others, by intervals that hold for all pairs at once (Bonferroni).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from papers.mesd_mope.draws import Scores
+    >>> from papers.mesd_mope.feature_claims import surely_below
+    >>> scores = Scores({"a": np.array([0.1, 0.2, 0.1]), "b": np.array([0.5, 0.6, 0.5])}, {}, 200, 100)
+    >>> surely_below(scores, ["a"], ["b"]), surely_below(scores, ["b"], ["a"])
+    (True, False)
+    """
+    level = 1 - (1 - LEVEL) / (len(ones) * len(others))
+    return any(scores.less(one, other, level).high < 0 for one in ones for other in others)
 
 
 def _judged(published: str, where: str, labels: str, verdict: tuple) -> dict:

@@ -264,6 +264,17 @@ def test_every_claim_can_come_out_can_come_out_otherwise_and_can_be_open():
     assert [each["came_out"] for each in noisy[:5]] == [None] * 5
 
 
+def test_of_many_pairs_one_below_by_chance_decides_nothing():
+    """A difference that its own interval puts below 0, and that of 24 pairs together does not."""
+    made, gap = record(**AS_PUBLISHED), (-0.004, -0.005, -0.006)
+    for draw, less in enumerate(gap, start=1):
+        for entry in made["parts"][f"{RELATED}{DRAW}{draw}"]:
+            if entry["entrant"] in ("CCA", SCHEMES[0]):
+                entry["test"] = 0.85 + (less if entry["entrant"] == SCHEMES[0] else 0.0)
+    found = feature_claims(made)[2]
+    assert "1 below" in found["interval"] and found["came_out"] is None
+
+
 def test_what_failed_in_a_draw_decides_nothing():
     made = record(**AS_PUBLISHED)
     for entries in made["parts"].values():
