@@ -44,7 +44,8 @@ DIFFERENCES = """## How it was done, and what differs from the paper
   the nearest rows of that alone.
 - Intervals of scores and of sharpness are at 95 %, of the paired difference over the draws, each by itself, with the
   variance that Nadeau and Bengio correct for documents which the draws share. A claim of all pairs came out where each
-  interval lies above 0. It did not where one lies below 0 at 95 % for all pairs at once (Bonferroni).
+  interval lies above 0. It did not where one lies below 0 at 95 % for all pairs at once (Bonferroni). The intervals
+  of two draws have one degree of freedom: they are very wide, or by chance very narrow.
 - "Similar" scores are those within {near:g} of macro F1. The claim came out where those of every method are, and did
   not where the mean over the methods, draw by draw, lies outside. On each kind of features all is chosen anew on the
   validation part: settings, k, and the cut and ridge of the discriminants.
@@ -103,8 +104,10 @@ def _ends(scores: Mapping[str, float]) -> list[str]:
 def _sizes(record: Mapping[str, Any]) -> str:
     stages = list(record["stages"].values())
     first, terms = stages[0], sorted(stage["terms"] for stage in stages)
+    short = len(stages) < record["planned"]
+    draws = f"{len(stages)} of the {record['planned']} draws that are planned," if short else f"{len(stages)} draws of"
     return (
-        f"{len(stages)} draws of {first['training']:,} training, {first['validation']:,} validation and "
+        f"{draws} {first['training']:,} training, {first['validation']:,} validation and "
         f"{first['test']:,} test documents of {len(first['categories'])} categories, {terms[0]:,} to {terms[-1]:,} "
         f"terms. Features: {ORIGINAL}; {RELATED}, the Euclidean distances to all training rows; {FEWER}, those to "
         f"{first['prototypes']:,} training rows drawn at random.\n"

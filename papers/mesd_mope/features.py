@@ -78,24 +78,28 @@ def run(request: Request) -> dict:
     Returns
     -------
     dict
-        The record: ``stages, readouts, parts, widths, claims``; ``parts`` maps a kind of features, the matrices, or
-        what is timed, each with a draw, to the entries.
+        The record: ``planned`` (draws), ``stages, readouts, parts, widths, claims``; ``parts`` maps a kind of features,
+        the matrices, or what is timed, each with a draw, to the entries. Claims and page are of the draws asked for.
     """
     plan = QUICK if request.quick else Plan()
-    plan = replace(plan, draws=request.draws or plan.draws)
+    planned = plan.draws
+    plan = replace(plan, draws=request.draws or planned)
     described = [{**each.describe(), "usual": usual_values(each)} for each in entrants()]
     stated = {"seed": request.seed, "rows": plan.rows, "limit": plan.limit, "sizes": plan.sizes}
     stated |= {"prototypes": plan.prototypes, "widths": plan.widths, "matrices": MATRICES}
     stated |= {"timed": [each.describe() for each in (*timed_entrants(), *square_entrants())]}
     kept = Kept(request, NAME, {**stated, "entrants": described})
-    kept.record |= {"title": TITLE, "widths": plan.widths, "stages": {}, "readouts": {}}
+    kept.record |= {"title": TITLE, "planned": planned, "widths": plan.widths, "stages": {}, "readouts": {}}
     done, first = 0, None
     for draw in range(1, plan.draws + 1):
         stage = tfidf_ten(request.data, seed_of(request.seed, draw), plan.rows)
         first = stage if first is None else first
         done = _run_draw(kept, plan, request, stage, draw, done)
-    kept.record["claims"] = feature_claims(kept.record)
-    kept.write(page(kept.record), figures(kept.record, first))
+    asked = [f"{DRAW}{draw}" for draw in range(1, plan.draws + 1)]
+    parts = {name: entries for name, entries in kept.record["parts"].items() if name.endswith(tuple(asked))}
+    told = {**kept.record, "parts": parts}
+    told["claims"] = kept.record["claims"] = feature_claims(told)
+    kept.write(page(told), figures(told, first))
     return kept.record
 
 
