@@ -104,10 +104,9 @@ def _ends(scores: Mapping[str, float]) -> list[str]:
 def _sizes(record: Mapping[str, Any]) -> str:
     stages = list(record["stages"].values())
     first, terms = stages[0], sorted(stage["terms"] for stage in stages)
-    short = len(stages) < record["planned"]
-    draws = f"{len(stages)} of the {record['planned']} draws that are planned," if short else f"{len(stages)} draws of"
+    of = f" of {record['planned']} planned" if len(stages) < record["planned"] else ""
     return (
-        f"{draws} {first['training']:,} training, {first['validation']:,} validation and "
+        f"{len(stages)}{of} draws of {first['training']:,} training, {first['validation']:,} validation and "
         f"{first['test']:,} test documents of {len(first['categories'])} categories, {terms[0]:,} to {terms[-1]:,} "
         f"terms. Features: {ORIGINAL}; {RELATED}, the Euclidean distances to all training rows; {FEWER}, those to "
         f"{first['prototypes']:,} training rows drawn at random.\n"
