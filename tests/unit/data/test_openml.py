@@ -156,7 +156,7 @@ def test_a_set_fetched_before_needs_no_network(stub, tmp_path):
     ("details", "options", "message"),
     [
         ({}, {"labels": "gone"}, "labels 'gone' names no column of the file; "),
-        ({}, {"drop": ["specie"]}, "drop 'specie' names no column of the file; did you mean 'species'?"),
+        ({}, {"drop": ["specie"]}, "drop 'specie' names no column of the file; did you mean 'species' or 'size'?"),
         (
             {},
             {"labels": "sunset", "drop": "beach"},

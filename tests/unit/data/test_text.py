@@ -97,7 +97,7 @@ def test_what_is_refused(texts, options, message):
 
 def test_a_missing_stemmer_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
-    with pytest.raises(DataError, match=r"install proxembed\[text\]"):
+    with pytest.raises(DataError, match=r"pip install 'proxembed\[text\]'"):
         text_counts(["a text", "a text"])
 
 
