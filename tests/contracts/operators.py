@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.class_blocks import ClassWeights
+from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights
 from proxembed.algebra.graphs.class_residuals import ClassResiduals, Residual
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import (
@@ -166,6 +166,7 @@ def class_cases(n: int) -> list[Case]:
     inner = [graph(len(index)) for index in blocks]
     tiles = [lambda rows, columns, A=A: A[rows, columns].copy() for A in inner]
     weights_ = ClassWeights(n, [(index, lambda tile=tile: tile) for index, tile in zip(blocks, tiles, strict=True)])
+    links = ClassLinks(n, [(index, sparse.csr_array(A)) for index, A in zip(blocks, inner, strict=True)])
     factors = np.array([[0.5, 2.0, 3.0], [1.0, -1.0, 0.0]])
     wide = [np.zeros((n, n)) for _ in factors]
     for row, total in zip(factors, wide, strict=True):
@@ -181,6 +182,8 @@ def class_cases(n: int) -> list[Case]:
     return [
         Case("laplacian inside classes", weights_.laplacian(factors[0]), wide[0], null=True),
         Case("its sibling", weights_.laplacian(factors[1]), wide[1], null=True),
+        Case("laplacian of links inside classes", links.laplacian(factors[0]), wide[0], null=True),
+        Case("its sibling of the same links", links.laplacian(factors[1]), wide[1], null=True),
         Case("residuals inside classes", ClassResiduals(n, residuals), squares),
     ]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.class_blocks import ClassWeights, Open, Tile
-from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator, Sparse
+from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights, InsideClasses, Open, Tile
+from proxembed.algebra.operators.structured import Laplacian, LowRank, Sparse
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
 
@@ -102,12 +102,13 @@ class LFDA(LabelledLinks, PencilEmbedder):
             scatter = Laplacian(rows.weigh(rows.class_mean()))
             return Template(total - scatter, scatter, b=0, offset=rows.mass)
         labels = rows.labels
+        weights: InsideClasses
         if self.n_links is None:
             weights = ClassWeights(rows.n, self._classes(rows))
-            within: Operator = weights.laplacian(reciprocal(labels.nk))
-            near: Operator = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
         else:
-            within, near = self._of_links(rows)
+            weights = ClassLinks(rows.n, self._near_links(rows))
+        within = weights.laplacian(reciprocal(labels.nk))
+        near = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
         pairs = Laplacian(rows.weigh(LowRank(labels.Y, np.full(labels.c, 1.0 / labels.nt))))
         return Template(total - pairs + near - within, within, b=0, offset=rows.mass)
 
@@ -125,24 +126,19 @@ class LFDA(LabelledLinks, PencilEmbedder):
         K = max(links, self.n_neighbors if self.scope == "class" else 1)
         return rows.class_neighbors(at_most(K, rows), algorithm=self.algorithm)
 
-    def _of_links(self, rows: Rows) -> tuple[Operator, Operator]:
-        """sum_k L(A_k) / n_k and sum_k L(A_k) / nt, A_k the affinities of near rows of a class."""
+    def _near_links(self, rows: Rows) -> list[tuple[np.ndarray, sparse.csr_array]]:
+        """The rows of each class and the affinities of those near each other."""
         scale = self._global_scale(rows) if self.scope == "global" else None
-        parts = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))]
+        links = []
         for index, found in self._near(rows):
-            if found.K == 0:
-                continue
-            own = found.distance[:, min(self.n_neighbors, found.K) - 1] if scale is None else scale[index]
-            links = Neighbors(found.index[:, : self.n_links], found.distance[:, : self.n_links])
-            graph = neighbor_graph(links, len(index))
-            i, j = edge_rows(graph), graph.indices
-            values = affinities(graph.data, own[i], own[j])
-            parts.append((index[i], index[j], values, values / len(index)))
-        i, j, *weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-        near, within = (  # under MESD a pair of rows may be linked in several classes, of different sizes
-            Laplacian(Sparse(rows.weigh(sparse.csr_array((each, (i, j)), shape=(rows.n, rows.n))))) for each in weights
-        )
-        return within, near * (1.0 / rows.labels.nt)
+            graph = sparse.csr_array((len(index), len(index)))
+            if found.K:
+                near = Neighbors(found.index[:, : self.n_links], found.distance[:, : self.n_links])
+                graph = neighbor_graph(near, len(index))
+                own = found.distance[:, min(self.n_neighbors, found.K) - 1] if scale is None else scale[index]
+                graph.data = affinities(graph.data, own[edge_rows(graph)], own[graph.indices])
+            links.append((index, rows.take(index).weigh(graph)))
+        return links
 
     def _global_scale(self, rows: Rows) -> np.ndarray:
         """The distance of each row to its n_neighbors-th nearest of all; rows without a label have 1."""

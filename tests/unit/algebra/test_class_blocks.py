@@ -10,7 +10,7 @@ import strategies
 from contracts.operators import composed_cases, leaves
 from proxembed.algebra.arrays import class_blocks, parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.class_blocks import ClassWeights
+from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights
 
 N = 700
 X = strategies.features_dense(N, 6, 1)
@@ -61,6 +61,20 @@ def test_laplacians_of_the_same_weights_share_one_pass(form):
         np.testing.assert_allclose(operator.sandwich(rows), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
     asked = sum(size for _, size in tiles.asked)
     assert asked < sum(size * (size + 256) / 2 + 256**2 for size in SIZES)  # about half of all pairs, and once
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_links_inside_classes_share_one_pass(form, monkeypatch):
+    tiles, passes = Tiles(), []
+    weights = ClassLinks(N, [(index, sp.csr_array(A)) for index, A in zip(tiles.index, tiles.arrays, strict=True)])
+    counted = ClassLinks.sandwiches
+    monkeypatch.setattr(ClassLinks, "sandwiches", lambda *given: passes.append(1) or counted(*given))
+    first, second = (weights.laplacian(c) for c in FACTORS)
+    rows = CentredMatrix.centred(form(X), np.ones(N))
+    for operator, factors in zip((first, second), FACTORS, strict=True):
+        expected = tiles.sandwich(factors)
+        np.testing.assert_allclose(operator.sandwich(rows), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    assert len(passes) == 1
 
 
 def test_another_matrix_is_another_pass():

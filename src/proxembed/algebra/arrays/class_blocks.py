@@ -1,18 +1,21 @@
-"""ClassWeights: weights inside classes, known by tiles and never held, and the Laplacians made of them.
+"""Weights inside classes, and the Laplacians made of them: ClassWeights, known by tiles and never held, and ClassLinks,
+sparse.
 
-In: for each class its rows and a function that opens its weight matrix, to give any tile of it. Out: operators whose
-X'LX costs n_k^2 d a class, every pair of rows met once; Laplacians that differ by a factor a class share one pass. What
-a class needs is there only while its turn lasts, since a row may be in many classes.
+In: for each class its rows and its weight matrix, or a function that opens it, to give any tile. Out: operators whose
+X'LX costs n_k^2 d per class, or d per link, every pair of rows met once; Laplacians that differ by a factor per class
+share one pass. The tiles of a class are there only while its turn lasts, since a row may be in many classes.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from proxembed.algebra.operators.structured import Operator
+from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 
 from .blas import matmul
 from .centred import CentredMatrix
@@ -25,16 +28,19 @@ Tile = Callable[[slice, slice], np.ndarray]
 Open = Callable[[], Tile]
 
 
-class ClassWeights:
-    """sum_k S_k A_k S_k', S_k the selection of the rows of class k.
+class InsideClasses(ABC):
+    """sum_k S_k A_k S_k', S_k the selection of the rows of class k; a row may be in several classes.
 
-    ``classes`` holds (index (n_k,), open) pairs; ``open()(rows, columns)`` gives this part of the symmetric A_k, a new
-    array. A row may be in several classes.
+    Attributes
+    ----------
+    n : int, the rows.
+    index : list of (n_k,) arrays, the rows of each class.
+    members : list of ClassLaplacian, those that share one pass.
     """
 
-    def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, Open]]):
+    def __init__(self, n: int, index: Sequence[np.ndarray]):
         self.n = n
-        self.classes = [(np.asarray(index), open_) for index, open_ in classes]
+        self.index = [np.asarray(each) for each in index]
         self.members: list[ClassLaplacian] = []
 
     def laplacian(self, factors: np.ndarray) -> ClassLaplacian:
@@ -42,9 +48,53 @@ class ClassWeights:
         self.members.append(ClassLaplacian(self, np.asarray(factors, dtype=np.float64)))
         return self.members[-1]
 
-    def products(self, V: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """(k, L(A_k) V_k) for every class, V_k its rows of V, n x q."""
-        for k, (index, open_) in enumerate(self.classes):
+    @abstractmethod
+    def products(self, V: np.ndarray) -> Iterator[np.ndarray]:
+        """L(A_k) V_k for each class, V_k its rows of V, n x q."""
+
+    @abstractmethod
+    def sandwiches(self, X: CentredMatrix, factors: np.ndarray) -> np.ndarray:
+        """sum_k factors_mk X_k'L(A_k)X_k for every m, (m, d, d); centring cancels."""
+
+    @abstractmethod
+    def diagonals(self) -> Iterator[np.ndarray]:
+        """The diagonal of L(A_k) for each class."""
+
+
+class ClassLinks(InsideClasses):
+    """Weights inside classes that are held: ``classes`` has (index (n_k,), A_k) pairs, A_k symmetric CSR."""
+
+    def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, sparse.csr_array]]):
+        super().__init__(n, [index for index, _ in classes])
+        self._laplacians = [Laplacian(Sparse(A)) for _, A in classes]
+
+    def products(self, V: np.ndarray) -> Iterator[np.ndarray]:
+        for index, L in zip(self.index, self._laplacians, strict=True):
+            yield L @ V[index].astype(np.float64)
+
+    def sandwiches(self, X: CentredMatrix, factors: np.ndarray) -> np.ndarray:
+        total = np.zeros((len(factors), X.shape[1], X.shape[1]))
+        for k, (index, L) in enumerate(zip(self.index, self._laplacians, strict=True)):
+            total += factors[:, k, None, None] * L.sandwich(X.take(index))
+        return total
+
+    def diagonals(self) -> Iterator[np.ndarray]:
+        for L in self._laplacians:
+            yield L.diagonal()
+
+
+class ClassWeights(InsideClasses):
+    """Weights inside classes that are known by tiles: ``classes`` has (index (n_k,), open) pairs.
+
+    ``open()(rows, columns)`` gives this part of the symmetric A_k, a new array.
+    """
+
+    def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, Open]]):
+        super().__init__(n, [index for index, _ in classes])
+        self._open = [open_ for _, open_ in classes]
+
+    def products(self, V: np.ndarray) -> Iterator[np.ndarray]:
+        for index, open_ in zip(self.index, self._open, strict=True):
             tile, Z = open_(), V[index].astype(np.float64)
             out = np.empty(Z.shape)
             parts = slices(len(index), TALL)
@@ -57,7 +107,15 @@ class ClassWeights:
                     out[part] = A.sum(axis=1)[:, None] * Z[part] - A @ Z
 
             in_threads(work, len(parts), 1)
-            yield k, out
+            yield out
+
+    def diagonals(self) -> Iterator[np.ndarray]:
+        for index, open_ in zip(self.index, self._open, strict=True):
+            tile, out = open_(), np.empty(len(index))
+            for part in slices(len(index), TALL):
+                A = tile(part, slice(0, len(index)))
+                out[part] = A.sum(axis=1) - A[np.arange(len(A)), np.arange(part.start, part.stop)]
+            yield out
 
     def sandwiches(self, X: CentredMatrix, factors: np.ndarray) -> np.ndarray:
         """sum_k factors_mk X_k'L(A_k)X_k for every m, (m, d, d); centring cancels.
@@ -74,14 +132,14 @@ class ClassWeights:
 
     def _add_group(self, X: np.ndarray, group: list[int], factors: np.ndarray, total: np.ndarray) -> None:
         """H of some classes, which share the threads; the two large products take all of them at once."""
-        ends = np.cumsum([len(self.classes[k][0]) for k in group])
-        places = {k: slice(end - len(self.classes[k][0]), end) for k, end in zip(group, ends, strict=True)}
+        ends = np.cumsum([len(self.index[k]) for k in group])
+        places = {k: slice(end - len(self.index[k]), end) for k, end in zip(group, ends, strict=True)}
         Z, half = np.empty((ends[-1], X.shape[1])), np.empty((ends[-1], X.shape[1]))
         for k, place in places.items():
-            Z[place] = X[self.classes[k][0]]
+            Z[place] = X[self.index[k]]
             Z[place] -= Z[place].mean(axis=0)
-        tiles = {k: self.classes[k][1]() for k in group}
-        tasks = [(k, part) for k in group for part in slices(len(self.classes[k][0]), TALL)]
+        tiles = {k: self._open[k]() for k in group}
+        tasks = [(k, part) for k in group for part in slices(len(self.index[k]), TALL)]
         sums: list[Any] = [None] * len(tasks)
 
         def work(chosen: slice) -> None:
@@ -100,7 +158,7 @@ class ClassWeights:
 
     def _add_sparse(self, X: Any, factors: np.ndarray, total: np.ndarray) -> None:
         """The same for CSR X: one block of rows is dense at a time."""
-        for k, (index, open_) in enumerate(self.classes):
+        for k, (index, open_) in enumerate(zip(self.index, self._open, strict=True)):
             tile, Z = open_(), X[index].astype(np.float64)
             U, degrees = np.zeros((X.shape[1],) * 2), np.zeros(len(index))
             for part in slices(len(index), TALL):
@@ -114,21 +172,22 @@ class ClassWeights:
                 total[m] += factors[m, k] * U
 
     def _groups(self) -> Iterator[list[int]]:
-        return in_groups({k: len(index) for k, (index, _) in enumerate(self.classes)}, GROUP_ROWS)
+        return in_groups({k: len(index) for k, index in enumerate(self.index)}, GROUP_ROWS)
 
 
 class ClassLaplacian(Operator):
-    """sum_k c_k L(S_k A_k S_k'), the weights A_k computed tile by tile whenever they are needed."""
+    """sum_k c_k L(S_k A_k S_k'); weights A_k known by tiles are computed whenever they are needed."""
 
-    def __init__(self, weights: ClassWeights, factors: np.ndarray):
+    def __init__(self, weights: InsideClasses, factors: np.ndarray):
         self.weights, self.factors, self.n = weights, factors, weights.n
         self._waiting: tuple[object, np.ndarray] | None = None
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
         out = np.zeros((len(V), V.size // len(V)))
-        for k, product in self.weights.products(V.reshape(out.shape)):
-            out[self.weights.classes[k][0]] += self.factors[k] * product
+        products = self.weights.products(V.reshape(out.shape))
+        for c, index, product in zip(self.factors, self.weights.index, products, strict=True):
+            out[index] += c * product
         return out.reshape(V.shape)
 
     def sandwich(self, X: Any) -> np.ndarray:
@@ -145,12 +204,8 @@ class ClassLaplacian(Operator):
 
     def diagonal(self, n: int | None = None) -> np.ndarray:
         out = np.zeros(self.n)
-        for k, (index, open_) in enumerate(self.weights.classes):
-            tile = open_()
-            for part in slices(len(index), TALL):
-                A = tile(part, slice(0, len(index)))
-                own = A[np.arange(len(A)), np.arange(part.start, part.stop)]
-                out[index[part]] += self.factors[k] * (A.sum(axis=1) - own)
+        for c, index, own in zip(self.factors, self.weights.index, self.weights.diagonals(), strict=True):
+            out[index] += c * own
         return out
 
 
