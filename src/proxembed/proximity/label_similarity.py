@@ -30,6 +30,7 @@ SCHEMES = ("labels", "latent", "classes")
 DEFAULTS = {"labels": "dice", "latent": "cosine", "classes": "dice"}
 TABLE = 8  # label sets per pair up to which the similarities of all of them are looked up in a table
 SETS = 64
+PAIRS = 1 << 16  # looked up at a time: their temporary arrays stay in the cache
 Factor = tuple[Any, np.ndarray | None, np.ndarray | None]
 
 
@@ -65,9 +66,13 @@ class LabelSimilarity:
     def pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """g of the pairs of rows (i_t, j_t): looked up where the label sets are few beside the pairs, else the sets of
         a few i at a time are compared with those of their j."""
+        if self.u * self.u <= TABLE * len(i):
+            table, out = self._of_all_sets.ravel(), np.empty(len(i))
+            for start in range(0, len(i), PAIRS):
+                part = slice(start, start + PAIRS)
+                out[part] = table.take(self.index[i[part]] * self.u + self.index[j[part]])
+            return out
         left, right = self.index[i], self.index[j]
-        if self.u * self.u <= TABLE * len(left):
-            return self._of_all_sets.ravel().take(left * self.u + right)
         order = np.argsort(left, kind="stable")
         ascending, first, out = left[order], np.unique(left), np.empty(len(left))
         for start in range(0, len(first), SETS):

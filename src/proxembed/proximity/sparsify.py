@@ -189,7 +189,7 @@ def _merged(
 ) -> sparse.csr_array:
     """The K best of each row among the list of its label set and its edges, whose own psi counts."""
     n, (start, listed, value) = G.n, lists
-    length = np.diff(start)[G.index]
+    length = np.where(_settled(G, K, edges, own, lists), 0, np.diff(start)[G.index])
     rows, columns, kept = [], [], []
     for part in row_blocks(n, int(length.max(initial=0)) + edges.nnz // n + 1):
         here = np.arange(part.start, part.stop)
@@ -210,6 +210,20 @@ def _merged(
         columns.append(j[best])
         kept.append(psi[best])
     return _graph(np.concatenate(rows), np.concatenate(columns), np.concatenate(kept), n)
+
+
+def _settled(
+    G: LabelSimilarity,
+    K: int,
+    edges: sparse.csr_array,
+    own: np.ndarray,
+    lists: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Rows with K edges of larger psi than any pair in the list of their label set: the list adds nothing, (n,)."""
+    most = np.maximum.reduceat(np.append(lists[2], 0.0), lists[0][:-1]) * (1.0 + 4.0 / TIE)
+    most[np.diff(lists[0]) == 0] = 0.0
+    row = edge_rows(edges)
+    return np.bincount(row[own > most[G.index[row]]], minlength=G.n) >= K
 
 
 def _by_blocks(G: LabelSimilarity, K: int, W: WeightBlocks, psi: Combination) -> sparse.csr_array:
