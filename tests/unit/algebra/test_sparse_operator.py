@@ -91,20 +91,28 @@ def test_the_half_adds_up_to_the_whole():
         assert H.nnz <= (np.count_nonzero(W) + 30) / 2 + 1
 
 
-def test_no_temporary_of_the_size_of_the_rows(monkeypatch):
+@pytest.mark.parametrize(
+    ("form", "name", "limit"),
+    [(np.asarray, "_centred_columns", "COPY_BYTES"), (sparse.csr_array, "by_columns", "BLOCK_BYTES")],
+)
+def test_no_temporary_of_the_size_of_the_rows(monkeypatch, form, name, limit):
     """What is held beside X is some columns of it: the blocks that are multiplied are narrow."""
     seen = []
-    whole = parallel.by_columns
+    made = getattr(sandwich, name)
 
-    def watched(H, V):
-        seen.append(V.shape[1])
-        return whole(H, V)
+    def watched(*given):
+        found = made(*given)
+        if len(found) == 90:
+            seen.append(found.shape[1])
+        return found
 
-    monkeypatch.setattr(sandwich, "by_columns", watched)
-    monkeypatch.setattr(sandwich, "BLOCK_BYTES", 8 * 90 * 20)
+    monkeypatch.setattr(sandwich, name, watched)
+    monkeypatch.setattr(sandwich, limit, 8 * 90 * 20)
+    monkeypatch.setattr(sandwich, "block_rows", lambda d: 50)
+    monkeypatch.setattr(sandwich, "_mostly_zero", lambda H, X: False)
     X = strategies.features_dense(90, 150, 2)
     W = graph(90)
-    found = sparse_sandwich(sparse.csr_array(W), CentredMatrix(X))
+    found = sparse_sandwich(sparse.csr_array(W), CentredMatrix.of(form(X)))
     np.testing.assert_allclose(found, X.T @ W @ X, rtol=0, atol=1e-11)
     assert max(seen) <= 20 and sum(seen) == 150
 

@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
-from proxembed.algebra.arrays.parallel import by_columns, in_threads
+from proxembed.algebra.arrays.parallel import by_columns, in_order, in_threads, one_pool
 
-BLOCK_BYTES = 32 << 20
+BLOCK_BYTES = 32 << 20  # of columns of sparse X as a dense array
+COPY_BYTES = 512 << 20  # of columns of dense X, in float64 and centred
 NARROW, WIDE = 16, 256
 PARTS = 8
 SPARSE_COST = 6.0  # what a multiplication of two sparse matrices costs, in multiplications of a sparse and a dense one
@@ -23,7 +24,10 @@ SPARSE_COST = 6.0  # what a multiplication of two sparse matrices costs, in mult
 def sparse_sandwich(W: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
     """X'WX of the centred rows, d x d, exactly symmetric."""
     H = upper_half(W)
-    S = _by_sparse_products(H, rows) if rows.sparse and _mostly_zero(H, rows.X) else _by_columns(H, rows)
+    if not rows.sparse:
+        S = _by_rows(H, rows)
+    else:
+        S = _by_sparse_products(H, rows) if _mostly_zero(H, rows.X) else _by_columns(H, rows)
     return S + S.T
 
 
@@ -56,18 +60,42 @@ def upper_half(W: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(H + sparse.diags_array(diagonal)) if diagonal.any() else H
 
 
+def _by_rows(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
+    """X'HX of dense X: rows of HX some at a time, each used while it is in the cache."""
+    n, d = rows.shape
+    step, width = block_rows(d), int(np.clip(COPY_BYTES // (8 * max(n, 1)), NARROW, d))
+    S = np.zeros((d, d))
+    for start in range(0, d, width):
+        part = slice(start, start + width)
+        columns = _centred_columns(rows, part)
+
+        def product(first: int, columns: np.ndarray = columns) -> np.ndarray:
+            some = slice(first, first + step)
+            here = columns[some] if width == d else _centred_columns(rows.take(some), slice(None))
+            return here.T @ (H[some] @ columns)
+
+        with one_pool:
+            for found in in_order(product, range(0, n, step)):
+                S[:, part] += found
+    return S
+
+
+def _centred_columns(rows: CentredMatrix, part: slice) -> np.ndarray:
+    """Columns of dense X, float64, row by row in memory."""
+    columns = rows.X[:, part].astype(np.float64, order="C", copy=False)
+    return columns if rows.mean is None else columns - rows.mean[part]
+
+
 def _by_columns(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
-    """X'HX through dense blocks of the columns of X."""
+    """X'HX of sparse X through dense blocks of its columns."""
     n, d = rows.shape
     width = int(np.clip(BLOCK_BYTES // (8 * max(n, 1)), NARROW, WIDE))
-    X = sparse.csc_array(rows.X) if rows.sparse else rows.X
-    S = np.empty((d, d))
+    X, S = sparse.csc_array(rows.X), np.empty((d, d))
     for start in range(0, d, width):
         part = slice(start, min(start + width, d))
-        columns = X[:, part].toarray() if rows.sparse else X[:, part]
-        columns = columns.astype(np.float64, order="C", copy=False)
+        columns = X[:, part].toarray(order="C").astype(np.float64, copy=False)
         if rows.mean is not None:
-            columns = columns - rows.mean[part]
+            columns -= rows.mean[part]
         S[:, part] = rows.tdot(by_columns(H, columns))
     return S
 
