@@ -96,20 +96,26 @@ def friends(
     ``record`` takes up the search of each class.
     """
     check_kind(link, LINKS, "link")
-    n = X.shape[0]
-    parts = []
-    for k, (rows, found) in enumerate(class_neighbors(X, labels, K, metric=metric, algorithm=algorithm)):
-        parts.append((np.repeat(rows, found.K), rows[found.index.ravel()], np.full(found.index.size, k)))
+    rows, columns, weights = [], [], []
+    for own, found in class_neighbors(X, labels, K, metric=metric, algorithm=algorithm):
+        linked = _linked(found, link)
+        rows.append(np.repeat(own, np.diff(linked.indptr)))
+        columns.append(own[linked.indices])
+        weights.append(linked.data)
         if record is not None:
-            record.append(Searched(found.algorithm, found.recall, len(rows)))
-    i, j, number = (np.concatenate(column) for column in zip(*parts, strict=True))
+            record.append(Searched(found.algorithm, found.recall, len(own)))
+    return _counted(*(np.concatenate(part) for part in (rows, columns, weights)), labels.n)
+
+
+def _linked(found: Neighbors, link: str) -> sparse.csr_array:
+    """The links of one class, F, max(F, F') or min(F, F'), in the class's own numbering."""
+    n, K = found.index.shape
+    F = sparse.csr_array((np.ones(n * K), found.index.ravel(), np.arange(n + 1) * K), shape=(n, n))
     if link == "directed":
-        return _counted(i, j, np.ones(len(i)), n)
-    both = np.isin((number * n + j) * n + i, (number * n + i) * n + j)
-    if link == "mutual":
-        return _counted(i[both], j[both], np.ones(int(both.sum())), n)
-    weight = np.where(both, 0.5, 1.0)
-    return _counted(np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([weight, weight]), n)
+        return F
+    F.sort_indices()
+    other = F.T.tocsr()
+    return sparse.csr_array(F.minimum(other) if link == "mutual" else F.maximum(other))
 
 
 def enemies(
@@ -396,6 +402,7 @@ def _distinct_rows(chosen: Chosen, labels: LabelMatrix, link: str) -> sparse.csr
     if link == "directed":
         return Dr
     Al = _counted(i, j, np.ones(len(i)), n)
+    i, k, j = i[has], k[has], j[has]  # only a row with the label k can choose back by it
     same = np.isin((k * n + i) * n + j, (k * n + j) * n + i)
     Om = _counted(i[same], j[same], np.ones(int(same.sum())), n)
     both = Al.multiply(Al.T) - Om

@@ -267,21 +267,35 @@ def _largest(value: np.ndarray, L: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest_of_rows(i: np.ndarray, j: np.ndarray, value: np.ndarray, K: int, rows: int) -> np.ndarray:
-    """Which entries (i, j, value) are among the K largest of their row, ties by column; a mask."""
+    """Which positive entries (i, j, value) are among the K largest of their row, ties by column; a mask."""
     rounded = _rounded(value)
-    order = np.argsort(-rounded)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.cumsum(np.diff(rounded[order], prepend=rounded[order[:1]]) != 0)
-    key = i * np.int64(len(order)) + rank
-    count = np.bincount(i, minlength=rows)
-    last = np.cumsum(count) - count + np.minimum(count, K) - 1
-    least = np.append(np.sort(key), 0)[last]  # of rows without entries any: nothing asks for it
-    kept = key < least[i]
-    tied = np.flatnonzero(key == least[i])
+    least = _least_kept(i, rounded, K, rows)[i]
+    kept = rounded > least
+    tied = np.flatnonzero(rounded == least)
     tied = tied[np.argsort(i[tied] * (j.max(initial=0) + np.int64(1)) + j[tied])]
     room = K - np.bincount(i[kept], minlength=rows)
     kept[tied[rank_in(i[tied], rows) < room[i[tied]]]] = True
     return kept
+
+
+def _least_kept(i: np.ndarray, value: np.ndarray, K: int, rows: int) -> np.ndarray:
+    """The K-th largest of the positive values of each row, 0 for rows of at most K values; (rows,).
+
+    Rows with similar numbers of values are padded to one width and partitioned together.
+    """
+    order = np.argsort(i, kind="stable")  # a merge, as i is made of ascending runs
+    count = np.bincount(i, minlength=rows)
+    start = np.cumsum(count) - count
+    least = np.zeros(rows)
+    many = np.flatnonzero(count > K)
+    power = np.frexp(count[many] - 1.0)[1]
+    for exponent in np.unique(power):
+        same, width = many[power == exponent], 2 ** int(exponent)
+        place = np.arange(width)
+        at = order[np.minimum(start[same, None] + place, len(order) - 1)]
+        padded = np.where(place < count[same, None], value[at], 0.0)
+        least[same] = np.partition(padded, width - K, axis=1)[:, width - K]
+    return least
 
 
 def _rounded(value: np.ndarray) -> np.ndarray:
