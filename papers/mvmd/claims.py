@@ -79,18 +79,20 @@ def gains(parts: Parts, rival: str, measure: str) -> np.ndarray:
     return np.array([gain(ours, other, measure) for ours, other in pairs if ours and other])
 
 
-def superior(parts: Parts, rival: str) -> tuple[bool | None, str]:
-    """Whether MVMD is above a rival by every measure, its intervals above 0; not, where one is below 0."""
+def superior(parts: Parts, rival: str) -> tuple[bool | None, str, str | None]:
+    """Whether MVMD is above a rival by every measure, its intervals above 0; not, where one is below 0.
+
+    Returns what came out, the mean gains, and their intervals.
+    """
     found = {measure: gains(parts, rival, measure) for measure in MEASURES}
     if min(len(each) for each in found.values()) < 2:
-        return None, MISSING
+        return None, MISSING, None
     bounds = {measure: mean_of_draws(each) for measure, each in found.items()}
     above = [measure for measure, each in bounds.items() if each.low > 0]
     below = [measure for measure, each in bounds.items() if each.high < 0]
-    told = ", ".join(
-        f"{measure} {each.mean:+.3f} ({each.low:+.3f} to {each.high:+.3f})" for measure, each in bounds.items()
-    )
-    return True if len(above) == len(MEASURES) else False if below else None, told
+    means = ", ".join(f"{measure} {each.mean:+.3f}" for measure, each in bounds.items())
+    intervals = ", ".join(f"{measure} {each.low:+.3f} to {each.high:+.3f}" for measure, each in bounds.items())
+    return True if len(above) == len(MEASURES) else False if below else None, means, intervals
 
 
 def _small(record: Mapping[str, Any], titles: tuple[str, ...], *, many: bool) -> tuple[bool | None, str]:

@@ -35,7 +35,7 @@ NOTES, NOTE = 3, 200
 
 @dataclass(frozen=True)
 class Plan:
-    """The experiment, fixed before it runs; ``rows``: at most so many of a set, drawn at random."""
+    """The experiment, fixed before it runs; at most ``rows`` rows of a set take part, drawn at random."""
 
     seed: int = 0
     draws: int = 5
@@ -62,13 +62,14 @@ def run(request: Request) -> dict:
     plan = Plan(seed=request.seed, **(QUICK if request.quick else {}))
     entrants, names = (*contenders(), None), request.sets or SETS
     stated = {**asdict(plan), "contenders": [each.describe() for each in entrants if each]}
-    kept, done, facts = Kept(request, NAME, stated), 0, {}
+    kept, done = Kept(request, NAME, stated), 0
+    shown = dict.fromkeys([*kept.record["parts"], *names])  # sets of an earlier run stay on the page
+    sets = {name: drawn_set(request, plan, name) for name in SETS if name in shown}
+    kept.record["sets"] = {
+        name: {"n": data.X.shape[0], "d": data.X.shape[1], "labels": data.Y.shape[1]} for name, data in sets.items()
+    }
     for name in names:
-        data = read(request.data / f"{name}.npz")
-        rows = np.sort(np.random.default_rng([plan.seed, 0]).permutation(data.X.shape[0])[: plan.rows])
-        data = data.take(rows)
-        facts[name] = {"n": data.X.shape[0], "d": data.X.shape[1], "labels": data.Y.shape[1]}
-        kept.record["sets"] = facts
+        data = sets[name]
         if request.force:
             kept.drop(name)
         tasks = {FEATURES if each is None else each.title: (each, data, plan) for each in entrants}
@@ -76,6 +77,12 @@ def run(request: Request) -> dict:
         kept.record["claims"] = claims(kept.record)
         kept.write(page(kept.record), figures(kept.record))
     return kept.record
+
+
+def drawn_set(request: Request, plan: Plan, name: str) -> Dataset:
+    """At most ``plan.rows`` rows of a set, drawn at random, in their order."""
+    data = read(request.data / f"{name}.npz")
+    return data.take(np.sort(np.random.default_rng([plan.seed, 0]).permutation(data.X.shape[0])[: plan.rows]))
 
 
 def compete(contender: Contender | None, data: Dataset, plan: Plan) -> dict:

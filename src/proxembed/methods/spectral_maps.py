@@ -28,7 +28,7 @@ from ..proximity.neighbors import nearest
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from ..rows import reciprocal
 
-LLE_EXACT_UP_TO, LLE_LANDMARKS = 10_000, 2000
+LLE_EXACT_UP_TO, LLE_LANDMARKS = 30_000, 2000
 
 
 class GraphMap(DirectEmbedder, Neighborly, abstract=True):
@@ -218,7 +218,7 @@ class LLE(GraphMap):
     n_landmarks: int | str | None = param(
         default="auto",
         like=LANDMARK_COUNT,
-        doc="Rows of which the others are mixtures; None: all rows free; auto: None up to 10,000 rows, 2,000 above.",
+        doc="Rows of which the others are mixtures; None: all rows free; auto: None up to 30,000 rows, 2,000 above.",
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
 

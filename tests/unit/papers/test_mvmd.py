@@ -90,3 +90,11 @@ def test_claims_of_spectra_can_fail(record):
     other = {each["published"]: each["came_out"] for each in claims(turned)}
     words = "CCA, MDDM and MLDA have a few large positive eigenvalues"
     assert found[words] is True and other[words] is False
+
+
+def test_a_later_run_of_one_set_keeps_the_others_on_the_page(record, data):
+    """The folder holds three sets; a run of one of them goes on from there, and its claims still rest on three."""
+    before, folder = record
+    after = mvmd.run(Request(data, folder, quick=True, sets=SETS[1:2]))
+    assert after["sets"] == before["sets"] and list(after["parts"]) == list(before["parts"])
+    assert after["claims"] == before["claims"]
