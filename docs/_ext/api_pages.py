@@ -44,7 +44,7 @@ FUNCTIONS = {
         "data.swiss_roll",
         "data.zipf_counts",
     ],
-    "Rows beyond memory": ["RowBlocks", "data.parquet_blocks"],
+    "Rows beyond memory": ["RowBlocks", "data.parquet_blocks", "Sums"],
     "Splits": [
         "splits.splits.Splitting",
         "splits.splits.make_splits",

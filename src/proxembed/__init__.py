@@ -83,6 +83,7 @@ _NAMES = {
 _ALIASES = {"MultiLabel": "MESD", "SemiSupervised": "SSDR"}
 _FUNCTIONS = {
     "RowBlocks": "sources",
+    "Sums": "sums",
     "search": "workflow.main_job",
     "compare": "workflow.comparison",
     "unlabelled": "targets.labels",
@@ -180,6 +181,7 @@ if TYPE_CHECKING:  # the names once more, for type checkers and editors
     from .sources import RowBlocks as RowBlocks
     from .study import EmbeddingSearch as EmbeddingSearch
     from .study.optuna_study import to_optuna as to_optuna
+    from .sums import Sums as Sums
     from .targets.labels import unlabelled as unlabelled
     from .transductive import MLGFHF as MLGFHF
     from .transductive import MLGRF as MLGRF

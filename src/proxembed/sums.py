@@ -125,29 +125,44 @@ def _joined(parts: Sequence[Summed]) -> Summed:
 
 
 class Sums:
-    """The sums that a method needs of the rows, of those of all labels first or as blocks come; they can be merged.
+    """The sums of a partly fitted method, ``sums_``: all that it keeps of its rows.
+
+    ``partial_fit`` makes and extends them, ``merge`` joins those of two estimators, and ``proxembed.save`` writes the
+    estimator with its sums, so that machines exchange sums instead of rows. Dense and sparse rows are added up alike.
+
+    Parameters
+    ----------
+    rereadable : bool, default=False
+        Whether the rows can be read again, so that products with them may take the place of a large X'X.
+    totals : LabelTotals, optional
+        Those of all labels, where an earlier reading found them; otherwise they are counted as rows come.
 
     Attributes
     ----------
-    n : rows that take part, and ``dropped``: rows left out for an unknown label.
-    totals : LabelTotals, None for methods without labels.
-    moments : Moments of X, and of the factors and row weights that the method's template names.
+    n : int, the rows that took part.
+    dropped : int, the rows left out because a label was unknown.
+    classes_ : (c,) array, the labels so far; None for methods without labels.
+    label_counts : (c,) array, the rows with each label; None for methods without labels.
+    mean : (d,) array, the mean of the rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed import PCA
-    >>> X = np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    >>> one, two = PCA(n_components=1).partial_fit(X[:1]), PCA(n_components=1).partial_fit(X[1:])
-    >>> one.merge(two).sums_.n, one.components_
-    (4, array([[1., 0.]]))
+    >>> from proxembed import OPLS
+    >>> X, Y = np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 1.0], [0.0, 1.0]]), np.array([[1, 0], [1, 1], [0, 1], [1, 0]])
+    >>> one, two = OPLS(ridge=0.1).partial_fit(X[:1], Y[:1]), OPLS(ridge=0.1).partial_fit(X[1:], Y[1:])
+    >>> sums = one.merge(two).sums_
+    >>> sums.n, sums.mean, sums.label_counts
+    (4, array([1., 1.]), array([3., 2.]))
+    >>> bool(np.allclose(sums.gram(), (X - 1).T @ (X - 1))), bool(np.allclose(sums.label_products(), (X - 1).T @ Y))
+    (True, True)
     """
 
     def __init__(self, rereadable: bool = False, totals: LabelTotals | None = None) -> None:
-        self.rereadable = rereadable  # so that products with the rows may take the place of a large Gram matrix
+        self.rereadable = rereadable
         self.totals: Any = totals  # LabelTotals; None without labels
         self.counted = totals is not None
-        self.moments: Any = None  # Moments, from the first rows on
+        self.moments: Any = None  # Moments of X, factors and row weights of the template, from the first rows on
         self.unlifted: Any = None  # Moments of X, where the moments are those of lifted rows
         self.dropped = 0
         self.widths: list[int] = []
@@ -157,6 +172,48 @@ class Sums:
     def n(self) -> int:
         """Rows that take part."""
         return 0 if self.moments is None else self.moments.n
+
+    @property
+    def classes_(self) -> np.ndarray | None:
+        """The labels so far, in order."""
+        return None if self.totals is None else self.totals.classes_
+
+    @property
+    def label_counts(self) -> np.ndarray | None:
+        """The rows with each label."""
+        return None if self.totals is None else self.totals.nk
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of the rows."""
+        own = self._of_rows()
+        return own.origin + own.firsts[0] / own.n
+
+    def gram(self) -> np.ndarray:
+        """X'X of the rows less their mean, (d, d). Raises ValueError where the method does without it."""
+        own = self._of_rows()
+        if 0 not in own.shared:
+            raise ValueError(
+                "These sums hold no X'X: the method does without it (PLS), or needs it under other weights."
+            )
+        shift = own.firsts[0]
+        return own.gram(0) - np.outer(shift, shift) / own.n
+
+    def label_products(self) -> np.ndarray | None:
+        """X'Y, (d, c), of the rows less their mean and Y of 1 and 0; None for methods without labels."""
+        if self.totals is None:
+            return None
+        own, found = self._of_rows(), np.zeros((len(self.mean), len(self.totals.classes_)))
+        known = self.totals.columns
+        products, counts = own.products[:, : len(known)], own.factor_sums[: len(known)]
+        found[:, known] = products - np.outer(own.firsts[0], counts) / own.n
+        return found
+
+    def _of_rows(self) -> Moments:
+        own = self.moments if self.unlifted is None else self.unlifted
+        if own is None:
+            raise ValueError("These sums hold no rows yet; add some by partial_fit.")
+        return own
 
     def _count(self, method: Any, labels: LabelMatrix) -> None:
         own = LabelTotals.of(labels, whole=method.from_sums == "labels")

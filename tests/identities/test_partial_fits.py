@@ -89,6 +89,30 @@ def test_any_order_of_merges(method, seed):
     assert_same_gram(parts[0].transform(X), whole.transform(X), 1e-11)
 
 
+@pytest.mark.parametrize("method", [OPLS(ridge=0.1), CopyLDA(ridge=0.1), HSL(ridge=0.1), PLS(), PCA()])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_sums_are_those_of_the_rows(method, form):
+    """Mean, counts, X'X and X'Y about the mean, whatever weights and factors the template names; all rows far from 0."""
+    X, Y = told()
+    X = X + 50.0
+    y = None if method.label_kind is None else Y
+    parts = parts_of(method, form(X), y, [1, 70])
+    sums = parts[0].merge(parts[2]).merge(parts[1]).sums_
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(sums.mean, X.mean(axis=0))
+    assert sums.n == 200 and sums.dropped == 0
+    if y is None:
+        assert sums.classes_ is sums.label_counts is sums.label_products() is None
+    else:
+        assert sums.classes_.tolist() == [0, 1, 2, 3] and sums.label_counts.tolist() == Y.sum(axis=0).tolist()
+        np.testing.assert_allclose(sums.label_products(), centred.T @ Y, atol=1e-9)
+    if isinstance(method, PLS | CopyLDA):
+        with pytest.raises(ValueError, match="hold no X'X"):
+            sums.gram()
+    else:
+        np.testing.assert_allclose(sums.gram(), centred.T @ centred, atol=1e-7)
+
+
 @pytest.mark.parametrize("merged", [True, False])
 def test_labels_that_come_later(merged):
     X, Y = told()

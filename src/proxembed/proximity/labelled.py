@@ -104,7 +104,7 @@ def friends(
         weights.append(linked.data)
         if record is not None:
             record.append(Searched(found.algorithm, found.recall, len(own)))
-    return _counted(*(np.concatenate(part) for part in (rows, columns, weights)), labels.n)
+    return _counted(np.concatenate(rows), np.concatenate(columns), np.concatenate(weights), labels.n)
 
 
 def _linked(found: Neighbors, link: str) -> sparse.csr_array:
