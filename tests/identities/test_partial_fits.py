@@ -92,7 +92,7 @@ def test_any_order_of_merges(method, seed):
 @pytest.mark.parametrize("method", [OPLS(ridge=0.1), CopyLDA(ridge=0.1), HSL(ridge=0.1), PLS(), PCA()])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_sums_are_those_of_the_rows(method, form):
-    """Mean, counts, X'X and X'Y about the mean, whatever weights and factors the template names; all rows far from 0."""
+    """Mean, counts, X'X and X'Y about the mean, whatever the template names; the rows lie far from 0."""
     X, Y = told()
     X = X + 50.0
     y = None if method.label_kind is None else Y
