@@ -95,7 +95,8 @@ def loo_errors(coordinates: Coordinates, target: Any, ridges: np.ndarray) -> np.
     spaced ones, each left out of the fit of all. PRESS, [allen1974press].
     """
     w, level = _weights_and_level(coordinates, target)
-    return _loo_errors(coordinates, target, w, level, _moments(coordinates, target, w, level), ridges)
+    blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
+    return _loo_errors(blocks, coordinates, w, _moments(coordinates, target, w, level), ridges)
 
 
 def loo_choice(coordinates: Coordinates, target: Any, grid: np.ndarray) -> int:
@@ -107,7 +108,9 @@ def loo_choice(coordinates: Coordinates, target: Any, grid: np.ndarray) -> int:
     w, level = _weights_and_level(coordinates, target)
     moments = _moments(coordinates, target, w, level)
     chosen = _evenly_spaced(w, LOO_ROWS)
-    errors_of = partial(_loo_errors, coordinates, target, w, level, moments)
+    blocks: Any = _weighted_blocks(coordinates, target, w, level, chosen)
+    blocks = list(blocks)  # at most 4,096 rows, which every step of the bracket looks at
+    errors_of = partial(_loo_errors, blocks, coordinates, w, moments)
     if len(chosen) * moments.size * len(grid) <= FEW_PRODUCTS:
         return best_ridge(grid, errors_of(grid))
     squares = _squares(target, w) - float(w.sum() * (level @ level))
@@ -153,9 +156,13 @@ def _squares(target: Any, w: np.ndarray) -> float:
 
 
 def _loo_errors(
-    coordinates: Coordinates, target: Any, w: np.ndarray, level: np.ndarray, moments: np.ndarray, ridges: np.ndarray
+    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    coordinates: Coordinates,
+    w: np.ndarray,
+    moments: np.ndarray,
+    ridges: np.ndarray,
 ) -> np.ndarray:
-    blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
+    """Mean leave-one-out errors over ``_weighted_blocks``, one per ridge."""
     rows = ((w[part], left, goal) for part, left, goal in blocks)
     mass = None if coordinates.rows.mean is None else w.sum()
     errors, seen = left_out_sums(rows, coordinates.s, moments, ridges, mass)

@@ -18,6 +18,7 @@ from proxembed.algebra.arrays.parallel import threads_for
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
+EVD_SHARE = 3  # and beyond, where more than one in so many eigenvectors is wanted
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
@@ -46,7 +47,7 @@ def eigenvalues(M: np.ndarray) -> np.ndarray:
 def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest (algebraic) eigenvalues of a symmetric matrix, descending, and their vectors."""
     r = len(M)
-    if k >= r or r < EVD_BELOW:
+    if k >= r or r < EVD_BELOW or (EVD_SHARE * k > r and r < EVD_MEMORY):
         w, V = descending(M)
         return w[:k], V[:, :k]
     w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
