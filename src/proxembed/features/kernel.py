@@ -6,11 +6,13 @@ In: a kernel matrix on the training rows or on prototypes. Out: the map k(x) -> 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.parallel import ALONE_BELOW, in_order, one_thread
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.linear import EQUAL, RIDGE_GRID, best_ridge, loo_errors
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
@@ -63,19 +65,25 @@ def least_loo(
 ) -> tuple[float, float]:
     """The (width, absolute ridge) of least leave-one-out error of kernel ridge regression of the target.
 
-    One eigendecomposition a width serves all ridges. Their unit is the trace of the centred kernel over
+    One eigendecomposition per width serves all ridges. Their unit is the trace of the centred kernel over
     ``dimensions``, the smaller number of rows of non-zero weight and prototypes. ``ridge(unit)`` gives the ridges to
     try; by default a log grid from 1e-6 to 1e2 units.
     """
-    best = (np.inf, float(widths[0]), 0.0)
-    for width in widths:
-        coordinates = coordinates_at(float(width))
+
+    def least_at(width: float) -> tuple[float, float, float]:
+        coordinates = coordinates_at(width)
         if coordinates.rank == 0:
-            continue
+            return np.inf, width, 0.0
         unit = float(np.sum(coordinates.s**2)) / dimensions
         ridges = RIDGE_GRID * unit if ridge is None else ridge(unit)
         errors = loo_errors(coordinates, target, ridges)
         j = best_ridge(ridges, errors)
-        if errors[j] < best[0] * (1 - EQUAL):
-            best = (float(errors[j]), float(width), float(ridges[j]))
+        return float(errors[j]), width, float(ridges[j])
+
+    best = (np.inf, float(widths[0]), 0.0)
+    several = dimensions < ALONE_BELOW  # widths at a time, each on one thread of BLAS
+    with one_thread if several else nullcontext():
+        for found in in_order(least_at, widths.tolist(), None if several else 1):
+            if found[0] < best[0] * (1 - EQUAL):
+                best = found
     return best[1], best[2]

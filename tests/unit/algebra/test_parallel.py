@@ -92,7 +92,7 @@ def test_blas_has_one_thread_until_the_last_one_leaves():
         assert threads_of_blas() == before
 
 
-@pytest.mark.parametrize(("size", "threads"), [(20, 2), (100, 1), (799, 1), (800, 2)])
+@pytest.mark.parametrize(("size", "threads"), [(20, 2), (100, 1), (2399, 1), (2400, 2)])
 def test_decompositions_of_small_matrices_have_one_thread(size, threads):
     with threadpool_limits(2, user_api="blas"):
         with threads_for(size):

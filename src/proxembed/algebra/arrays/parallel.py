@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 CHUNK = 16
 SMALL = 1_000_000
-ALONE_FROM, ALONE_BELOW = 64, 800
+ALONE_FROM, ALONE_BELOW = 64, 2400
 HOMES = ("numpy", "scipy")
 
 
@@ -79,10 +79,10 @@ one_thread = _OneThread(_blas_pools)
 
 
 def threads_for(size: int) -> AbstractContextManager[Any]:
-    """BLAS for decompositions of a matrix of this size: one thread for those below 800 x 800.
+    """BLAS for decompositions of a matrix of this size: one thread for those below 2,400 x 2,400.
 
-    There two threads take as much CPU as they save, and several times as much on a busy machine, where they wait for
-    each other; below 64 x 64 BLAS takes one by itself.
+    There two threads save little, and take several times as long on a busy machine, where they wait for each other at
+    every column; below 64 x 64 BLAS takes one by itself.
 
     >>> with threads_for(100):
     ...     float(np.linalg.cholesky(np.eye(100)).sum())

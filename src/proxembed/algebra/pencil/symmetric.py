@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.parallel import threads_for
+from proxembed.algebra.arrays.parallel import ALONE_BELOW, threads_for
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
@@ -30,9 +30,11 @@ def descending(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvalues of a symmetric matrix, descending, and their vectors, float64."""
     if len(M) >= EVD_MEMORY:
         w, V = linalg.eigh(M.T, driver="evr", check_finite=False)  # M' in LAPACK's order
-    else:  # not by eigh, whose checks take a third of the time of a small matrix
-        with threads_for(len(M)):
-            w, V, info = dsyevd(M.T, lower=1)
+    elif len(M) < ALONE_BELOW:
+        with threads_for(len(M)):  # NumPy's, which releases the interpreter's lock, so that threads run several
+            w, V = np.linalg.eigh(M, UPLO="U")
+    else:
+        w, V, info = dsyevd(M.T, lower=1)
         if info:
             raise linalg.LinAlgError(f"Divide and conquer found no eigenvalues of a {len(M)} x {len(M)} matrix.")
     return w[::-1], V[:, ::-1]
@@ -50,7 +52,8 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     if k >= r or r < EVD_BELOW or (EVD_SHARE * k > r and r < EVD_MEMORY):
         w, V = descending(M)
         return w[:k], V[:, :k]
-    w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
+    with threads_for(r):
+        w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
     return w[::-1], V[:, ::-1]
 
 
