@@ -19,7 +19,13 @@ from proxembed.citation import cited_keys
 
 # What is no estimator, by group: dotted names below ``proxembed``.
 FUNCTIONS = {
-    "Search and compare": ["search", "compare", "diagnose", "workflow.results.SearchResult", "workflow.results.Comparison"],
+    "Search and compare": [
+        "search",
+        "compare",
+        "diagnose",
+        "workflow.results.SearchResult",
+        "workflow.results.Comparison",
+    ],
     "Fitted models: files and cards": [
         "model.fit_on",
         "save",

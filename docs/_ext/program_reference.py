@@ -10,8 +10,8 @@ from proxembed.cli import app
 
 PAGE = """# Commands and options
 
-Generated from version {version} of the program: the output of `proxembed COMMAND --help`. [The program](../program.md) explains
-the commands, and how a search reaches its verdict.
+Generated from version {version} of the program: the output of `proxembed COMMAND --help`.
+[The program](../program.md) explains the commands, and how a search reaches its verdict.
 
 | command | purpose |
 |---|---|
