@@ -22,8 +22,8 @@ PAGE = """# All methods as pairs (A, B)
 Every spectral method maximises $\\operatorname{{tr}}[P^\\top A_P P]$ under $P^\\top B_P P = I$
 ([the template](../template.md)); the methods differ in the pair (A, B). *As stated* is the formula of the class. The
 other columns describe the pair of a default fit on the first {n} built-in digits (64 features; ten classes, or the
-label sets of seven attributes): the rank of the {n} x {n} matrix *A* (a rank of {n} - 1 = {rest} leaves out only the mean),
-the rank of *B* if there is one (*I*: the columns of P are orthonormal), and the route of the solver.
+label sets of seven attributes): the rank of the {n} x {n} matrix *A* (a rank of {n} - 1 = {rest} leaves out only the
+mean), the rank of *B* if there is one (*I*: the columns of P are orthonormal), and the route of the solver.
 
 *L(W)* is the Laplacian of the weights *W*, *Y* the n x c matrix of labels, *Yc* the same with centred columns,
 *N = diag(Y'1)*, *M* the diagonal matrix of the numbers of labels per row, *m* its diagonal, *nt* its sum.
