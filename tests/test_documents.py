@@ -154,7 +154,10 @@ def test_the_numbers_of_the_program_page():
     assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text
     assert engines.LEADERS == 3 and "The best three, the untuned `Kernelized(OPLS())` among them if" in text
     assert engines.INNER_FOLDS == 3 and "on three inner folds" in text
-    assert f"above {many:,} training rows only the best model is compared, and above {most:,} the engine is refused" in text
+    assert (
+        f"above {many:,} training rows only the best model is compared, and above {most:,} the engine is refused"
+        in text
+    )
     assert f"({tries['random']} by default, {tries['ga']:,} with `ga`)" in text
     assert f"by {SHRINK:g}/({SHRINK:g} + positives)" in text
 

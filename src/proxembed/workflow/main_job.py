@@ -491,7 +491,9 @@ def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | Non
     """Add to the verdict that the saved model is a rival."""
     verdict = summary["verdict"]
     size = "" if k is None else f" at k = {k}"
-    text = f"Saved is the rival {name}{size}, which is ahead of ours on the folds by more than a standard error."
+    text = (
+        f"The saved model is the rival {name}{size}, which is ahead of ours on the folds by more than a standard error."
+    )
     if goal in verdict["goals"]:
         verdict["goals"][goal]["sentence"] += f" {text}"
     verdict["text"] += f" {text}"

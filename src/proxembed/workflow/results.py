@@ -15,7 +15,7 @@ from .run_folder import EVIDENCE, SAVED, RunFolder, run_folder
 NO_VERDICT = {
     "lacks": "comparison",
     "goals": {},
-    "text": "No verdict: the search was interrupted before its findings were compared with rivals.",
+    "text": "No verdict: the search was interrupted before its result was compared with rivals.",
     "note": "",
 }
 

@@ -73,7 +73,7 @@ def test_a_fault_after_the_first_block_is_named_by_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (Columns(), "nothing names the labels among its columns 'y', 'x', 'k'; give labels=[names or globs] (--labels"),
+        (Columns(), "no labels are named among its columns 'y', 'x', 'k'; give labels=[names or globs] (--labels"),
         (Columns(labels=("z",)), "labels 'z' names no column of the file; its columns are 'y', 'x', 'k'."),
         (Columns(labels=("y", "x", "k")), "no column is left for the features; keep at least one column"),
         (Columns(labels=("y",), text="x", drop=("k",)), "text column 'x' holds no text; name a column of texts."),
@@ -267,7 +267,7 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
 def test_a_column_of_few_values_is_proposed_where_no_name_tells(tmp_path, columns, option):
     rows = zip(*columns.values(), strict=True)
     (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
-    with pytest.raises(DataError, match="nothing names the labels") as caught:
+    with pytest.raises(DataError, match="no labels are named") as caught:
         read(tmp_path / "t.csv")
     assert caught.value.option == option
 
@@ -284,11 +284,11 @@ def test_without_labels_the_first_rows_tell_what_to_ask(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("\n".join(["age,size,answer", *rows]) + "\n")
     monkeypatch.setattr(table_file, "BLOCK_BYTES", 400)
     for name in ("t.parquet", "t.csv"):
-        with pytest.raises(DataError, match="nothing names the labels") as caught:
+        with pytest.raises(DataError, match="no labels are named") as caught:
             read(tmp_path / name)
         assert caught.value.option == "--labels answer" and "-999" not in str(caught.value)
         with pytest.raises(DataError, match="-999"):
             read(tmp_path / name, columns=Columns(labels=("answer",)))
-        with pytest.raises(DataError, match="nothing names the labels") as caught:
+        with pytest.raises(DataError, match="no labels are named") as caught:
             LargeTable(tmp_path / name, Columns())
         assert caught.value.option == "--labels answer"

@@ -124,7 +124,7 @@ def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):
     assert done.exit_code == 0, (done.output, done.exception)
     facts = json.loads(done.stdout)
     assert facts["rows"] == N and facts["sample"] < N / 4
-    assert f"4,000 rows are read by parts; a sample of {facts['sample']:,} stands for them" in done.stderr
+    assert f"4,000 rows are read by parts; choices use a sample of {facts['sample']:,}" in done.stderr
     card = (tmp_path / "m.md").read_text()
     assert "of 4,000: the embedding and scaling are fitted on all of them, the read-out on the sample" in card
     assert load(out).transform(X[:3]).shape == (3, 2)
