@@ -23,8 +23,8 @@ LABELS = typer.Option(
     "--labels",
     metavar="COLUMNS",
     help="Label columns: names or globs such as 'topic_*', separated by commas, or in several options; quote a name "
-    "that contains a comma. One column may hold classes or, with --separator, several labels. ARFF: the XML file of the "
-    "labels. npy: the file of the labels.",
+    "that contains a comma. One column may hold classes or, with --separator, several labels. ARFF: the XML file of "
+    "the labels. npy: the file of the labels.",
 )
 TEXT = typer.Option(None, "--text", metavar="COLUMNS", help="Text columns, if they are not recognised as texts.")
 ID = typer.Option(None, "--id", metavar="COLUMN", help="Column of row names.")

@@ -92,8 +92,8 @@ def test_the_accepted_formats_are_listed_in_one_order(tmp_path):
     with pytest.raises(DataError) as caught:
         read_rows(tmp_path / "a.xlsx", {})
     assert str(caught.value) == (
-        f"{tmp_path / 'a.xlsx'}: the file name has no known ending; accepted are .csv, .tsv, .tab, .parquet, .pq, .npz, "
-        ".npy, .arff, .svm, .svmlight, .libsvm, .txt, .scale, .t, .tr, .val."
+        f"{tmp_path / 'a.xlsx'}: the file name has no known ending; accepted are .csv, .tsv, .tab, .parquet, .pq, "
+        ".npz, .npy, .arff, .svm, .svmlight, .libsvm, .txt, .scale, .t, .tr, .val."
     )
 
 
