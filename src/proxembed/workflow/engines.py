@@ -352,8 +352,8 @@ def known_rows(train: Any) -> Any:
         raise OptionError(
             "engine",
             "defc",
-            f"compares all pairs of rows and takes at most {MOST_ROWS:,} rows, but there are {len(known):,}; take fewer "
-            "rows, or the engine 'methods'.",
+            f"compares all pairs of rows and takes at most {MOST_ROWS:,} rows, but there are {len(known):,}; take "
+            "fewer rows, or the engine 'methods'.",
         )
     return train.take(known)
 
