@@ -44,13 +44,13 @@ class EmbeddingModel(Nested, Embedder):
     """Adaptive embedding model: preprocessing, relation features, pairs from the preprocessed rows, projection.
     [mu2012defc]
 
-    Preprocessing, relations to the rows of the fit, pairs and projection, each chosen by a switch, as one estimator.
-    Rows are preprocessed; features are their relations to the rows of the fit (or the rows themselves),
-    preprocessed again; similarities of the preprocessed rows and the labels tell which pairs to hold apart (A') and
-    which together (B'); the projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a relative of it. Options that
-    a search has found are set by ``from_switches``. Rows may have several labels. A fit takes n x n arrays: with
-    ``n_landmarks`` the model is fitted on rows drawn at random, of every label set in proportion, and places all others
-    as it places new rows.
+    Preprocessing, relations to the rows of the fit, pairs and projection, each chosen by a switch, in one estimator.
+    The rows are preprocessed. The features are their relations to the rows of the fit (or the rows themselves),
+    preprocessed again. Similarities of the preprocessed rows and the labels determine which pairs to separate (A') and
+    which to keep together (B'). The projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a variant of it.
+    ``from_switches`` sets the options found by a search. Rows may have several labels. A fit needs n x n arrays; with
+    ``n_landmarks`` the model is fitted on rows drawn at random, from every label set in proportion, and places all
+    others as new rows.
 
     Attributes
     ----------

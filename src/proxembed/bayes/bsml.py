@@ -40,13 +40,15 @@ class BSML(ProbitClassifier, Embedder):
     """Bayesian supervised multi-label learning: z ~ N(Q'x, I), t ~ N(W'z + b, 1), y = sign t, all learned together.
     [gonen2014bsml]
 
-    The embedding is the one that its own probit classifiers need; ``ard=True`` finds how many components they need.
-    Variational inference raises a lower bound of log p(Y | X), which is extrapolated between sweeps and never falls.
-    Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no part:
-    its probability is 1 / (known + 2) for its number of known cells. Standardise the features first.
-    Of dense float64 rows (memory-mapped ones too) fit makes no copy, of float32 rows one block at a time; random starts
-    with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times features the fitted (and
-    the saved) model holds a copy of the training rows, otherwise their d x d product.
+    The embedding is the one in which its own probit classifiers work best. With ``ard=True`` the number of components
+    follows from the data. Variational inference raises a lower bound of log p(Y | X); sweeps are extrapolated, and the
+    bound never decreases. Unknown cells are ignored, and rows without any known label are left out. A label that no row
+    has is not learned: its probability is 1 / (known + 2), where known is its number of known cells. Standardise the
+    features first.
+
+    ``fit`` does not copy dense float64 rows (also memory-mapped ones) and copies one block at a time of float32 rows;
+    random starts with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times the number
+    of features the fitted (and the saved) model holds a copy of the training rows, otherwise their d x d product.
 
     Attributes
     ----------

@@ -97,13 +97,13 @@ class Probit:
 
 
 class VariationalProbit(ProbitClassifier):
-    """Variational Bayesian probit regression, one per label: t ~ N(w'x + b, 1), y = sign t, a precision a weight.
+    """Variational Bayesian probit regression, one per label: t ~ N(w'x + b, 1), y = sign t, one precision per weight.
     [gonen2014bsml]
 
-    The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
-    first). Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no
-    part: its probability is 1 / (known + 2) for its number of known cells. With fewer rows than 0.55 times features the
-    fitted (and the saved) model holds the training rows, otherwise their d x d product.
+    A baseline without an embedding, and a classifier after any embedding (standardise its features first). Unknown
+    cells are ignored, and rows without any known label are left out. A label that no row has is not learned: its
+    probability is 1 / (known + 2), where known is its number of known cells. With fewer rows than 0.55 times the number
+    of features the fitted (and the saved) model holds the training rows, otherwise their d x d product.
 
     Attributes
     ----------

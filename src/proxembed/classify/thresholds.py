@@ -251,12 +251,13 @@ def _is_estimator(value: Any) -> bool:
 
 
 class Thresholded(MetaEstimatorMixin, LabelClassifier):
-    """A classifier with its cuts tuned by the shared threshold rule on cross-fitted scores of the training rows.
+    """A classifier with thresholds tuned by the shared rule on cross-fitted scores of the training rows.
 
-    The classifier is fitted on all rows; the cuts come from inner folds (``tune_thresholds``). It may be a whole
-    pipeline: then scaling and embedding are fitted inside the folds too, and the cuts stay honest where the embedding
-    has seen the labels. With one class per row nothing is cut: the class is that of the classifier. Rows with unknown
-    labels are left out, with a warning; where every row has one, the classifier gets NaN in the unknown cells.
+    The classifier is fitted on all rows, and the thresholds come from inner folds (``tune_thresholds``). It may be a
+    whole pipeline: then scaling and embedding are also fitted inside the folds, and the thresholds stay valid for an
+    embedding that has seen the labels. With one class per row there is no threshold: the class is that of the
+    classifier. Rows with unknown labels are left out, with a warning; if every row has an unknown label, the classifier
+    gets NaN in the unknown cells.
 
     Attributes
     ----------

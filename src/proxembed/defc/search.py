@@ -45,13 +45,14 @@ class DEFC(SearchEstimator):
     """Adaptive data embedding for classification: search the six stages of ``EmbeddingModel`` for those that serve a
     classifier best.  [mu2012defc]
 
-    Each candidate is fitted on training rows and judged on held-out ones, for many numbers of components at once. The
-    best one is fitted again, on all rows. Its score in the search is that of a winner among many: judge it on rows that
-    the search has not seen.
+    Assembles a model from six stages and tunes it on held-out rows. Each candidate is fitted on training rows and
+    scored on held-out rows, for many numbers of components at once. The best candidate is fitted again on all rows. Its
+    score in the search is the best of many and therefore optimistic; score the model on rows that the search has not
+    seen.
 
-    A candidate takes n x n arrays. With ``n_landmarks`` candidates are fitted on landmarks, rows drawn at random, of
-    every label set in proportion; validation rows, where given, are cut to as many. The best one is then fitted on
-    landmarks, too, and its classifier on all rows, which it places.
+    A candidate needs n x n arrays. With ``n_landmarks`` candidates are fitted on landmarks: rows drawn at random, from
+    every label set in proportion. Validation rows, if given, are cut to as many. The best model is then also fitted on
+    landmarks and places all rows; its classifier is fitted on all rows.
 
     Attributes
     ----------

@@ -43,17 +43,18 @@ def _is_work(value: Any) -> bool:
 class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
-    First OPLS and its kernel form, whose ridge and width have closed-form choices; then configurations that have won on
-    data sets of like sizes, every method, and configurations drawn from the ranges that the methods declare, some with
-    a scaling of their own, or principal components before a kernel (``Scaled``): one fit serves all sizes, scaling is
-    fitted inside each fold, the read-out is multi-output ridge. Where the measure is one of neighbours, each method is
-    a candidate with its axes weighted by that read-out (``ReadoutAxes``), too.
+    Searches method, parameters and number of components, and fits the best on all rows. The search starts with OPLS and
+    its kernel form, whose ridge and width have closed-form choices. Then follow configurations that won on data sets of
+    similar sizes, every method, and configurations drawn from the ranges that the methods declare, some with their own
+    scaling or with principal components before a kernel (``Scaled``). One fit serves all sizes, scaling is fitted
+    inside each fold, and the read-out is multi-output ridge. If the measure is one of neighbours, each method is also
+    tried with its axes weighted by that read-out (``ReadoutAxes``).
 
-    Below 1,000 rows each is scored on all rows of all folds, or left where it is clearly behind on some of them. From
-    there on races over rows and folds leave the best configuration of each of the eight best methods, and these are
-    scored on other folds (``final_cv``). The best mean over the folds is chosen, and fitted again on all rows; the
-    untuned kernel form is left only for more than one standard error of the differences fold by fold. The mean of a
-    winner among many flatters it: ``choice_score_`` does not.
+    Below 1,000 rows, each configuration is scored on all rows of all folds, or dropped when it is clearly behind on
+    some of them. From 1,000 rows, races over rows and folds select the best configuration of each of the eight best
+    methods, and these are scored on other folds (``final_cv``). The configuration with the best mean over the folds is
+    chosen. Another method replaces the untuned kernel form only if it is ahead by more than one standard error of the
+    differences per fold. The best mean of many is optimistic; ``choice_score_`` is not.
 
     Attributes
     ----------
