@@ -92,7 +92,7 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
             f"S and Y must be n x c with one shape; got S {S.shape} and Y {Y.shape}. Score every row and label."
         )
     if not np.isfinite(S).all():
-        raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
+        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)

@@ -115,7 +115,7 @@ class DEFC(SearchEstimator):
         words="a classifier of scikit-learn",
         test=is_unfitted_classifier,
         doc="Nearest row, Fisher discriminants, a linear support vector machine of standardised components, or any "
-        "classifier of scikit-learn: it is fitted anew for each number of components that is looked at, and with "
+        "classifier of scikit-learn: it is fitted again for each number of components that is tried, and with "
         "several labels per row for each label.",
     )
     measure: Any = param(
@@ -228,7 +228,7 @@ class DEFC(SearchEstimator):
         endless = not self._strategy(ModelStrategy, "search").ends and self.max_seconds in (None, math.inf)
         if endless and self.max_evals is None and self.patience is None:
             raise ValueError(
-                f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one, or patience."
+                f"max_evals=None and max_seconds={self.max_seconds} would never end the search; give one, or patience."
             )
         if (X_val is None) != (y_val is None):
             given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")

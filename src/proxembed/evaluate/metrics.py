@@ -21,7 +21,7 @@ def checked_pair(Y: Any, S: Any) -> tuple[np.ndarray, np.ndarray]:
     if S.shape != Y.shape:
         raise ValueError(f"Y and S must have one shape; got Y {Y.shape} and S {S.shape}. Score every row and label.")
     if not np.isfinite(S).all():
-        raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
+        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     return Y, S
 
 

@@ -41,8 +41,8 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
         partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
         if partly:
             warnings.warn(
-                f"{type(self).__name__} has no rule for rows of which some labels are known and some unknown: {partly} "
-                f"of {rows.n} rows are such and count as unlabelled.",
+                f"{type(self).__name__} cannot use partly known labels of a row: {partly} of {rows.n} rows have some "
+                "known and some unknown labels, and count as unlabelled.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -234,7 +234,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
         if self.max_seconds in (None, math.inf) and self.max_trials is None and self.max_work is None:
-            raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
+            raise ValueError(
+                f"max_seconds={self.max_seconds} and max_trials=None would never end the search; give one."
+            )
 
     def _labels(self, X: Any, y: Any) -> LabelMatrix:
         self._check_y(y)

@@ -245,7 +245,9 @@ def run_search(
         )
         plan.settle(found.leaders, found.work)
         if options.goal == "map" and not found.laid_out:
-            plan.too_dear.append(f"no layouts, which are forecast above {plan.dearest:.3g} units of work or do not fit")
+            plan.too_dear.append(
+                f"no layouts: their forecast is above {plan.dearest:.3g} units of work, or they do not fit"
+            )
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         study = storage if storage is not None and storage.begun else None
@@ -407,7 +409,9 @@ def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tupl
     try:
         return job.large.fit(method, scaling, job.progress), {"rows": job.large.table.n, "all": True}
     except ValueError as error:
-        job.plan.too_dear.append(f"the last fit on all {job.large.table.n:,} rows, it is on the sample: {error}")
+        job.plan.too_dear.append(
+            f"the last fit on all {job.large.table.n:,} rows; it is on the sample instead: {error}"
+        )
         return fit_on(method, fitted_on, scaling=scaling), rows | {"all": False}
 
 
