@@ -21,7 +21,7 @@ WEIGHT = Param(low=0)
 
 
 class Thresholds(NamedTuple):
-    """Cuts of label scores: a label is predicted where its score exceeds its cut."""
+    """Thresholds of label scores: a label is predicted if its score exceeds its threshold."""
 
     cuts: np.ndarray
     global_cut: float
@@ -62,7 +62,7 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     shrink : float, default=10
         Weight of the global cut, in positive rows; 0 trusts every label's own cut.
     known : bool array of shape (n, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------

@@ -161,10 +161,10 @@ def check_model_path(path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Any:
-    """Load a model that ``save`` wrote; no class is touched before all of them are known to be ours.
+    """Load a model that ``save`` wrote. All classes in the file are checked before any is loaded.
 
-    Allowed are the public estimators of proxembed and the registered methods, what they hold, and what skops trusts of
-    scikit-learn, NumPy and SciPy.
+    Allowed are the public estimators of proxembed, the registered methods, their parts, and the classes of
+    scikit-learn, NumPy and SciPy that skops trusts.
 
     Parameters
     ----------

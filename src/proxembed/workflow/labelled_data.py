@@ -38,7 +38,7 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, where X is a matrix
+    y : labels in any form, if X is a matrix
     groups : array of shape (n,), or the name of a column
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
