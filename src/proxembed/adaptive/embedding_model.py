@@ -83,16 +83,19 @@ class EmbeddingModel(Nested, Embedder):
         default=None, low=1, integer=True, choices=(None,), doc="Components k; None: the rank of the labels."
     )
     preprocessing: str = param(
-        default="standard", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="What is done to the rows first."
+        default="standard", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="Preprocessing of the rows."
     )
     relation: str = param(
-        default="euclidean", choices=RELATIONS, search=RELATIONS, doc="Measure that makes the features; none: the rows."
+        default="euclidean",
+        choices=RELATIONS,
+        search=RELATIONS,
+        doc="Measure of the relation features; none: the rows themselves.",
     )
     relation_preprocessing: str = param(
-        default="none", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="What is done to the relation features."
+        default="none", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="Preprocessing of the relation features."
     )
     similarity: str = param(
-        default="gaussian", choices=SIMILARITIES, search=SIMILARITIES, doc="Measure by which rows are near each other."
+        default="gaussian", choices=SIMILARITIES, search=SIMILARITIES, doc="Measure of the similarity of rows."
     )
     criterion: str = param(
         default="fisher", choices=CRITERIA, search=CRITERIA, doc="Friends and enemies, or local Fisher weights."

@@ -142,12 +142,12 @@ class VariationalProbit(ProbitClassifier):
         doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
         "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
-    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Sweeps at most.")
+    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Largest number of sweeps.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the precisions.")
     accelerate: bool = param(
         default=True,
         kind=bool,
-        doc="Extrapolate between sweeps; the bound still never falls.  [anderson1965iterative]",
+        doc="Extrapolate between sweeps; the bound still never decreases.  [anderson1965iterative]",
     )
 
     def fit(self, X: Any, y: Any) -> Self:

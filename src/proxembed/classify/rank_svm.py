@@ -93,7 +93,7 @@ class RankSVM(LabelClassifier):
         doc="Width of the Gaussian kernel; None: the mean distance of two rows, of 1,000 rows evenly spaced.",
     )
     tol: float = param(default=1e-3, above=0, doc="Relative duality gap at which the solver stops.")
-    max_iter: int = param(default=1000, low=1, integer=True, doc="Most Newton steps.")
+    max_iter: int = param(default=1000, low=1, integer=True, doc="Largest number of Newton steps.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the scores, then the threshold.

@@ -212,7 +212,8 @@ def cross_fitted_scores(classifier: Any, X: Any, Y: Any, cv: Any = 5, known: np.
     Y : array or sparse array of shape (n, c)
         Labels, 0 or 1.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of multi-label stratified folds, or scikit-learn's way to say which; the test parts must cover all rows.
+        Number of multi-label stratified folds, or a splitter or iterable as in scikit-learn; the test parts must cover
+        all rows.
     known : bool array of shape (n, c), optional
         The cells that are known; the classifier gets NaN for the others. None: all.
 
@@ -295,7 +296,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     cv: Any = param(
         default=5,
         words="a number of folds, a splitter or an iterable of (train, test)",
-        doc="Number of multi-label stratified folds, or scikit-learn's way to say which.",
+        doc="Number of multi-label stratified folds, or a splitter or iterable as in scikit-learn.",
     )
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 

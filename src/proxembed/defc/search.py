@@ -38,7 +38,7 @@ NAMES = {"1nn": "nearest row", "flda": "Fisher discriminants", "svm": "linear SV
 def _pair_option(name: str) -> Any:
     """Declare an option of every candidate as ``EmbeddingModel`` does."""
     option, spec = declared(EmbeddingModel)[name]
-    return param(default=option.default, like=spec, doc=f"Of every candidate: {spec.doc[0].lower()}{spec.doc[1:]}")
+    return param(default=option.default, like=spec, doc=f"For every candidate: {spec.doc[0].lower()}{spec.doc[1:]}")
 
 
 class DEFC(SearchEstimator):
@@ -129,18 +129,19 @@ class DEFC(SearchEstimator):
     cv: Any = param(
         default=5,
         words="a number of folds or a splitter",
-        doc="Stratified folds, or a scikit-learn splitter, where fit gets no validation rows.",
+        doc="Stratified folds, or a scikit-learn splitter, if fit gets no validation rows.",
     )
     max_evals: int | None = param(
         default=200,
         like=COUNT,
-        doc="Most candidates; the result is then the same in every run whose seconds suffice. A perfect score ends "
-        "the search before.",
+        doc="Largest number of candidates; the result is then the same in every run with enough seconds. A perfect "
+        "score ends the search earlier.",
     )
     max_seconds: float | None = param(
         default=None,
         like=SECONDS,
-        doc="Seconds after which no candidate but the first is begun; the last fit is not counted. Infinity is None.",
+        doc="Seconds after which no further candidate is started (the first always is); the last fit is not counted. "
+        "Infinity is None.",
     )
     patience: int | None = param(
         default=None,

@@ -161,7 +161,7 @@ class UMAP(Rival):
     n_neighbors: int = param(
         default=UMAP_NEIGHBORS, low=2, integer=True, doc="Neighbours; all other rows when there are fewer."
     )
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form, or ignored. Returns self."""
@@ -258,7 +258,7 @@ class TSNE(Rival):
         default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
     )
     perplexity: float = param(default=PERPLEXITY, above=1, doc="Perplexity, bounded by a third of the rows.")
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Place the rows. X: (n, d) array or sparse matrix; y is ignored. Returns self."""
@@ -311,7 +311,7 @@ class NCA(Rival):
 
     labels = "single"
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
-    max_iter: int = param(default=50, low=1, integer=True, doc="Most steps of the optimisation.")
+    max_iter: int = param(default=50, low=1, integer=True, doc="Largest number of optimisation steps.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the start.")
 
     def fit(self, X: Any, y: Any) -> Self:

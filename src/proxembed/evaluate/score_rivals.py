@@ -282,8 +282,8 @@ class BoostedScores(ScoreRival):
     [True, False]
     """
 
-    max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Most trees a label.")
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows that say when to stop.")
+    max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Largest number of trees per label.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows used for early stopping.")
 
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier

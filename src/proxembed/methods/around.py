@@ -200,7 +200,7 @@ class Scaled(Around):
     """
 
     kind: str | Callable[..., Any] = param(
-        default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="Which scaling, as of ``Scaling``."
+        default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="The scaling, as in ``Scaling``."
     )
     pca_var: float = param(
         default=1.0,

@@ -85,7 +85,7 @@ class Layout(Embedder):
     honest: bool = param(
         default=False, kind=bool, doc="Lay out training rows by models of folds that have not seen them."
     )
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds and of the places.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds and the positions.")
     n_jobs: int | None = param(
         default=None, low=-1, integer=True, choices=(None,), doc="Threads of the layout; the map does not depend on it."
     )

@@ -80,7 +80,9 @@ class LFDA(LabelledLinks, PencilEmbedder):
         doc="The neighbour that sets the local scale of a row; in a small class its last one.",
     )
     scope: str = param(
-        default="class", choices=("class", "global"), doc="Where that neighbour is looked for: the class, or all rows."
+        default="class",
+        choices=("class", "global"),
+        doc="Where that neighbour is searched: in the class, or among all rows.",
     )
     affinity: str = param(
         default="local", choices=("local", "constant"), doc="Affinities inside a class: locally scaled, or all 1 (FDA)."

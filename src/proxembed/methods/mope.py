@@ -126,7 +126,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         low=1,
         integer=True,
         choices=(None,),
-        doc='How many of "pca" or "lsi", None: those that hold 90 % of the spectrum; not allowed without them.',
+        doc='Number of latent variables of "pca" or "lsi"; None: those with 90 % of the spectrum; else not allowed.',
     )
     center_latent: bool = param(
         default=False,

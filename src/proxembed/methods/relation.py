@@ -69,7 +69,7 @@ class Scaling(Embedder):
         callable=True,
         kw_only=False,
         search=tuple(KINDS),
-        doc="Which scaling.",
+        doc="The scaling.",
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -350,7 +350,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
 
     metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
     normalization: str = param(
-        default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Of the Laplacian."
+        default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Normalisation of the Laplacian."
     )
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")

@@ -117,29 +117,29 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         choices=(None,),
         words="a list of names of methods",
         kw_only=False,
-        doc="Names of methods; None searches all. Where some are named, only they are tried.",
+        doc="Names of the methods to try; None: all.",
     )
     n_components: Any = param(
         default=None,
         choices=(None,),
         words="a whole number of at least 1 or a list of such numbers",
         kw_only=False,
-        doc="Size, or sizes to choose from, of which a method takes what it has; None: 2, 5, 10, ... up to the number "
-        "of labels (at least 10).",
+        doc="Size, or sizes to choose from; a method uses those that it has. None: 2, 5, 10, ... up to the number of "
+        "labels (at least 10).",
     )
     max_seconds: float | None = param(
         default=60,
         like=SECONDS,
         kw_only=False,
-        doc="Budget of the whole fit, the last fit included. OPLS (the first of ``methods``) is finished whatever it "
-        "costs, its kernel form where that takes no more than the budget once more.",
+        doc="Time limit of the whole fit, including the last one. OPLS (the first of ``methods``) is always finished; "
+        "its kernel form is finished if that takes at most the budget once more.",
     )
     cv: Any = param(
         default=None,
         choices=(None,),
         words="a number of folds or a splitter",
         kw_only=False,
-        doc="Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter; None: 5 "
+        doc="Stratified folds (of whole groups, if groups are given), or a scikit-learn splitter; None: 5 "
         "folds below 1,000 rows, else 3. Rows with unknown labels are never held out.",
     )
     final_cv: Any = param(
@@ -147,8 +147,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         choices=(None, 0),
         words="a number of folds or a splitter",
         doc="Other folds, on which the best few are scored again and the choice is made: stratified folds of another "
-        "seed (folds of whole groups where groups are given), or a splitter; 0: none, the choice is made on ``cv``. "
-        "None: 5 folds from 1,000 rows on, none below, or where ``cv`` is a splitter.",
+        "seed (of whole groups, if groups are given), or a splitter; 0: none, the choice is made on ``cv``. "
+        "None: 5 folds from 1,000 rows, none below, or if ``cv`` is a splitter.",
     )
     measure: Any = param(
         default="macro average precision",
@@ -159,11 +159,12 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         "changed.",
     )
     random_state: Any = param(default=0, like=SEED, kw_only=False, doc="Seed of folds and drawn parameters.")
-    n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Fits at a time.")
+    n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Number of fits at a time.")
     max_trials: int | None = param(
         default=40,
         like=COUNT,
-        doc="Most configurations; the result is then the same in every run whose seconds suffice. None: seconds alone.",
+        doc="Largest number of configurations; the result is then the same in every run with enough seconds. None: only "
+        "seconds.",
     )
     strategy: str = param(
         default="auto",
@@ -179,13 +180,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         choices=(None,),
         words="a number of units of work above 0, or a WorkBudget",
         test=_is_work,
-        doc="Budget in units of work (seconds of one core of a reference machine), forecast from sizes alone: trials "
-        "and choice are then the same in every run, and the seconds are a brake. None: seconds decide.",
+        doc="Budget in units of work (seconds of one core of a reference machine), predicted from sizes only: trials "
+        "and choice are then the same in every run, and the seconds are only a limit. None: seconds decide.",
     )
     layouts: bool = param(
         default=False,
         kind=bool,
-        doc="Whether a map is searched. The choice is then made in two coordinates, among the first two components of "
+        doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two components of "
         "every configuration and the layouts (``Layout``) of the best three methods. The layouts are tried last, in "
         "the part of the budget that is left for them; ``max_trials`` does not count them.",
     )

@@ -85,7 +85,7 @@ class Correlated(Propagation, abstract=True):
         default=1.0, above=0, search=log(1e-2, 1e2), doc="l1, weight of the smoothness over the graph."
     )
     label_smoothness: float = param(
-        default=0.01, low=0, search=log(1e-4, 1.0), doc="l2, weight of the likeness of correlated labels."
+        default=0.01, low=0, search=log(1e-4, 1.0), doc="l2, weight of the similarity of correlated labels."
     )
     sigma: Any = param(
         default="cosine",

@@ -138,7 +138,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     preset: str = param(
         default="paper", choices=tuple(PRESETS), doc="paper: reg 1e-3, signed; recommended: reg 0.05, clip."
     )
-    max_iter: int = param(default=50, low=1, integer=True, doc="Passes at most.")
+    max_iter: int = param(default=50, low=1, integer=True, doc="Largest number of passes.")
     init: str = param(
         default="features",
         choices=("features", "zero"),
