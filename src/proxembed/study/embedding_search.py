@@ -163,17 +163,17 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     max_trials: int | None = param(
         default=40,
         like=COUNT,
-        doc="Largest number of configurations; the result is then the same in every run with enough seconds. None: only "
-        "seconds.",
+        doc="Largest number of configurations; the result is then the same in every run with enough seconds. None: "
+        "only seconds.",
     )
     strategy: str = param(
         default="auto",
         words="the name of a strategy",
-        doc='"auto": what has won on data sets of like sizes, every method, the cheap ones first, then in turn what '
-        "optuna proposes (where it is installed) and drawn configurations, of many rows on few of them first, each "
-        'left where it is clearly behind on the folds so far; "halving": every method, then drawn configurations, of '
-        'many rows on few of them first; "random": drawn configurations, each on all rows of all folds; "tpe": those '
-        "that optuna proposes, likewise.",
+        doc='"auto": configurations that won on data sets of similar sizes, then every method (cheap ones first), then '
+        "in turn proposals of optuna (if it is installed) and drawn configurations; with many rows on few of them "
+        'first, and each dropped when it is clearly behind on the folds so far; "halving": every method, then drawn '
+        'configurations, with many rows on few of them first; "random": drawn configurations, each on all rows of all '
+        'folds; "tpe": proposals of optuna, likewise.',
     )
     max_work: Any = param(
         default=None,
@@ -186,8 +186,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     layouts: bool = param(
         default=False,
         kind=bool,
-        doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two components of "
-        "every configuration and the layouts (``Layout``) of the best three methods. The layouts are tried last, in "
+        doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two components "
+        "of every configuration and the layouts (``Layout``) of the best three methods. The layouts are tried last, in "
         "the part of the budget that is left for them; ``max_trials`` does not count them.",
     )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
