@@ -186,9 +186,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     layouts: bool = param(
         default=False,
         kind=bool,
-        doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two components "
-        "of every configuration and the layouts (``Layout``) of the best three methods. The layouts are tried last, in "
-        "the part of the budget that is left for them; ``max_trials`` does not count them.",
+        doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two "
+        "components of every configuration and the layouts (``Layout``) of the best three methods. The layouts are "
+        "tried last, with the rest of the budget; ``max_trials`` does not count them.",
     )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
