@@ -9,6 +9,7 @@ from typing import Any
 HERE = Path(__file__).parent
 README = HERE.parents[1] / "README.md"
 BEGIN, END = "<!-- begin of what docs/results/readme_tables.py writes -->\n", "<!-- end -->\n"
+WORDS = ("better", "level", "worse", "cannot tell")
 GOALS = {"predict": "Macro average precision", "neighbours": "Jaccard@10 of the neighbours' label sets"}
 RIVALS = {
     "all features": ("all features",),
@@ -18,7 +19,7 @@ RIVALS = {
     "supervised UMAP": ("supervised UMAP",),
 }
 TABLE = """
-{title}:
+{title} ({words}):
 
 | data | training rows | ours | method and size | verdict | {rivals} |
 |---|---|---|---|---|{bars}|
@@ -77,12 +78,20 @@ def maps_sentence(rows: list[dict[str, str]]) -> str:
     return MAPS.format(ahead=ahead, sets=len(sets))
 
 
+def verdict_counts(records: dict[str, dict[str, Any]], goal: str) -> str:
+    """How many sets have each verdict for one goal, in words."""
+    found = [record["summary"]["verdict"]["goals"][goal]["word"] for record in records.values()]
+    counts = ", ".join(f"{word} on {found.count(word)}" for word in WORDS if word in found)
+    return f"of {len(found)} sets {counts}"
+
+
 def table(records: dict[str, dict[str, Any]], goal: str, title: str) -> str:
     """The table of one goal, with a column per rival that took part in any of the searches."""
     values = {name: rival_values(record, goal) for name, record in records.items()}
     shown = [rival for rival in RIVALS if any(each[rival] != "-" for each in values.values())]
     return TABLE.format(
         title=title,
+        words=verdict_counts(records, goal),
         rivals=" | ".join(shown),
         bars="|".join("---" for _ in shown),
         lines="\n".join(
