@@ -164,7 +164,7 @@ class RelationFeatures(Embedder):
         default="all", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
     )
     n_prototypes: int | None = param(
-        default=None, low=1, integer=True, choices=(None,), doc='How many; None with "all".'
+        default=None, low=1, integer=True, choices=(None,), doc='Number of prototypes; None with "all".'
     )
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 

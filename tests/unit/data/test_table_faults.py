@@ -107,7 +107,7 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
     starts += [
         "line 7: column 'd' holds '-', no number",
         "line 6: column 'y' holds 'no' and 'maybe'",
-        "nothing names the",
+        "no labels are named",
     ]
     assert [problem[: len(start)] for problem, start in zip(found, starts, strict=True)] == starts
     assert caught.value.options == (
@@ -177,7 +177,10 @@ def test_arrays_and_label_files_that_do_not_fit(tmp_path):
     np.save(path, np.eye(3))
     (tmp_path / "y.csv").write_text("a,b\n0,1\n")
     (tmp_path / "y.foo").write_text("")
-    cases = {None: "a .npy file holds no labels; give labels=FILE", tmp_path / "y.foo": "no known label file"}
+    cases = {
+        None: "a .npy file holds no labels; give labels=FILE",
+        tmp_path / "y.foo": "no known ending of a label file",
+    }
     cases |= {
         tmp_path / "y.csv": "it labels 1 rows, but there are 3 vectors",
         ("a", "b"): "labels= holds several texts",

@@ -172,7 +172,7 @@ def searched(folder, method):
 def test_a_search_works_on_the_sample_and_saves_the_fit_on_all_rows(tmp_path):
     out, record = searched(tmp_path, "opls")
     assert record["search"]["fitted_on"] == {"rows": N, "all": True} and record["summary"]["dataset"]["n"] < N / 4
-    assert "4,000 rows are read by parts; a sample of" in (out / "index.html").read_text()
+    assert "4,000 rows are read by parts; choices use a sample of" in (out / "index.html").read_text()
     assert "are a sample of 4,000" in (out / "model.md").read_text()
     model = load(out / "model.skops")
     scaled = model["scaling"].transform(X)

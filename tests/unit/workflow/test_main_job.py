@@ -151,7 +151,7 @@ def test_a_map_without_layouts_says_so(data):
     options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0}
     found = proxembed.search(*data, **options, max_work=3)
     assert found.name == "OPLS" and not any("Layout" in trial["method"] for trial in found.record["search"]["trials"])
-    assert "no layouts, which are forecast above 0.375 units of work or do not fit" in found.report()
+    assert "no layouts: their forecast is above 0.375 units of work, or they do not fit" in found.report()
 
 
 def test_a_result_draws_its_map(data):
