@@ -69,7 +69,7 @@ def data(
         try:
             check_labels(dataset, file)
         except ValueError as error:
-            typer.echo(f"before a search: {error}")
+            typer.echo(f"fix before a search: {error}")
         else:
             typer.echo(f"next: {proposed(command())}")
 

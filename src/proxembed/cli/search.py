@@ -50,18 +50,12 @@ def search(
     classifier: str = typer.Option(None, "--classifier", help="With --engine defc: 1nn (the default), flda or svm."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
     max_seconds: float = typer.Option(
-        60.0, "--max-seconds", help="Time limit of the whole command; what is cut is reported."
+        60.0, "--max-seconds", help="Time limit of the whole command; cuts are reported."
     ),
-    max_work: float = typer.Option(
-        None, "--max-work", help="Limit in units of work instead of seconds, which makes a run repeatable."
-    ),
-    max_trials: int = typer.Option(
-        None, "--max-trials", help="Largest number of configurations; makes the search repeatable."
-    ),
+    max_work: float = typer.Option(None, "--max-work", help="Limit in units of work; makes a run repeatable."),
+    max_trials: int = typer.Option(None, "--max-trials", help="Largest number of configurations."),
     folds: int = typer.Option(5, "--folds", help="Number of folds of the comparison with rivals.", min=2),
-    shuffles: int = typer.Option(
-        20, "--shuffles", help="Number of label shuffles in the diagnosis; 0 for none.", min=0
-    ),
+    shuffles: int = typer.Option(20, "--shuffles", help="Label shuffles in the diagnosis; 0 for none.", min=0),
     goal: str = GOAL,
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
