@@ -41,24 +41,13 @@ def compare(
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
     standard: bool = typer.Option(False, "--standard-split", help="Also score the test rows named in the file."),
-    methods: str = typer.Option(
-        None, "--methods", "-m", help='Names separated by commas, or "all"; `proxembed methods` lists them.'
-    ),
+    methods: str = typer.Option(None, "--methods", "-m", help='Names separated by commas, or "all"; see `methods`.'),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
     folds: int = typer.Option(5, "--folds", help="Number of folds: stratified, or by --groups or --time.", min=2),
     repeats: int = typer.Option(1, "--repeats", help="Repetitions of the folds with other seeds.", min=1),
-    least: int = typer.Option(
-        1, "--min-positives", help="Held-out positive rows that a label needs to be scored.", min=1
-    ),
-    max_seconds: float = typer.Option(
-        None, "--max-seconds", help="Time limit per method and fold; exceeding it counts as a loss."
-    ),
-    pairs: list[str] = typer.Option(
-        None,
-        "--contrast",
-        metavar="A:B",
-        help="Two methods or rivals to test against each other, such as opls:raw; may be repeated.",
-    ),
+    least: int = typer.Option(1, "--min-positives", help="Held-out positives that a label needs to be scored.", min=1),
+    max_seconds: float = typer.Option(None, "--max-seconds", help="Time limit per arm and fold; more is a loss."),
+    pairs: list[str] = typer.Option(None, "--contrast", metavar="A:B", help="Two arms to compare, such as opls:raw."),
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),

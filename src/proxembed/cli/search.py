@@ -49,9 +49,7 @@ def search(
     strategy: str = STRATEGY,
     classifier: str = typer.Option(None, "--classifier", help="With --engine defc: 1nn (the default), flda or svm."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
-    max_seconds: float = typer.Option(
-        60.0, "--max-seconds", help="Time limit of the whole command; cuts are reported."
-    ),
+    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Time limit of the command; cuts are reported."),
     max_work: float = typer.Option(None, "--max-work", help="Limit in units of work; makes a run repeatable."),
     max_trials: int = typer.Option(None, "--max-trials", help="Largest number of configurations."),
     folds: int = typer.Option(5, "--folds", help="Number of folds of the comparison with rivals.", min=2),
