@@ -170,6 +170,16 @@ def test_the_pythons_of_the_readme_are_those_of_the_package():
     assert PROJECT["project"]["requires-python"] == f">={classified[0]}"
 
 
+def test_the_version_is_the_same_everywhere():
+    version = PROJECT["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(
+        rf"^## \[.*\b{re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    for page in ("README.md", "docs/install.md"):
+        assert re.findall(r"proxembed-([\d.]+)-py3", PAGES[page]) == [version]
+
+
 def test_every_dependency_has_a_lower_bound():
     """`make test-lowest` installs each as ``name==version``."""
     extras = PROJECT["project"]["optional-dependencies"].values()
