@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+# On a fresh machine with Python 3.11 or newer, start with `make demo` and `make test`.
 .NOTPARALLEL:
 .PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz bench results search-results search-choices portfolio reproduce docs figure types dist clean
 
@@ -11,25 +11,25 @@ export SCIPY_ARRAY_API = 1
 
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
-	@echo "make test    ruff, mypy, the import contract and the tests, a part of them again under another kernel of OpenBLAS"
-	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two cases in three of the laws"
-	@echo "make kill-test  a search killed with -9 at KILLS=20 moments, resumed each time, beside one that was not"
-	@echo "make test-kernels  the tests under every kernel of OpenBLAS that runs here and is not the processor's own"
+	@echo "make test    ruff, mypy, the import contract and the tests, some of them also under a second OpenBLAS kernel"
+	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two in three cases of the laws"
+	@echo "make kill-test  compare a search that is killed with -9 at KILLS=20 moments and resumed with an uninterrupted one"
+	@echo "make test-kernels  the tests under every other OpenBLAS kernel that runs on this machine"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
-	@echo "make coverage  the tests of make test once more, and the share of lines that they run, a room a line (half an hour)"
-	@echo "make fuzz    odd inputs on every estimator for SECONDS=300; CASE=\"...\" runs one again, SEED= the same ones"
-	@echo "make bench   the speed and memory questions of bench/ (minutes); BENCH=startup picks one"
-	@echo "make results  the comparisons of docs/results/ on the real data (PROXEMBED_DATA names their folder)"
-	@echo "make search-results  the main job on ten real sets, into docs/results/search/; SETS=scene picks one"
-	@echo "make search-choices  how well it chooses: ten sets, three splits, two goals, into docs/results/search/ (hours)"
-	@echo "make portfolio  the configurations that win on ten sets, from which the strategy auto starts (half an hour)"
-	@echo "make reproduce  the papers' experiments and the benchmark, into docs/results/NAME/ (over an hour); NAMES= picks"
-	@echo "make docs    the documentation as HTML in docs/_build, its examples run (minutes the first time); warnings are errors"
+	@echo "make coverage  line coverage of the tests of make test, one line per package (half an hour)"
+	@echo "make fuzz    odd inputs for every estimator for SECONDS=300; CASE=\"...\" repeats one, SEED= repeats all"
+	@echo "make bench   speed and memory against named rivals (minutes); BENCH=startup selects one"
+	@echo "make results  the comparisons of docs/results/ on real data (PROXEMBED_DATA names the folder)"
+	@echo "make search-results  searches on ten real data sets, into docs/results/search/; SETS=scene selects one"
+	@echo "make search-choices  the quality of its choices: ten sets, three splits, two goals, into docs/results/search/ (hours)"
+	@echo "make portfolio  the configurations with which the strategy auto starts: the best on ten sets (half an hour)"
+	@echo "make reproduce  experiments of papers and the benchmark, into docs/results/NAME/ (over an hour); NAMES= selects"
+	@echo "make docs    the documentation as HTML in docs/_build; runs its examples (minutes the first time)"
 	@echo "make figure  the figures of the README: a map, and the page of the demo in headless Chromium"
-	@echo "make types   mypy alone: strict, on the package and tests/test_types.py"
-	@echo "make dist    wheel and sdist in dist/, checked: metadata, size, the wheel in an empty environment, tests from the sdist"
-	@echo "make clean   remove caches and results; .venv stays (remove it by hand to start afresh)"
+	@echo "make types   mypy in strict mode on the package and tests/test_types.py"
+	@echo "make dist    wheel and sdist in dist/, with checks: metadata, size, the wheel in an empty environment, sdist tests"
+	@echo "make clean   remove caches and results, but not .venv"
 	@echo "PYTHON=/path/to/python3.12 names the interpreter that .venv is made from"
 
 demo: $(VENV)/.ready

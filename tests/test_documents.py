@@ -152,10 +152,13 @@ def test_the_numbers_of_the_program_page():
     many, most = engines.MANY_ROWS, engines.MOST_ROWS
     tries = {name: strategy.evaluations for name, strategy in STRATEGIES[ModelStrategy.space].items()}
     assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text
-    assert engines.LEADERS == 3 and "The best three, the untuned `Kernelized(OPLS())` among them where" in text
+    assert engines.LEADERS == 3 and "The best three, the untuned `Kernelized(OPLS())` among them if" in text
     assert engines.INNER_FOLDS == 3 and "on three inner folds" in text
-    assert f"above {many:,} training rows the best model alone is compared, and above {most:,} it is refused" in text
-    assert f"({tries['random']} where none are named, {tries['ga']:,} with `ga`)" in text
+    assert (
+        f"above {many:,} training rows only the best model is compared, and above {most:,} the engine is refused"
+        in text
+    )
+    assert f"({tries['random']} by default, {tries['ga']:,} with `ga`)" in text
     assert f"by {SHRINK:g}/({SHRINK:g} + positives)" in text
 
 
@@ -165,6 +168,16 @@ def test_the_pythons_of_the_readme_are_those_of_the_package():
     classified = [text.rpartition(" ")[2] for text in PROJECT["project"]["classifiers"] if text.startswith(prefix)]
     assert sorted(set(re.findall(r"3\.\d+", tried))) == classified
     assert PROJECT["project"]["requires-python"] == f">={classified[0]}"
+
+
+def test_the_version_is_the_same_everywhere():
+    version = PROJECT["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(
+        rf"^## \[.*\b{re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    for page in ("README.md", "docs/install.md"):
+        assert re.findall(r"proxembed-([\d.]+)-py3", PAGES[page]) == [version]
 
 
 def test_every_dependency_has_a_lower_bound():

@@ -19,8 +19,14 @@ from proxembed.citation import cited_keys
 
 # What is no estimator, by group: dotted names below ``proxembed``.
 FUNCTIONS = {
-    "The main job": ["search", "compare", "diagnose", "workflow.results.SearchResult", "workflow.results.Comparison"],
-    "A fitted model: what it is, its file, its card": [
+    "Search and compare": [
+        "search",
+        "compare",
+        "diagnose",
+        "workflow.results.SearchResult",
+        "workflow.results.Comparison",
+    ],
+    "Fitted models: files and cards": [
         "model.fit_on",
         "save",
         "load",
@@ -28,7 +34,7 @@ FUNCTIONS = {
         "explain.Explanation",
     ],
     "Labels": ["unlabelled", "targets.labels.LabelMatrix"],
-    "Data: files, tables, built-in sets": [
+    "Data: files, tables, built-in data": [
         "data.Dataset",
         "data.read",
         "data.read_rows",
@@ -54,7 +60,7 @@ FUNCTIONS = {
         "splits.splitters.GroupFolds",
         "evaluate.crossfit.crossfit_embedding",
     ],
-    "Measures of an embedding": [
+    "Measures": [
         "evaluate.diagnose.Diagnosis",
         "evaluate.measures.Measure",
         "evaluate.measures.register",
@@ -68,18 +74,18 @@ FUNCTIONS = {
         "classify.apply_thresholds",
         "classify.cross_fitted_scores",
     ],
-    "Proximities: made, ordered, aligned": [
+    "Proximity matrices": [
         "patch_alignment",
         "proximity.combine.combine_priority",
         "vat",
         "ivat",
         "covat",
     ],
-    "Semi-supervised combinations, set up": ["ssdr_mfa", "ssdr_lfda", "ssdr_dne", "ssdr_donpp"],
-    "Lists and studies": ["catalogue.estimators", "catalogue.listed", "catalogue.described", "to_optuna"],
-    "Pictures": ["report.decision_lines.Plane", "report.decision_lines.decision_lines"],
+    "Semi-supervised combinations": ["ssdr_mfa", "ssdr_lfda", "ssdr_dne", "ssdr_donpp"],
+    "Lists of estimators, studies": ["catalogue.estimators", "catalogue.listed", "catalogue.described", "to_optuna"],
+    "Figures": ["report.decision_lines.Plane", "report.decision_lines.decision_lines"],
 }
-FIRST = ("The main job", "A fitted model: what it is, its file, its card")
+FIRST = ("Search and compare", "Fitted models: files and cards")
 MEMBERS = (
     "fit",
     "partial_fit",
@@ -121,14 +127,14 @@ CITE = """
 """
 INDEX = """# API reference
 
-Every public name on one page, grouped by what it is for. Names without a module are imported from `proxembed` itself
+Every public name, grouped by purpose. Import names without a module from `proxembed` itself
 (`from proxembed import OPLS`), which loads each on first use.
 
 {groups}
 """
 GROUP = """## {title}
 
-| name | what it is |
+| name | description |
 |---|---|
 {rows}
 

@@ -20,21 +20,20 @@ LABELS = {None: "none", "single": "one class", "multi": "label sets"}
 PAGE = """# All methods as pairs (A, B)
 
 Every spectral method maximises $\\operatorname{{tr}}[P^\\top A_P P]$ under $P^\\top B_P P = I$
-([the template](../template.md)); what differs is the pair. *As stated* is the formula of the class. The other
-columns are read from the pair that a default fit states on the first {n} built-in digits (64 features; ten classes, or
-the label sets of seven attributes): the rank of the {n} x {n} matrix *A*, of which {n} - 1 = {rest} says that only the
-mean is left out; the rank of *B*, where there is one (*I*: the columns of P are orthonormal); and the route that the
-solver took.
+([the template](../template.md)); the methods differ in the pair (A, B). *As stated* is the formula of the class. The
+other columns describe the pair of a default fit on the first {n} built-in digits (64 features; ten classes, or the
+label sets of seven attributes): the rank of the {n} x {n} matrix *A* (a rank of {n} - 1 = {rest} leaves out only the
+mean), the rank of *B* if there is one (*I*: the columns of P are orthonormal), and the route of the solver.
 
-*L(W)* is the Laplacian of the weights *W*, *Y* the n x c matrix of labels, *Yc* the same about its column means,
-*N = diag(Y'1)*, *M* the diagonal matrix of the labels per row, *m* its diagonal, *nt* its sum.
+*L(W)* is the Laplacian of the weights *W*, *Y* the n x c matrix of labels, *Yc* the same with centred columns,
+*N = diag(Y'1)*, *M* the diagonal matrix of the numbers of labels per row, *m* its diagonal, *nt* its sum.
 {tables}
 
-## What is no pair
+## Other methods
 
-These learn by steps of their own.
+These methods do not solve such an eigenproblem.
 
-| method | what it does |
+| method | description |
 |---|---|
 {others}
 """

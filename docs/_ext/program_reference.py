@@ -10,14 +10,14 @@ from proxembed.cli import app
 
 PAGE = """# Commands and options
 
-Written from the program itself, version {version}: what `proxembed COMMAND --help` prints. What the commands do, and
-how a search judges, stands in [the program](../program.md).
+Generated from version {version} of the program: the output of `proxembed COMMAND --help`.
+[The program](../program.md) explains the commands, and how a search reaches its verdict.
 
-| command | what it does |
+| command | purpose |
 |---|---|
 {verbs}
 
-Every command ends with an exit code that scripts can read ([exit codes](../program.md#exit-codes)).
+Scripts can read the [exit code](../program.md#exit-codes) of every command.
 `proxembed --version` prints the version.
 {sections}
 """
@@ -31,7 +31,7 @@ SECTION = """
 
 {help}
 
-| option | default | what it says |
+| option | default | meaning |
 |---|---|---|
 {rows}
 """

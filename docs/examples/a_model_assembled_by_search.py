@@ -3,12 +3,12 @@ No method fits my classes: can a search build one that does?
 ============================================================
 
 :class:`~proxembed.DEFC` assembles preprocessing, relation features, proximities and objective, and tunes them on
-held-out rows. What it reports of itself is the best of many tries, and too good by construction; this example shows
-by how much.
+held-out rows. The score that it reports is the best of many tries and therefore optimistic. This example shows by
+how much.
 """
 
 # %%
-# Two interlocked crescents, 150 rows to fit, 150 to choose by, and 600 that the search has never seen.
+# Two interlocked crescents: 150 rows to fit, 150 rows to choose the model, and 600 rows that the search never sees.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,9 +29,10 @@ print(f"Fisher discriminants of the two features, on rows never seen {linear:.3f
 print(f"classes shuffled: in the search {null.best_score_:.3f}, on rows never seen {null.score(X[new], y[new]):.3f}")
 
 # %%
-# The search finds what no line can: a relation to other rows that bends. Its own score is the best of 64, which
-# flatters it: little where there is something to find, and much where there is nothing. With shuffled classes the
-# best of 64 looks clearly better than a coin; only rows that no search has seen say that it is none.
+# The search finds a non-linear relation to other rows, which no line can express. Its own score is the best of 64
+# and therefore optimistic: slightly if there is structure to find, and strongly if there is none. With shuffled
+# classes the best of 64 looks clearly better than guessing. Only rows that the search has not seen show that it is
+# not.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), layout="constrained")
 for name, search, color in (("true classes", found, "#0072b2"), ("classes shuffled", null, "#999999")):
@@ -42,7 +43,7 @@ for name, search, color in (("true classes", found, "#0072b2"), ("classes shuffl
     left.axhline(search.score(X[new], y[new]), color=color, linestyle=":", label=f"rows never seen, {name}")
 left.axhline(linear, color="#d55e00", linestyle="--", label="a line, rows never seen")
 left.set(xlabel="evaluations", ylabel="accuracy (share of rows)", ylim=(0.4, 1.02))
-left.set_title(f"n = {len(choose)} rows to choose by, n = {len(new)} never seen", fontsize=10)
+left.set_title(f"n = {len(choose)} rows to choose the model, n = {len(new)} never seen", fontsize=10)
 left.legend(fontsize=8, loc="center right")
 low, high = X.min(axis=0) - 1, X.max(axis=0) + 1
 plane = np.stack(np.meshgrid(np.linspace(low[0], high[0], 120), np.linspace(low[1], high[1], 120)), axis=-1)
@@ -52,6 +53,6 @@ for j, (color, marker) in enumerate((("#d55e00", "o"), ("#0072b2", "^"))):
     here = y[new] == j
     right.scatter(*X[new][here].T, s=10, color=color, marker=marker, label=f"{data.label_names[j]} (n = {here.sum()})")
 right.set(xlabel="x (no unit)", ylabel="y (no unit)", aspect="equal")
-right.set_title("rows never seen, and what the model says of the plane", fontsize=10)
+right.set_title("rows never seen, and the prediction on the plane", fontsize=10)
 right.legend(fontsize=8)
 plt.show()

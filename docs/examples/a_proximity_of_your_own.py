@@ -1,14 +1,14 @@
 """
-I know what should make two rows alike: can I say so?
-=====================================================
+I know what makes two rows similar: can I use that?
+===================================================
 
-With :class:`~proxembed.MOPE` the proximity of two rows is written down, from their label sets (G), from their
-features (W), or from both, and the embedding follows.
+With :class:`~proxembed.MOPE` you define the proximity of two rows from their label sets (G), from their features
+(W), or from both. The embedding follows from it.
 """
 
 # %%
-# The proximities first, of 150 digits in the order of VAT, in which like rows stand together. ``combine="priority"``
-# lets features sharpen only what the labels allow.
+# First the proximities of 150 digits, ordered by VAT so that similar rows are next to each other. With
+# ``combine="priority"`` labels have priority over features.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,9 +39,8 @@ figure.colorbar(drawn, ax=grid, label="proximity (share of the largest)", shrink
 plt.show()
 
 # %%
-# Then what each design is worth on rows that it has not seen: neighbours with like label sets, and labels read by a
-# ridge read-out, from six components. Weights of all pairs take n x n memory; here they are those of a neighbour
-# graph.
+# Then the value of each design on held-out rows, with six components: label sets of neighbours, and labels predicted
+# by a ridge read-out. Weights of all pairs need n x n memory, so here a neighbour graph is used.
 
 designs["labels and features"] = MOPE("labels", similarity="dice", weights="gaussian", beta=3.0)
 split = stratified_folds(Y, 3, seed=0)[0]
@@ -59,9 +58,9 @@ for name, labels in [(each, Y[train]) for each in designs] + [("Dice, labels shu
     print(f"{name:24s} Jaccard@10 {found[name][0]:.3f}   macro average precision {found[name][1]:.3f}")
 
 # %%
-# What is asked for decides: where only equal label sets count, neighbours of new rows have the like sets more often;
-# where sets that overlap count in part, single labels are read better. The weights of features change little here,
-# which is worth knowing before one tunes their exponents.
+# The design decides. If only equal label sets count as similar, neighbours of new rows more often have similar sets.
+# If overlapping sets count in part, single labels are predicted better. The feature weights change little here, so
+# tuning their exponents would not pay off.
 
 figure, axes = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
 place = np.arange(len(found))

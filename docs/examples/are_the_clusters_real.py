@@ -2,8 +2,8 @@
 My supervised map shows clusters: are they real?
 ================================================
 
-A supervised map places the rows that it was fitted on by their own labels, so that clusters may stand for nothing.
-Two controls tell: rows that the map has not seen, and the same map of shuffled labels.
+A supervised map uses the labels of the rows it is fitted on, so clusters of these rows may mean nothing. Two
+controls show it: rows that the map has not seen, and the same map of shuffled labels.
 """
 
 # %%
@@ -44,14 +44,14 @@ for name, labels in (("true labels", Y[train]), ("shuffled labels", shuffled)):
 for title, Z, _, value in panels:
     print(f"{title:32s} n = {len(Z)}, Jaccard@10 {value:.2f}")
 by_lot = np.full((len(new), len(train)), 1 / len(train))
-print(f"rows drawn by lot: {jaccard_at_k(Y[new], Y[train], by_lot):.2f}")
+print(f"randomly drawn rows: {jaccard_at_k(Y[new], Y[train], by_lot):.2f}")
 
 # %%
-# The value to compare with is that of rows drawn by lot: it is printed last. Above, the two panels tell the same
-# story: what the map shows holds for new rows. Below, the map of labels that mean nothing agrees with its own labels
-# far better than by chance, since it was told them, and its left panel could be taken for a finding. Its held-out
-# rows know better: they are near chance. So never judge a supervised map by the rows that it was fitted on;
-# ``Layout(honest=True)`` places these, too, by models that have not seen them.
+# The baseline is the value of randomly drawn rows, printed last. In the upper row both panels agree: what the map
+# shows also holds for new rows. The lower row is the map of shuffled labels. Its training rows agree with these
+# labels far better than by chance, because the map was fitted on them; the left panel could be mistaken for a
+# finding. Its held-out rows are near chance. So never judge a supervised map by the rows it was fitted on.
+# ``Layout(honest=True)`` places these rows, too, with models that have not seen them.
 
 figure, grid = plt.subplots(2, 2, figsize=(8.4, 8), layout="constrained")
 for axes, (title, Z, labels, value) in zip(grid.ravel(), panels, strict=True):

@@ -2,13 +2,13 @@
 I store vectors for neighbour search: how many bytes do I need?
 ===============================================================
 
-A neighbour search should find rows that mean the same, which labels of a part of the rows can say. How good it is
-against what a stored row costs: float32 numbers at four bytes each.
+A neighbour search should find rows with the same meaning, given here by labels. This example compares the quality of
+the search with the size of a stored row, in float32 numbers of four bytes each.
 """
 
 # %%
-# A third of the rows are queries that no method has seen; the others are stored. Jaccard@10 is the mean similarity of
-# a query's label set with those of the ten stored rows nearest to it.
+# A third of the rows are queries that no method has seen; the others are stored. Jaccard@10 is the mean similarity
+# of a query's label set to those of its ten nearest stored rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -57,11 +57,11 @@ for name, values in found.items():
 print(f"{'all 64 pixels':22s} {4 * 64} B: {whole:.2f}")
 
 # %%
-# A curve that ends at 28 bytes has as many components as labels, and can have no more. The kernel form keeps as much
-# in 8 bytes as the pixels hold in 256; to embed a query it needs the rows of the fit, or as many as ``n_prototypes``
-# leaves. The linear OPLS gains little: at equal sizes it is a few hundredths ahead of PCA, which needs no labels and
-# reaches the pixels with 64 bytes. Shuffled labels are far from useless here, since any few directions keep some
-# neighbours: what the labels gave is the distance to that curve, not its height.
+# Curves that end at 28 bytes have as many components as labels, which is their maximum. The kernel form is as good
+# with 8 bytes as the pixels are with 256. To embed a query it needs the rows of the fit, or ``n_prototypes`` of them.
+# The linear OPLS gains little: at equal sizes it is a few hundredths ahead of PCA, which needs no labels and reaches
+# the pixels with 64 bytes. The curve of shuffled labels is far above zero, since any few directions keep some
+# neighbours. What the labels contribute is the distance to that curve.
 
 figure, axes = plt.subplots(figsize=(7.2, 4.3), layout="constrained")
 colors = ("#d55e00", "#0072b2", "#009e73", "#999999", "#cc79a7")

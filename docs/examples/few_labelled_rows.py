@@ -2,14 +2,14 @@
 Only a few of my rows are labelled: do the others help?
 =======================================================
 
-Sometimes. Supervised methods drop the rows without labels; :class:`~proxembed.SSDR` mixes an unsupervised method of
-all rows into a supervised one of the labelled rows, and :class:`~proxembed.MLLGC` spreads the labels along a graph of
-all rows.
+Sometimes. Supervised methods drop the rows without labels. :class:`~proxembed.SSDR` mixes an unsupervised method on
+all rows into a supervised method on the labelled rows, and :class:`~proxembed.MLLGC` spreads the labels along a
+graph of all rows.
 """
 
 # %%
-# Digits with seven attributes. A third of the rows is held out; of the others some carry labels, and NaN says
-# unknown. Three draws of which ones.
+# Digits with seven attributes. A third of the rows is held out. Some of the others are labelled, drawn three times;
+# NaN marks the unknown labels.
 
 import warnings
 
@@ -57,10 +57,10 @@ for name, values in found.items():
     print(f"{name:32s}", "  ".join(f"{n}: {v:.3f}" for n, v in zip(counts, values.mean(axis=0), strict=True)))
 
 # %%
-# Spreading labels on the graph of all rows is far ahead from the first labels on: near images show the same digit,
-# and that is what a graph can use. Mixing PCA into OPLS does not help here at any number of labels, it costs: the
-# directions of largest variance are not those of the attributes. Whether the other rows help is a question to the
-# data and the method.
+# Spreading labels on the graph of all rows is far ahead even with the fewest labels: near images show the same
+# digit, and the graph uses this. Mixing PCA into OPLS makes results worse here at any number of labels: the
+# directions of largest variance are not those of the attributes. Whether unlabelled rows help depends on the data
+# and the method.
 
 figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
 colors = ("#0072b2", "#d55e00", "#999999", "#009e73", "#000000")

@@ -2,12 +2,12 @@
 How many components do I need?
 ==============================
 
-As many as folds inside the training part say, and no number that was chosen on the rows it is reported on. One fit
-serves all sizes, so that the whole curve costs no more than its largest k.
+Choose the number with folds inside the training part, never on the rows whose score you report. One fit serves all
+sizes, so the whole curve costs no more than its largest k.
 """
 
 # %%
-# 600 digits with seven attributes. A third of the rows is set aside; on the others five folds score every size.
+# 600 digits with seven attributes. A third of the rows is set aside; five folds of the others score every size.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,13 +46,12 @@ mixed[inside] = np.random.default_rng(0).permutation(Y[inside])
 shuffled = np.mean([curve(*fold, labels=mixed) for fold in folds[:2]], axis=0)
 print("mean of the folds:", " ".join(f"{value:.3f}" for value in mean))
 print(f"largest at k = {sizes[best]}; smallest within one standard error: k = {sizes[chosen]}")
-print(f"test rows, looked at once: k = {sizes[chosen]}: {tested[chosen]:.3f}")
+print(f"test rows, scored once: k = {sizes[chosen]}: {tested[chosen]:.3f}")
 
 # %%
-# The smallest size within one standard error of the largest mean is as good as anyone can tell from these folds. The
-# value of the test rows belongs to that size alone; the dotted curve of the other sizes is drawn to show that the
-# choice was a fair one, and would not be looked at in earnest. Beyond it nothing is gained, and nothing is lost but
-# room.
+# These folds cannot distinguish the smallest size within one standard error of the largest mean from the best size.
+# The test rows are scored at that size only. The dotted curve of the other sizes is drawn here to show that the
+# choice was good; in practice you would not look at it. Larger sizes gain nothing and only need more space.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 axes.errorbar(

@@ -1,14 +1,14 @@
 """
-How sure is the model of each row, and can I trust that?
-========================================================
+How certain is the model about each row, and can I trust that?
+==============================================================
 
-:class:`~proxembed.BSML` learns an embedding and its classifiers together, each as a distribution: ``predict_proba``
-says how sure it is of a label, and ``transform(..., return_std=True)`` how sure it is of a place.
+:class:`~proxembed.BSML` learns an embedding and its classifiers together, each as a distribution. ``predict_proba``
+returns the probability of each label, and ``transform(..., return_std=True)`` the standard deviation of each position.
 """
 
 # %%
-# Digits with seven attributes, standardised by the training part. Models of 40 and of 600 rows, and one of 600 whose
-# labels were shuffled.
+# Digits with seven attributes, standardised by the training part. The models are fitted on 40 rows, on 600 rows, and
+# on 600 rows with shuffled labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,14 +38,16 @@ for name, count in (("40 rows", 40), ("600 rows", 600), ("600 rows, labels shuff
     gap = (np.abs(said - held) * cells).sum() / cells.sum()
     wrong = ((probability > 0.5) != Y[new]).mean()
     found[name] = said, held, cells
-    print(f"{name:26s} wrong cells {wrong:.3f}   calibration gap {gap:.3f}   mean deviation of a place {deviation:.3f}")
+    print(
+        f"{name:26s} wrong cells {wrong:.3f}   calibration gap {gap:.3f}   mean deviation of a position {deviation:.3f}"
+    )
 
 # %%
-# With 40 rows the model is wrong more often, and says so: places are two and a half times as uncertain, and the
-# probabilities still hold about as often as they say. Shuffled labels show the limit. The deviation of a place is the
-# same as with true labels, for it follows from the features and the number of rows alone; and probabilities learned
-# from noise spread further than anything that holds. Uncertainty inside a model is no test of the model: held-out
-# rows are.
+# With 40 rows the model is wrong more often and reports it: positions are two and a half times as uncertain, and the
+# probabilities are still about calibrated. Shuffled labels show the limit. The deviation of a position is the same
+# as with true labels, because it depends only on the features and the number of rows; and probabilities learned from
+# noise are more extreme than the data justify. The uncertainty inside a model does not test the model; held-out rows
+# do.
 
 figure, axes = plt.subplots(figsize=(6, 5), layout="constrained")
 axes.plot([0, 1], [0, 1], color="black", linestyle=":", label="says what holds")

@@ -1,13 +1,13 @@
 """
-My images carry attributes: which of them does a small embedding keep?
-======================================================================
+My images have attributes: which of them does a small embedding keep?
+=====================================================================
 
-The built-in digits carry seven attributes each: even, prime, has a loop, and so on. A mean over labels hides which of
-them an embedding serves; here each has its own bar.
+Each of the built-in digits has seven attributes: even, prime, has a loop, and so on. A mean over labels hides which
+labels an embedding serves, so here each label has its own bar.
 """
 
 # %%
-# Two components, rows held out, and one ridge read-out for every arm.
+# Two components, held-out rows, and the same ridge read-out for every method.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,9 +43,9 @@ for name, values in found.items():
     print(f"{name:24s}", " ".join(f"{value:.2f}" for value in values), f"  mean {values.mean():.3f}")
 
 # %%
-# Two numbers of the kernel form read four attributes as well as all 64 pixels do, or better: the kernel bends, and a
-# ridge on pixels cannot. Three attributes pay for it, *even* most: two components cannot hold seven labels. The mean
-# alone, which is on the side of the pixels, would have hidden both.
+# Two numbers of the kernel form predict four attributes as well as all 64 pixels, or better, since the kernel is
+# non-linear and a ridge on pixels is not. Three attributes lose, *even* most: two components cannot hold seven
+# labels. The mean, which favours the pixels, would have hidden both.
 
 figure, axes = plt.subplots(figsize=(8.5, 4.4), layout="constrained")
 place = np.arange(Y.shape[1])

@@ -2,13 +2,13 @@
 My file is larger than my memory: can I still fit?
 ==================================================
 
-Yes, with every method that knows its rows by sums. :class:`~proxembed.RowBlocks` reads blocks one after another; what
-a fit holds does not grow with the rows.
+Yes, with every method that needs only sums over the rows. :class:`~proxembed.RowBlocks` reads blocks one after
+another, and the memory of a fit does not grow with the number of rows.
 """
 
 # %%
-# Files of NumPy with 30 features and three labels stand for the large one. The same fit is made from blocks and from
-# one array, and Python's own count of allocated bytes is read at its peak.
+# NumPy files with 30 features and three labels stand for the large file. The same model is fitted on blocks and on
+# one array, and Python reports the peak of allocated bytes.
 
 import tempfile
 import tracemalloc
@@ -66,15 +66,15 @@ for name, values in found.items():
 print("largest difference of eigenvalues:", f"{np.abs(streamed.eigenvalues_ - whole.eigenvalues_).max():.1e}")
 
 # %%
-# The two fits agree to rounding. The embedding comes in blocks, too, as it is asked for:
+# The two fits agree to rounding. ``transform`` returns the embedding in blocks, too:
 
 for Z, labels in streamed.transform(RowBlocks.from_npy([parts[0][0]], [parts[0][1]], block_rows=25_000)):
     print(Z.shape, labels.shape)
 folder.cleanup()
 
 # %%
-# What cannot be streamed: methods that link pairs of rows, or place the rows themselves. They say so, and name what
-# can.
+# Methods that link pairs of rows, or place the rows themselves, cannot be fitted on blocks. Their error names the
+# methods that can.
 
 figure, axes = plt.subplots(figsize=(6.6, 4), layout="constrained")
 for (name, values), color, marker in zip(found.items(), ("#d55e00", "#0072b2"), "os", strict=True):

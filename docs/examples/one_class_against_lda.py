@@ -2,13 +2,13 @@
 I have one class per row and use LDA: what do I gain?
 =====================================================
 
-Fisher discriminant analysis (:class:`~proxembed.FDA`) is scikit-learn's LDA with a ridge chosen in closed form; local
-and kernel methods look for more than distances of class means. Ten digits, half of the rows held out.
+Fisher discriminant analysis (:class:`~proxembed.FDA`) is scikit-learn's LDA with a ridge chosen in closed form.
+Local and kernel methods use more than the distances of class means. Ten digits, half of the rows held out.
 """
 
 # %%
-# Every size up to c - 1 = 9 comes from one fit: ``truncate(k)`` shortens a fitted method. The read-out is the same
-# for all, the five nearest training rows in the embedding.
+# Every size up to c - 1 = 9 comes from one fit: ``truncate(k)`` shortens a fitted method. The read-out is the same for
+# all methods: the five nearest training rows in the embedding.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -48,9 +48,10 @@ for name, values in curves.items():
 print(f"{'all 64 pixels':32s}               {everything:.3f}")
 
 # %%
-# FDA and scikit-learn's LDA are one method, and differ by a few rows. With nine components every linear method stays
-# behind all 64 pixels, and PCA, which never saw a class, is as good as any of them: the classes help where few
-# components are wanted. The kernel form is the best at every size, and with all nine alone ahead of the pixels.
+# FDA and scikit-learn's LDA are the same method and differ by a few rows. With nine components every linear method
+# is behind all 64 pixels, and PCA, which uses no classes, is as good as any of them: the classes help if you want
+# few components. The kernel form is the best at every size, and with nine components the only one ahead of the
+# pixels.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 colors = ["#999999", "#0072b2", "#009e73", "#d55e00", "#000000"]

@@ -2,12 +2,12 @@
 My method takes one class per row, but my rows have several labels: what now?
 =============================================================================
 
-:class:`~proxembed.MESD` carries any such method over, as if each row were copied once per label and each copy had one
-class. Nothing is copied in fact.
+:class:`~proxembed.MESD` extends any such method, as if each row were copied once per label and each copy had one
+class. In fact nothing is copied.
 """
 
 # %%
-# First the claim itself: LDA of the copies, made by hand, and MESD(FDA) of the rows. The ridge is 0 on both sides.
+# First a check: LDA of explicit copies, and MESD(FDA) of the rows, both without a ridge.
 
 import time
 
@@ -29,7 +29,7 @@ same = np.abs(np.abs(copies.components_) - np.abs(carried.components_)).max() / 
 print(f"{len(row):,} copies of {len(X):,} rows; largest relative difference of components: {same:.0e}")
 
 # %%
-# Then what it is worth: six components of each method, and a ridge read-out of the seven attributes of held-out rows.
+# Then the quality: six components of each method, and a ridge read-out of the seven attributes on held-out rows.
 
 split = stratified_folds(Y, 3, seed=0)[0]
 train, new = split.train, split.held_out
@@ -57,10 +57,10 @@ whole = macro_average_precision(Y[new], read_out.decision_function(X[new])).valu
 print(f"all 64 pixels {whole:.3f}")
 
 # %%
-# MESD(FDA) is level with OPLS, which was made for several labels, and with all pixels. It is no recipe, though: with
-# the parameters that they start with, most of the others stay behind PCA, which never saw a label, and MMC is close
-# to what shuffled labels give. A method that serves classes need not serve label sets that overlap: compare before
-# you choose.
+# MESD(FDA) is level with OPLS, which is made for several labels, and with all pixels. This does not hold for every
+# method: with default parameters, most of the others are behind PCA, which uses no labels, and MMC is close to
+# shuffled labels. A method that works for classes need not work for overlapping label sets, so compare before you
+# choose.
 
 figure, axes = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
 names = sorted(found, key=lambda name: found[name][0])

@@ -2,14 +2,14 @@
 I do PLS-DA: which call is it here, and do I need as many components?
 =====================================================================
 
-Chemometricians regress dummy variables of the classes on the features (PLS-DA). Here the same job is
-:class:`~proxembed.PLS` (covariance with the labels) or :class:`~proxembed.OPLS` (*orthonormalised* PLS: covariance in
-units of the total scatter; not the *orthogonal* PLS of the same initials). 178 wines, 13 measurements, 3 growers.
+PLS-DA regresses dummy variables of the classes on the features. The counterparts here are :class:`~proxembed.PLS`
+(covariance with the labels) and :class:`~proxembed.OPLS` (*orthonormalised* PLS: covariance in units of the total
+scatter; not *orthogonal* PLS, which has the same initials). 178 wines, 13 measurements, 3 growers.
 """
 
 # %%
-# One component after another, twenty repeated folds, standardisation inside each. The read-out is the nearest class
-# mean, the same for every arm.
+# One to several components, scored on twenty repeated folds with standardisation inside each. The read-out of every
+# method is the nearest class mean.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,9 +53,9 @@ for name, values in means.items():
 print(f"components that the classes allow: PLS {PLS().fit(X, y).n_components_}, OPLS {OPLS().fit(X, y).n_components_}")
 
 # %%
-# Three classes leave two directions, and two are enough: ``PLS()`` and ``OPLS()`` stop there, where a deflated PLS
-# goes on into directions that the dummies do not need. OPLS is ahead at two components, since it knows that
-# measurements vary together. With one component all are alike: a line cannot part three classes that lie in a
+# Three classes have two directions, and two are enough: ``PLS()`` and ``OPLS()`` stop there, while a deflated PLS
+# continues with directions that the dummies do not need. OPLS is ahead at two components because it accounts for the
+# correlation of the measurements. With one component all are alike: a line cannot separate three classes that form a
 # triangle.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")

@@ -2,13 +2,13 @@
 My table is an AnnData object: do the cell types hold for a new donor?
 ======================================================================
 
-:func:`~proxembed.data.from_anndata` reads counts, labels and donors from AnnData, or from any object with its parts;
-the package anndata is not needed. Donors must not be parted by a split: what is asked for is a new donor.
+:func:`~proxembed.data.from_anndata` reads counts, labels and donors from AnnData, or from any object with the same
+attributes; the package anndata is not needed. No split may divide a donor, because the model is for new donors.
 """
 
 # %%
-# Counts made by formula, so that the truth is known: 900 cells of five types from six donors, 600 genes, of which 15
-# mark each type. Every donor shifts 200 genes of its own, as batches do.
+# Simulated counts, so that the truth is known: 900 cells of five types from six donors, and 600 genes, of which 15
+# mark each type. Every donor shifts 200 genes of its own, like a batch effect.
 
 from types import SimpleNamespace
 
@@ -39,7 +39,7 @@ adata = SimpleNamespace(
 )
 
 # %%
-# From here on it is what one would write for a real object.
+# The code from here on also works for a real object.
 
 data = from_anndata(adata, labels="type", groups="donor")
 print(data)
@@ -66,8 +66,8 @@ for k in (2, 4):
     print(f"FDA, k = {k}: {jaccard_at_k(Y[new], Y[train], weights):.2f}")
 
 # %%
-# PCA shows what varies most, which is the donors and the depth; FDA was told the types, and finds them in donors that
-# it has not seen. Two components cannot part five types that differ from each other alike: four do it better.
+# PCA shows what varies most: donors and depth. FDA uses the types, and finds them in donors that it has not seen.
+# Two components cannot separate five types that are equally different; four do better.
 
 figure, grid = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
 colors = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000")

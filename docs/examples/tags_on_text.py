@@ -1,14 +1,13 @@
 """
-My documents carry tags: which words make up a topic map?
-=========================================================
+My documents have tags: which words form a topic map?
+=====================================================
 
-Documents that any machine with this package has: the docstrings of NumPy, SciPy and scikit-learn. Their tags are the
-parts of the module names that a function is found under, such as *sparse* and *linalg* for
-``scipy.sparse.linalg.eigsh``.
+The documents are installed with this package: the docstrings of NumPy, SciPy and scikit-learn. Their tags are the
+parts of the module name of a function, such as *sparse* and *linalg* for ``scipy.sparse.linalg.eigsh``.
 """
 
 # %%
-# Reading: one document per public object; its tags are those of every module that offers it.
+# Read one document per public object. Its tags are those of every module that exports it.
 
 import inspect
 from importlib import import_module
@@ -44,8 +43,8 @@ print(
 )
 
 # %%
-# Counts become sublinear tf-idf inside the training part, and stay sparse throughout. LSI is what one would do
-# without tags. A third of the documents is held out; a ridge read-out of the training part scores their tags.
+# Counts become sublinear tf-idf, fitted on the training part, and stay sparse. LSI is the baseline that uses no
+# tags. A third of the documents is held out; a ridge read-out fitted on the training part scores their tags.
 
 counts = CountVectorizer(min_df=3, stop_words="english", token_pattern=r"[a-zA-Z]{3,}")
 train, new = train_test_split(np.arange(len(Y)), test_size=1 / 3, random_state=0)
@@ -78,18 +77,19 @@ for name, values in curves.items():
 print(f"all {X_train.shape[1]:,} words: {words_alone:.2f}")
 
 # %%
-# What the first components stand for, in words and in tags:
+# The first components, in words and in tags:
 
 words = counts.get_feature_names_out()
 for component in range(3):
-    told = fitted["OPLS"][0].explain(component, n_features=5, n_labels=3)
-    tagged = ", ".join(f"{names[int(j)]} {value:+.2f}" for j, value in told.labels)
-    print(f"{component}: {', '.join(words[int(j[1:])] for j, _ in told.features)}  |  {tagged}")
+    explained = fitted["OPLS"][0].explain(component, n_features=5, n_labels=3)
+    tagged = ", ".join(f"{names[int(j)]} {value:+.2f}" for j, value in explained.labels)
+    print(f"{component}: {', '.join(words[int(j[1:])] for j, _ in explained.features)}  |  {tagged}")
 
 # %%
 # At every size OPLS keeps more of the tags than LSI. With as many components as tags it is as good as a ridge
-# regression on all words, and no better: what is gained is size, not accuracy. With fewer than some fifteen
-# components both lose much: tags that exclude each other need a direction each. Shuffled tags give what chance gives.
+# regression on all words, and no better: the gain is in size, not in accuracy. With fewer than about fifteen
+# components both lose much, since tags that exclude each other need one direction each. Shuffled tags are at chance
+# level.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, values), color, marker in zip(curves.items(), ("#0072b2", "#d55e00", "#999999"), "os^", strict=True):

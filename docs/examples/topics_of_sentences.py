@@ -2,14 +2,14 @@
 I have sentence vectors and topics: can far fewer numbers serve my search?
 ==========================================================================
 
-Vectors of an encoder know what sentences say, not which topics you care about. A supervised embedding of a labelled
-part keeps what tells the topics apart, in a few numbers per sentence.
+The vectors of an encoder describe sentences, not the topics you care about. A supervised embedding, fitted on
+labelled sentences, keeps what separates the topics, in a few numbers per sentence.
 """
 
 # %%
-# No encoder comes with this package. First sentences of docstrings stand for the sentences, 100 dimensions of latent
-# semantic analysis for their vectors, and modules for the topics; vectors of any encoder go in the same place. A
-# third of the sentences is held out, and stands for queries.
+# This package has no encoder. Sentences of docstrings stand for the sentences, 100 dimensions of latent semantic
+# analysis for their vectors, and modules for the topics; use the vectors of any encoder in their place. A third of
+# the sentences is held out as queries.
 
 import inspect
 from importlib import import_module
@@ -41,7 +41,8 @@ V = normalize(encoder.transform(sentences))
 print(f"{len(topic):,} sentences, {len(TOPICS)} topics, {V.shape[1]} numbers per sentence")
 
 # %%
-# What a search finds: the share of the ten nearest stored sentences, by cosine, that are on the topic of the query.
+# The quality of a search: the share of the ten nearest stored sentences, by cosine, that have the topic of the
+# query.
 
 
 def on_topic(Z, labels=topic):
@@ -67,10 +68,10 @@ for name, values in found.items():
 print(f"{'all 100 numbers':22s} {whole:.2f}")
 
 # %%
-# Five numbers of OPLS find as many sentences on topic as the 100 that it was made from, nine find clearly more, and
-# the kernel form more again. PCA only loses. Topics that were shuffled among the training sentences make it worse
-# than PCA: supervision is a gain only where the labels mean something. What is kept is what tells *these* topics
-# apart; for another question the vectors themselves have to be kept, too.
+# Five numbers of OPLS find as many sentences on the topic as the 100 original numbers, nine find clearly more, and
+# the kernel form still more. PCA only loses. OPLS with shuffled topics is worse than PCA: supervision helps only if
+# the labels mean something. The embedding keeps what separates *these* topics; for other questions keep the vectors,
+# too.
 
 figure, axes = plt.subplots(figsize=(7.2, 4.3), layout="constrained")
 for (name, values), color, marker in zip(

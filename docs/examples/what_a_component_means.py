@@ -2,12 +2,12 @@
 What does a component mean, and would I find it again?
 ======================================================
 
-``explain`` lists the features that make a component up and the labels that it serves; ``diagnose`` tells whether half
-of the rows would have given the same component. A weight is worth reading only if both hold.
+``explain`` lists the features that form a component and the labels that it serves. ``diagnose`` measures whether half
+of the rows would give the same component. Interpret a weight only if the component is stable and better than chance.
 """
 
 # %%
-# Wines of three growers, thirteen named measurements. ``fit_on`` makes a pipeline with standardised features and
+# Wines of three growers with thirteen named measurements. ``fit_on`` returns a pipeline with standardised features and
 # keeps the names of the data.
 
 import matplotlib.pyplot as plt
@@ -24,22 +24,22 @@ growers = [f"grower {j + 1}" for j in wine.target]
 data = Dataset.from_classes(wine.data, growers, feature_names=wine.feature_names, name="wine")
 model = fit_on(FDA(n_components=2), data)
 for component in range(2):
-    told = model.explain(component, n_features=4)
-    print(f"component {component}: ", ", ".join(f"{name} {weight:+.2f}" for name, weight in told.features))
-    print("     serves: ", ", ".join(f"{name} {loading:+.2f}" for name, loading in told.labels))
+    explained = model.explain(component, n_features=4)
+    print(f"component {component}: ", ", ".join(f"{name} {weight:+.2f}" for name, weight in explained.features))
+    print("     serves: ", ", ".join(f"{name} {loading:+.2f}" for name, loading in explained.labels))
 
 # %%
-# Stability is the share of a component that a model of a random half of the rows finds again; the null is what
-# shuffled growers give on held-out rows.
+# Stability is the share of a component that a fit on a random half of the rows finds again. The null is the value of
+# shuffled growers on held-out rows.
 
 found = diagnose(make_pipeline(Scaling(), FDA(n_components=2)), data.X, growers, n_shuffles=19, n_resamples=10)
 print("stability of each component:", [round(value, 2) for value in found.stability])
 print(f"held-out {found.measure} {found.held_out:.3f}; shuffled at most {max(found.null):.3f}; passed: {found.passed}")
 
 # %%
-# Both components are found again from half of the wines, so that their weights can be read: flavanoids against color
-# intensity and the like. A weight is that of one measurement with all others held fixed, which is why a measurement
-# that goes along with another may have a small weight and still matter.
+# Both components are found again from half of the wines, so their weights can be interpreted: for example,
+# flavanoids against color intensity. A weight is that of one measurement with all others fixed. A measurement that
+# is correlated with another may therefore have a small weight and still matter.
 
 figure, grid = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained", sharey=True)
 order = np.argsort([-abs(dict(model.explain(0, n_features=13).features)[name]) for name in wine.feature_names])[::-1]

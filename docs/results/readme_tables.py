@@ -9,6 +9,7 @@ from typing import Any
 HERE = Path(__file__).parent
 README = HERE.parents[1] / "README.md"
 BEGIN, END = "<!-- begin of what docs/results/readme_tables.py writes -->\n", "<!-- end -->\n"
+WORDS = ("better", "level", "worse", "cannot tell")
 GOALS = {"predict": "Macro average precision", "neighbours": "Jaccard@10 of the neighbours' label sets"}
 RIVALS = {
     "all features": ("all features",),
@@ -18,15 +19,15 @@ RIVALS = {
     "supervised UMAP": ("supervised UMAP",),
 }
 TABLE = """
-{title}:
+{title} ({words}):
 
-| data | training rows | ours | | verdict | {rivals} |
+| data | training rows | ours | method and size | verdict | {rivals} |
 |---|---|---|---|---|{bars}|
 {lines}
 """
 MAPS = """
-On maps in two dimensions `Layout()` is above supervised UMAP on held-out rows of {ahead} of {sets} sets
-([maps](docs/results/search/maps.md)).
+In two dimensions, neighbours on the map of `Layout()` share more labels than on the map of supervised UMAP for the
+held-out rows of {ahead} of {sets} sets ([maps](docs/results/search/maps.md)).
 """
 
 
@@ -45,20 +46,25 @@ def rival_value(leaderboard: list[dict[str, Any]], arms: tuple[str, ...], measur
 
 
 def forest_rows(record: dict[str, Any]) -> str:
-    """The rows that the forests of the rivals were grown on, in brackets, where the seconds did not suffice for all."""
+    """The rows that the forests of the rivals were grown on, in brackets, where the budget did not allow all."""
     said = re.search(r"forest of the rival grown on ([\d,]+) rows", "; ".join(record["search"]["budget"]["cuts"]))
     return f" ({said[1]})" if said else ""
 
 
-def line(name: str, record: dict[str, Any], goal: str) -> str:
-    """The line of one set for one goal."""
+def rival_values(record: dict[str, Any], goal: str) -> dict[str, str]:
+    """The test value of each rival for one goal, with the rows of its forest where they are a part; a dash for none."""
+    board, measure = record["summary"]["leaderboard"], record["summary"]["verdict"]["goals"][goal]["measure"]
+    found = {rival: rival_value(board, arms, measure) for rival, arms in RIVALS.items()}
+    rows = forest_rows(record)
+    return {
+        rival: value + (rows if rival.startswith("forest") and value != "-" else "") for rival, value in found.items()
+    }
+
+
+def line(name: str, record: dict[str, Any], goal: str, rivals: list[str]) -> str:
+    """The line of one data set for one goal."""
     summary = record["summary"]
     found = summary["verdict"]["goals"][goal]
-    rivals = [
-        value + (forest_rows(record) if rival.startswith("forest") and value != "-" else "")
-        for rival, arms in RIVALS.items()
-        for value in [rival_value(summary["leaderboard"], arms, found["measure"])]
-    ]
     trained = f"{summary['fold_sizes']['test']['train']:,}"
     ours = [f"{found['value']:.3f}", f"{found['arm']}, k = {found['k']}", found["word"]]
     return "| " + " | ".join([f"[{name}](docs/results/search/{name}/model.md)", trained, *ours, *rivals]) + " |"
@@ -72,18 +78,32 @@ def maps_sentence(rows: list[dict[str, str]]) -> str:
     return MAPS.format(ahead=ahead, sets=len(sets))
 
 
-def tables() -> str:
-    """What stands in the README between the two marks."""
-    records = multi_label_records()
-    text = "".join(
-        TABLE.format(
-            title=title,
-            rivals=" | ".join(RIVALS),
-            bars="|".join("---" for _ in RIVALS),
-            lines="\n".join(line(name, record, goal) for name, record in records.items()),
-        )
-        for goal, title in GOALS.items()
+def verdict_counts(records: dict[str, dict[str, Any]], goal: str) -> str:
+    """How many sets have each verdict for one goal, in words."""
+    found = [record["summary"]["verdict"]["goals"][goal]["word"] for record in records.values()]
+    counts = ", ".join(f"{word} on {found.count(word)}" for word in WORDS if word in found)
+    return f"of {len(found)} sets {counts}"
+
+
+def table(records: dict[str, dict[str, Any]], goal: str, title: str) -> str:
+    """The table of one goal, with a column per rival that took part in any of the searches."""
+    values = {name: rival_values(record, goal) for name, record in records.items()}
+    shown = [rival for rival in RIVALS if any(each[rival] != "-" for each in values.values())]
+    return TABLE.format(
+        title=title,
+        words=verdict_counts(records, goal),
+        rivals=" | ".join(shown),
+        bars="|".join("---" for _ in shown),
+        lines="\n".join(
+            line(name, record, goal, [values[name][rival] for rival in shown]) for name, record in records.items()
+        ),
     )
+
+
+def tables() -> str:
+    """The text between the two marks of the README."""
+    records = multi_label_records()
+    text = "".join(table(records, goal, title) for goal, title in GOALS.items())
     with open(HERE / "search" / "maps.csv", newline="") as file:
         return text + maps_sentence(list(csv.DictReader(file)))
 

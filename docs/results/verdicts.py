@@ -6,8 +6,8 @@ from pathlib import Path
 HERE = Path(__file__).parent / "search"
 HEAD = """# What `proxembed search` found
 
-From `results.json` of each folder (`make search-results`); `proxembed report FOLDER` makes its page. Values of the test
-rows, looked at once; the gain with its 95 % interval. [The program](../../program.md) says what the words mean.
+From `results.json` of each folder (`make search-results`); `proxembed report FOLDER` writes its page. The values are
+those of the test rows, scored once; the gain has its 95 % interval. [The program](../../program.md) explains the terms.
 """
 TABLE = """
 ## {title}

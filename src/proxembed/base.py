@@ -198,7 +198,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
                 "are fully known. Use a semi-supervised method or label more rows."
             )
         warnings.warn(
-            f"{type(self).__name__} has no rule for unknown labels: {dropped} of {labels.n} rows hold one and "
+            f"{type(self).__name__} cannot use unknown labels: {dropped} of {labels.n} rows have one and "
             "are left out of fit.",
             UserWarning,
             stacklevel=4,

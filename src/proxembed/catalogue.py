@@ -72,7 +72,7 @@ def sentence_of(cls: type[Any]) -> str:
 
 
 def listed() -> list[dict[str, str]]:
-    """What a list of the estimators says of each, in the order of needs and names.
+    """The estimators with name, need and summary, in the order of needs and names.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def listed() -> list[dict[str, str]]:
 
 
 def described(name: str) -> dict[str, Any]:
-    """All that there is to say of one estimator, by its name in any case.
+    """The description of one estimator, by its name in upper or lower case.
 
     Returns
     -------

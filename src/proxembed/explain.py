@@ -19,8 +19,8 @@ from .targets.labels import LabelMatrix
 class Explanation:
     """Signed weights of the top features and signed loadings of the top labels of one component, strongest first.
 
-    ``effects``: the numbers of the features are no weights but effects of one standard deviation of a feature; of a
-    forest, those of its splits.
+    With ``effects`` the numbers of the features are not weights but effects of one standard deviation of a feature;
+    for a forest, those of its splits.
     """
 
     component: int

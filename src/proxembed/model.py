@@ -126,14 +126,14 @@ class EmbeddingPipeline(Pipeline):
 
 
 def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
-    """The pipeline of a method, fitted on all rows of a data set, whose names it knows.
+    """Fit a pipeline of scaling, a method and a read-out on a data set, and keep the names of the data.
 
     Parameters
     ----------
     method : transformer
     dataset : proxembed.data.Dataset
     readout : bool, default=True
-        Whether it predicts, too; its cuts are then tuned as in ``fit_model``.
+        Whether it also predicts labels; the thresholds are then tuned as in ``fit_model``.
     scaling : str, optional
         As for ``embedding_pipeline``.
 

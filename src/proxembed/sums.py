@@ -328,7 +328,7 @@ class Sums:
         name = type(method).__name__
         if self.dropped:
             warnings.warn(
-                f"{name} has no rule for unknown labels: {self.dropped} of {self.n + self.dropped} rows hold one and "
+                f"{name} cannot use unknown labels: {self.dropped} of {self.n + self.dropped} rows have one and "
                 "are left out of fit.",
                 UserWarning,
                 stacklevel=5,

@@ -20,7 +20,7 @@ SMALL = ["-m", "opls", "-k", "2", "--folds", "2"]
 # What the program says of each table, beside what it was not told.
 SAID = {
     "tickets": ["ticket is an id", "tags: its labels are joined by ','", "its 41 empty cells are rows without labels"],
-    "churn": ["customerID is an id", "Churn is one label: 159 No, 41 Yes"],
+    "churn": ["customerID is an id", "Churn is read as one label (No: 159, Yes: 41)"],
     "catalogue": ["sku is an id", "category: each beginning of a path is a label"],
     "survey": ["columns are separated by ';'", "tools: its labels are joined by ';'"],
     "sensors": ["the rows are in the order of time (--time time", "say nothing: firmware"],
@@ -28,7 +28,10 @@ SAID = {
     "bibliography": ["keywords: its labels are joined by ';'"],
     "image_vectors": ["file is an id", "labels: its cells are lists of labels"],
     "logs": ["host looks like groups (8 in 200 rows)", "the rows are in the order of when (--time when"],
-    "diagnosis_codes": ["patient looks like groups (65 in 220 rows)", "readmitted is one label: 128 false, 92 true"],
+    "diagnosis_codes": [
+        "patient looks like groups (65 in 220 rows)",
+        "readmitted is read as one label (false: 128, true: 92)",
+    ],
     "mixed_text": [],
     "sparse_counts": [],
 }

@@ -125,7 +125,7 @@ def test_unknown_labels_leave_rows_out(method):
     X, Y = told()
     y = Y.astype(float)
     y[:20], y[50, 2], y[77] = np.nan, np.nan, np.nan
-    with pytest.warns(UserWarning, match="22 of 240 rows hold one and are left out"):
+    with pytest.warns(UserWarning, match="22 of 240 rows have one and are left out"):
         found = method.fit(RowBlocks(cut(X, y, [10, 60, 77, 78])))  # whole blocks are unknown
     with pytest.warns(UserWarning, match="22 of 240"):
         whole = clone(method).fit(X, y)
@@ -286,7 +286,7 @@ def test_latent_variables_of_blocks_that_are_refused():
         SLVM(n_components=14).fit(RowBlocks.from_arrays(X, Y))
     y = Y.astype(float)
     y[:30, 1] = np.nan
-    with pytest.warns(UserWarning, match="SLVM has no rule for unknown labels: 30 of 240 rows"):
+    with pytest.warns(UserWarning, match="SLVM cannot use unknown labels: 30 of 240 rows"):
         found = SLVM().fit(RowBlocks.from_arrays(X, y, block_rows=50))
     whole = SLVM().fit(X[30:], Y[30:])
     assert_same_gram(found.transform(X + 1.0), whole.transform(X + 1.0), 1e-9)

@@ -135,7 +135,7 @@ def test_rows_with_unknown_labels_take_no_part():
     y = Y.astype(float)
     y[:150], y[170, 2] = np.nan, np.nan
     method = Kernelized(OPLS(), n_prototypes=PROTOTYPES, random_state=0)
-    with pytest.warns(UserWarning, match="151 of 400 rows hold one and are left out"):
+    with pytest.warns(UserWarning, match="151 of 400 rows have one and are left out"):
         found = method.fit(RowBlocks.from_arrays(X, y, block_rows=50))
     known = np.r_[150:170, 171:400]
     assert_same_gram(found.transform(X), clone(method).fit(X[known], Y[known]).transform(X), TOLERANCE)

@@ -44,13 +44,13 @@ class EmbeddingModel(Nested, Embedder):
     """Adaptive embedding model: preprocessing, relation features, pairs from the preprocessed rows, projection.
     [mu2012defc]
 
-    Preprocessing, relations to the rows of the fit, pairs and projection, each chosen by a switch, as one estimator.
-    Rows are preprocessed; features are their relations to the rows of the fit (or the rows themselves),
-    preprocessed again; similarities of the preprocessed rows and the labels tell which pairs to hold apart (A') and
-    which together (B'); the projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a relative of it. Options that
-    a search has found are set by ``from_switches``. Rows may have several labels. A fit takes n x n arrays: with
-    ``n_landmarks`` the model is fitted on rows drawn at random, of every label set in proportion, and places all others
-    as it places new rows.
+    Preprocessing, relations to the rows of the fit, pairs and projection, each chosen by a switch, in one estimator.
+    The rows are preprocessed. The features are their relations to the rows of the fit (or the rows themselves),
+    preprocessed again. Similarities of the preprocessed rows and the labels determine which pairs to separate (A') and
+    which to keep together (B'). The projection P maximises tr P'X_t'(L(A') - lam L(B'))X_t P or a variant of it.
+    ``from_switches`` sets the options found by a search. Rows may have several labels. A fit needs n x n arrays; with
+    ``n_landmarks`` the model is fitted on rows drawn at random, from every label set in proportion, and places all
+    others as new rows.
 
     Attributes
     ----------
@@ -83,16 +83,19 @@ class EmbeddingModel(Nested, Embedder):
         default=None, low=1, integer=True, choices=(None,), doc="Components k; None: the rank of the labels."
     )
     preprocessing: str = param(
-        default="standard", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="What is done to the rows first."
+        default="standard", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="Preprocessing of the rows."
     )
     relation: str = param(
-        default="euclidean", choices=RELATIONS, search=RELATIONS, doc="Measure that makes the features; none: the rows."
+        default="euclidean",
+        choices=RELATIONS,
+        search=RELATIONS,
+        doc="Measure of the relation features; none: the rows themselves.",
     )
     relation_preprocessing: str = param(
-        default="none", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="What is done to the relation features."
+        default="none", choices=PREPROCESSINGS, search=PREPROCESSINGS, doc="Preprocessing of the relation features."
     )
     similarity: str = param(
-        default="gaussian", choices=SIMILARITIES, search=SIMILARITIES, doc="Measure by which rows are near each other."
+        default="gaussian", choices=SIMILARITIES, search=SIMILARITIES, doc="Measure of the similarity of rows."
     )
     criterion: str = param(
         default="fisher", choices=CRITERIA, search=CRITERIA, doc="Friends and enemies, or local Fisher weights."

@@ -40,13 +40,15 @@ class BSML(ProbitClassifier, Embedder):
     """Bayesian supervised multi-label learning: z ~ N(Q'x, I), t ~ N(W'z + b, 1), y = sign t, all learned together.
     [gonen2014bsml]
 
-    The embedding is the one that its own probit classifiers need; ``ard=True`` finds how many components they need.
-    Variational inference raises a lower bound of log p(Y | X), which is extrapolated between sweeps and never falls.
-    Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no part:
-    its probability is 1 / (known + 2) for its number of known cells. Standardise the features first.
-    Of dense float64 rows (memory-mapped ones too) fit makes no copy, of float32 rows one block at a time; random starts
-    with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times features the fitted (and
-    the saved) model holds a copy of the training rows, otherwise their d x d product.
+    The embedding is the one in which its own probit classifiers work best. With ``ard=True`` the number of components
+    follows from the data. Variational inference raises a lower bound of log p(Y | X); sweeps are extrapolated, and the
+    bound never decreases. Unknown cells are ignored, and rows without any known label are left out. A label that no row
+    has is not learned: its probability is 1 / (known + 2), where known is its number of known cells. Standardise the
+    features first.
+
+    ``fit`` does not copy dense float64 rows (also memory-mapped ones) and copies one block at a time of float32 rows;
+    random starts with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times the number
+    of features the fitted (and the saved) model holds a copy of the training rows, otherwise their d x d product.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class BSML(ProbitClassifier, Embedder):
         choices=(None,),
         doc="Components R; None: one per label that some row has, at most 100.",
     )
-    ard: bool = param(default=False, kind=bool, doc="One precision per component, so that those not needed vanish.")
+    ard: bool = param(default=False, kind=bool, doc="One precision per component, so that unneeded ones vanish.")
     hyper: tuple[Any, ...] | None = param(
         default=None,
         choices=(None,),
@@ -98,7 +100,7 @@ class BSML(ProbitClassifier, Embedder):
         "(1e-10, 1e10) for the projection with ard.",
     )
     sigma_z: float = param(default=1.0, low=1e-6, high=LARGEST, doc="Standard deviation of z about Q'x.")
-    margin: float = param(default=0.0, low=0, high=LARGEST, doc="Known labels ask for t beyond this.")
+    margin: float = param(default=0.0, low=0, high=LARGEST, doc="Known labels require t beyond this.")
     init: str | dict[str, Any] = param(
         default="svd",
         choices=("svd", "random"),
@@ -119,9 +121,11 @@ class BSML(ProbitClassifier, Embedder):
         doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
         "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
-    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Sweeps at most.")
+    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Largest number of sweeps.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
-    accelerate: bool = param(default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never falls.")
+    accelerate: bool = param(
+        default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never decreases."
+    )
     predictive: str = param(
         default="paper",
         choices=("paper", "full", "printed"),
@@ -129,7 +133,7 @@ class BSML(ProbitClassifier, Embedder):
         "mean, and scores over their variance in place of its root, as section 2.4 of the paper has it.",
     )
     random_state: int | None = param(
-        default=0, low=0, integer=True, choices=(None,), doc="Seed of the random starts; None: another every time."
+        default=0, low=0, integer=True, choices=(None,), doc="Seed of the random starts; None: a new one every time."
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -22,9 +22,9 @@ class BSSML(BSML):
     """Bayesian semi-supervised multi-label learning: BSML in which scores of unlabelled cells avoid -gap < t < gap.
     [gonen2014bsml]
 
-    Unlabelled cells push the boundary of their label to where rows are few. All rows take part, also those without any
-    label. The default follows the published implementation (known labels ask for t beyond 0); ``margin=0.5`` follows
-    the printed equations.
+    Unlabelled cells push the decision boundary of their label to regions with few rows. All rows are used, also those
+    without any label. The default follows the published implementation (known labels require t beyond 0);
+    ``margin=0.5`` follows the printed equations.
 
     Attributes
     ----------

@@ -97,13 +97,13 @@ class Probit:
 
 
 class VariationalProbit(ProbitClassifier):
-    """Variational Bayesian probit regression, one per label: t ~ N(w'x + b, 1), y = sign t, a precision a weight.
+    """Variational Bayesian probit regression, one per label: t ~ N(w'x + b, 1), y = sign t, one precision per weight.
     [gonen2014bsml]
 
-    The baseline of coupled embedding and classification, and a classifier after any embedding (standardise its features
-    first). Unknown cells constrain nothing; rows without any known label are left out. A label that no row has takes no
-    part: its probability is 1 / (known + 2) for its number of known cells. With fewer rows than 0.55 times features the
-    fitted (and the saved) model holds the training rows, otherwise their d x d product.
+    A baseline without an embedding, and a classifier after any embedding (standardise its features first). Unknown
+    cells are ignored, and rows without any known label are left out. A label that no row has is not learned: its
+    probability is 1 / (known + 2), where known is its number of known cells. With fewer rows than 0.55 times the number
+    of features the fitted (and the saved) model holds the training rows, otherwise their d x d product.
 
     Attributes
     ----------
@@ -142,12 +142,12 @@ class VariationalProbit(ProbitClassifier):
         doc="Converged when the bound gains less than this share a sweep, on average over the last ten or more; 0: "
         "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
-    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Sweeps at most.")
+    max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Largest number of sweeps.")
     refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the precisions.")
     accelerate: bool = param(
         default=True,
         kind=bool,
-        doc="Extrapolate between sweeps; the bound still never falls.  [anderson1965iterative]",
+        doc="Extrapolate between sweeps; the bound still never decreases.  [anderson1965iterative]",
     )
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -20,10 +20,10 @@ SINGULAR = "ridge={ridge!r} leaves a singular within-class scatter; take a ridge
 class FLDAClassifier(LabelClassifier):
     """Fisher discriminants: w = (Sw + lam I)^-1 (mu1 - mu0) for each label, cut between the two means.  [fisher1936]
 
-    Cuts each label midway between the means of the rows with it and without it, in the direction that tells them apart
-    best. Labels share lam and one factorisation of the total scatter. With one class per row: the nearest class mean
-    after projection on all Fisher directions, which is the Gaussian rule with a shared covariance. Rows with unknown
-    labels are left out, with a warning.
+    Puts the threshold of each label midway between the means of the rows with it and without it, in the direction that
+    separates them best. Labels share lam and one factorisation of the total scatter. With one class per row it predicts
+    the nearest class mean after projection on all Fisher directions, which is the Gaussian rule with a shared
+    covariance. Rows with unknown labels are left out, with a warning.
 
     Attributes
     ----------

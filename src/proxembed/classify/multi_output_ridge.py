@@ -22,9 +22,9 @@ from .rows import known_labels
 class MultiOutputRidge(LabelClassifier):
     """Multi-output ridge: min ||XW + 1b' - T||^2 + penalty ||W||^2 with T of +1 and -1.  [xu2016mvmd]
 
-    One linear score per label, all from one factorisation, cut at 0; with one class per row, the class of the largest
-    score. Rows with unknown labels are left out, with a
-    warning; where every row has one, an unknown cell counts as the mean of its label.
+    One linear score per label, all from one factorisation, with the threshold 0; with one class per row, the class with
+    the largest score. Rows with unknown labels are left out, with a warning; if every row has an unknown label, an
+    unknown cell counts as the mean of its label.
 
     Attributes
     ----------

@@ -40,9 +40,9 @@ class _Neighbors(LabelClassifier, abstract=True):
 class LabelKNN(_Neighbors):
     """k nearest neighbours: each label by the majority of the neighbours; with one, the label set of the nearest row.
 
-    The score of a label is the share of neighbours that carry it, less one half. Equal distances go to the lowest row
-    number, a vote of exactly one half to "no", and equal classes to the first. Rows with unknown labels are left out,
-    with a warning.
+    The score of a label is the share of neighbours that have it, minus one half. Equal distances are ordered by row
+    number, a vote of exactly one half means "no", and equal classes are decided for the first. Rows with unknown labels
+    are left out, with a warning.
 
     Attributes
     ----------
@@ -103,11 +103,11 @@ class LabelKNN(_Neighbors):
 class MLKNN(_Neighbors):
     """ML-kNN: for each label the posterior of having it, given how many of the K nearest rows have it. [zhang2007mlknn]
 
-    A label is given where its count among the neighbours is more likely with the label than without it.
-    With c(i) the number of neighbours of row i that carry label j: the prior is P = (s + n_j) / (2s + n), and
-    P(c = r | j) = (s + #{i with j: c(i) = r}) / (s (K + 1) + n_j), the same for the rows without j, all counted on the
-    training rows, none of which is its own neighbour. The larger of the two products wins; equal ones go by the prior.
-    Euclidean distance, equal ones to the lowest row number; rows with unknown labels are left out, with a warning.
+    A label is predicted if its count among the neighbours is more likely with the label than without it. Let c(i) be
+    the number of neighbours of row i that have label j. The prior is P = (s + n_j) / (2s + n), and P(c = r | j) = (s +
+    #{i with j: c(i) = r}) / (s (K + 1) + n_j), likewise for the rows without j. All counts are over the training rows,
+    and no row is its own neighbour. The larger of the two products wins; equal ones are decided by the prior. Distances
+    are Euclidean, equal ones ordered by row number; rows with unknown labels are left out, with a warning.
 
     Attributes
     ----------

@@ -35,15 +35,16 @@ ARMIJO, SHORTEST = 1e-4, 1e-6
 class RankSVM(LabelClassifier):
     """Ranking support vector machine: min 1/2 sum_k ||w_k||^2 + C sum_i mean_(k, l) max(0, 1 - (f_k - f_l)(x_i)).
 
-    The mean is over the pairs of a label k that row i carries and a label l that it does not carry. A threshold t(x),
-    linear in the scores, is fitted by least squares to the middle between the labels of each training row and the
-    others; a label is predicted where f_k(x) > t(x), and ``decision_function`` returns f - t. Of the linear
-    kernel, rows count from their mean, in units of their mean distance from it (root mean square), so that C has the
-    same meaning whatever the scale of X; the constant term is penalised as the weights are. Rows that carry no label or
-    all of them have no pair, and count for the threshold alone; rows with unknown labels are left out, with a
-    warning.  [elisseeff2001yeast]
+    Ranks the labels of a row above the other labels, by a margin. The mean is over the pairs of a label k that row i
+    has and a label l that it does not have. A threshold t(x), linear in the scores, is fitted by least squares to the
+    middle between the labels of each training row and the others; a label is predicted if f_k(x) > t(x), and
+    ``decision_function`` returns f - t. With the linear kernel, rows are centred and divided by their root mean square
+    distance from the mean, so the meaning of C does not depend on the scale of X; the constant term is penalised like
+    the weights. Rows with no label or all labels have no pair and count only for the threshold; rows with unknown
+    labels are left out, with a warning. [elisseeff2001yeast]
 
-    Solved by truncated Newton steps on a hinge that is rounded ever less, down to a relative duality gap of ``tol``.
+    The solver takes truncated Newton steps on a hinge that is rounded less and less, down to a relative duality gap of
+    ``tol``.
 
     Attributes
     ----------
@@ -92,7 +93,7 @@ class RankSVM(LabelClassifier):
         doc="Width of the Gaussian kernel; None: the mean distance of two rows, of 1,000 rows evenly spaced.",
     )
     tol: float = param(default=1e-3, above=0, doc="Relative duality gap at which the solver stops.")
-    max_iter: int = param(default=1000, low=1, integer=True, doc="Most Newton steps.")
+    max_iter: int = param(default=1000, low=1, integer=True, doc="Largest number of Newton steps.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the scores, then the threshold.

@@ -21,7 +21,7 @@ WEIGHT = Param(low=0)
 
 
 class Thresholds(NamedTuple):
-    """Cuts of label scores: a label is predicted where its score exceeds its cut."""
+    """Thresholds of label scores: a label is predicted if its score exceeds its threshold."""
 
     cuts: np.ndarray
     global_cut: float
@@ -62,7 +62,7 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     shrink : float, default=10
         Weight of the global cut, in positive rows; 0 trusts every label's own cut.
     known : bool array of shape (n, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
             f"S and Y must be n x c with one shape; got S {S.shape} and Y {Y.shape}. Score every row and label."
         )
     if not np.isfinite(S).all():
-        raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
+        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)
@@ -212,7 +212,8 @@ def cross_fitted_scores(classifier: Any, X: Any, Y: Any, cv: Any = 5, known: np.
     Y : array or sparse array of shape (n, c)
         Labels, 0 or 1.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of multi-label stratified folds, or scikit-learn's way to say which; the test parts must cover all rows.
+        Number of multi-label stratified folds, or a splitter or iterable as in scikit-learn; the test parts must cover
+        all rows.
     known : bool array of shape (n, c), optional
         The cells that are known; the classifier gets NaN for the others. None: all.
 
@@ -251,12 +252,13 @@ def _is_estimator(value: Any) -> bool:
 
 
 class Thresholded(MetaEstimatorMixin, LabelClassifier):
-    """A classifier with its cuts tuned by the shared threshold rule on cross-fitted scores of the training rows.
+    """A classifier with thresholds tuned by the shared rule on cross-fitted scores of the training rows.
 
-    The classifier is fitted on all rows; the cuts come from inner folds (``tune_thresholds``). It may be a whole
-    pipeline: then scaling and embedding are fitted inside the folds too, and the cuts stay honest where the embedding
-    has seen the labels. With one class per row nothing is cut: the class is that of the classifier. Rows with unknown
-    labels are left out, with a warning; where every row has one, the classifier gets NaN in the unknown cells.
+    The classifier is fitted on all rows, and the thresholds come from inner folds (``tune_thresholds``). It may be a
+    whole pipeline: then scaling and embedding are also fitted inside the folds, and the thresholds stay valid for an
+    embedding that has seen the labels. With one class per row there is no threshold: the class is that of the
+    classifier. Rows with unknown labels are left out, with a warning; if every row has an unknown label, the classifier
+    gets NaN in the unknown cells.
 
     Attributes
     ----------
@@ -294,7 +296,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     cv: Any = param(
         default=5,
         words="a number of folds, a splitter or an iterable of (train, test)",
-        doc="Number of multi-label stratified folds, or scikit-learn's way to say which.",
+        doc="Number of multi-label stratified folds, or a splitter or iterable as in scikit-learn.",
     )
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 

@@ -1,4 +1,4 @@
-"""The program: one file a verb. Only typer is imported here; each verb imports what it needs when it runs."""
+"""The program: one file per command. Only typer is imported here; each command imports what it needs when it runs."""
 
 from .app import app, main
 

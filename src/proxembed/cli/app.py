@@ -23,16 +23,16 @@ from .report import report
 from .search import search
 from .transform import transform
 
-NOBODY_READS = 141  # as a shell has it of a program that SIGPIPE ends
+NOBODY_READS = 141  # the code that a shell reports for a program ended by SIGPIPE
 
 
 class Program(TyperGroup):
-    """The program, whose words on a wrong option, argument or verb are one line, as for all bad input."""
+    """The program. A wrong option, argument or command ends with one line, like all bad input."""
 
     def main(  # type: ignore[override]  # the other parameters are among ``extra``
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> Any:
-        """Run a verb; in standalone mode leave with its exit code."""
+        """Run a command; in standalone mode exit with its code."""
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)
         try:
@@ -50,7 +50,7 @@ class Program(TyperGroup):
 
 
 def printed(run: Callable[[], Any]) -> Any:
-    """The exit code of a run and of the printing of what it says, which ends quietly where nobody reads on.
+    """Run, flush the output, and return the exit code; end quietly if the reader of the output has gone.
 
     Examples
     --------
@@ -84,22 +84,22 @@ def printed(run: Callable[[], Any]) -> Any:
 
 app = typer.Typer(cls=Program, invoke_without_command=True, pretty_exceptions_enable=False)
 
-FIRST_STEPS = """proxembed finds the low-dimensional embedding that serves the labels of rows best. To begin with:
+FIRST_STEPS = """proxembed finds the low-dimensional embedding that serves your labels best. To get started:
 
-  proxembed demo                             a comparison on built-in data, with its page
-  proxembed data table.csv --labels tag      what a file holds, and the command to go on with
-  proxembed search table.csv --labels tag    the best embedding of it: model, rows and one page
+  proxembed demo                             compare embeddings of built-in data
+  proxembed data table.csv --labels tag      show how a file is read, and the next command
+  proxembed search table.csv --labels tag    find the best embedding; write the model and a report
 
 `proxembed --help` lists all commands."""
 GROUPS = {
     "Start here": (demo, data, search),
     "One method": (fit, transform, predict, methods),
-    "Judge and show": (compare, diagnose, map, report),
+    "Compare, test and show": (compare, diagnose, map, report),
 }
 
 
 def print_version(asked: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if asked:
         from importlib.metadata import version
 
@@ -112,7 +112,7 @@ def program(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", is_eager=True, callback=print_version, help="Print the version."),
 ) -> None:
-    """Find, fit and explain low-dimensional embeddings of rows with one label, several labels, or some missing."""
+    """Find, fit and explain low-dimensional embeddings of rows with labels: one, several, or partly unknown."""
     if context.invoked_subcommand is None:
         typer.echo(FIRST_STEPS)
 

@@ -1,4 +1,4 @@
-"""The options that say which column of DATA means what, shared by every verb that reads labelled rows."""
+"""The options for the meaning of columns of DATA, shared by every command that reads labelled rows."""
 
 from __future__ import annotations
 
@@ -22,26 +22,30 @@ LABELS = typer.Option(
     None,
     "--labels",
     metavar="COLUMNS",
-    help="Label columns: names or globs such as 'topic_*', separated by commas or in several options; a name with a "
-    "comma stands in double quotes. One column may hold classes or, with --separator, several labels. ARFF: its XML "
-    "file. npy: the file of the labels.",
+    help="Label columns: names or globs such as 'topic_*', separated by commas, or in several options; quote a name "
+    "that contains a comma. One column may hold classes or, with --separator, several labels. ARFF: the XML file of "
+    "the labels. npy: the file of the labels.",
 )
-TEXT = typer.Option(None, "--text", metavar="COLUMNS", help="Columns of texts, where they are not seen to be texts.")
-ID = typer.Option(None, "--id", metavar="COLUMN", help="Column that names the rows.")
-GROUPS = typer.Option(None, "--groups", metavar="COLUMN", help="Column whose equal values no split may part.")
+TEXT = typer.Option(None, "--text", metavar="COLUMNS", help="Text columns, if they are not recognised as texts.")
+ID = typer.Option(None, "--id", metavar="COLUMN", help="Column of row names.")
+GROUPS = typer.Option(None, "--groups", metavar="COLUMN", help="Column of groups; every split keeps a group together.")
 TIME = typer.Option(None, "--time", metavar="COLUMN", help="Column of numbers or ISO dates that orders the rows.")
-DROP = typer.Option(None, "--drop", metavar="COLUMNS", help="Columns to leave out: names or globs, like --labels.")
-KEEP = typer.Option(
-    None, "--keep", metavar="COLUMNS", help="The columns that are features, and no others: names or globs."
-)
+DROP = typer.Option(None, "--drop", metavar="COLUMNS", help="Columns to leave out: names or globs.")
+KEEP = typer.Option(None, "--keep", metavar="COLUMNS", help="Feature columns; all others are left out: names or globs.")
 MISSING = typer.Option(
-    None, "--missing", metavar="TEXT", help="What else stands for an empty cell, such as -999; 'none' for nothing."
+    None,
+    "--missing",
+    metavar="TEXT",
+    help="Other values that mean an empty cell, such as -999; 'none' if there are none.",
 )
 UNKNOWN = typer.Option(
-    None, "--unknown", metavar="empty", help="Empty cells of joined labels are unknown, and no rows without labels."
+    None,
+    "--unknown",
+    metavar="empty",
+    help="Read an empty cell of joined labels as unknown; by default it means no labels.",
 )
 SEPARATOR = typer.Option(
-    None, "--separator", metavar="TEXT", help="What joins the labels in the cells of the one label column, such as ';'."
+    None, "--separator", metavar="TEXT", help="Text that separates the labels in one column, such as ';'."
 )
 
 
@@ -49,7 +53,7 @@ OF_TABLES = ("labels", "text", "id", "groups", "time", "drop", "keep", "missing"
 
 
 def table_options(given: dict[str, Any]) -> dict[str, Any]:
-    """The options of a table among the arguments of a verb.
+    """The table options among the arguments of a command.
 
     Examples
     --------
@@ -74,9 +78,9 @@ def dataset_from(
     missing: list[str] | None = None,
     unknown: str | None = None,
 ) -> Dataset:
-    """Read DATA, a file or ``openml:NAME``, with the column options as they were given.
+    """Read DATA, a file or ``openml:NAME``, with the given column options.
 
-    Raises DataError (a ValueError of one line) where the file or an option does not fit.
+    Raises DataError (a ValueError of one line) if the file or an option does not fit.
 
     Examples
     --------
@@ -111,9 +115,9 @@ def large_table(
     seed: int,
     spread: bool = False,
 ) -> Any:
-    """DATA by parts, where it is a table that needs more than --memory, with what is to be known of it; else None.
+    """DATA as a table to read part by part, with notes, if it needs more than --memory; else None.
 
-    With ``spread`` the workers of a cluster read it, whatever its size.
+    With ``spread`` the workers of a cluster read it, for any size.
     """
     from proxembed.workflow.labelled_data import table_columns
     from proxembed.workflow.large_fit import large_fit
@@ -124,14 +128,14 @@ def large_table(
     found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread)
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
-        note = f"{rows:,} rows are read by parts; a sample of {drawn:,} stands for them"
+        note = f"{rows:,} rows are read by parts; choices use a sample of {drawn:,}"
         found.sample = replace(found.sample, notes=(note, *found.sample.notes))
         say_notes(found.sample.notes)
     return found
 
 
 def read_options(lists: dict[str, list[str] | None]) -> dict[str, list[str] | None]:
-    """Options that hold several names, each name by itself; "none" among the texts of an empty cell is no text.
+    """Split options that hold several names; "none" in --missing stands for no text.
 
     Examples
     --------
@@ -145,15 +149,15 @@ def read_options(lists: dict[str, list[str] | None]) -> dict[str, list[str] | No
 
 
 def say_notes(notes: Sequence[str]) -> None:
-    """Say what is to be known of the data, a line each, on standard error."""
+    """Print each note about the data as one line on standard error."""
     for note in notes:
         say(f"note: {note}")
 
 
 def training_data(file: str | Path, **columns: Any) -> Dataset:
-    """The data set of DATA, with labels that an embedding can serve.
+    """Read DATA and check its labels.
 
-    Raises ValueError (DataError where the file or an option does not fit), each of one line.
+    Raises ValueError (DataError if the file or an option does not fit), each of one line.
 
     Examples
     --------
@@ -168,7 +172,7 @@ def training_data(file: str | Path, **columns: Any) -> Dataset:
 
 
 def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
-    """The data set, with labels that an embedding can serve, and notes of columns that tell them; else a ValueError."""
+    """Check the labels of the data set, and add notes about columns that alone predict a label."""
     from proxembed.workflow.labelled_data import check_labels
     from proxembed.workflow.leaks import with_leaks
 
@@ -179,9 +183,9 @@ def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
 
 
 def one_by_one(options: list[str] | None) -> list[str]:
-    """Names of an option that is given several times or holds several names between commas.
+    """The names in an option that may be repeated and may hold several names separated by commas.
 
-    A name that holds a comma stands in double quotes, as in CSV.
+    A name that contains a comma is in double quotes, as in CSV.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`proxembed compare`: methods and honest rivals on one labelled file."""
+"""`proxembed compare`: compare methods with rivals on one labelled file."""
 
 from pathlib import Path
 from typing import Any
@@ -39,26 +39,24 @@ def compare(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
-    test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
-    standard: bool = typer.Option(False, "--standard-split", help="Also score the test rows that the file names."),
+    test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
+    standard: bool = typer.Option(False, "--standard-split", help="Also score the test rows named in the file."),
     methods: str = typer.Option(None, "--methods", "-m", help='Names separated by commas, or "all"; see `methods`.'),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
-    folds: int = typer.Option(5, "--folds", help="Folds: stratified, or by --groups or --time.", min=2),
-    repeats: int = typer.Option(1, "--repeats", help="Repeats of the folds with other seeds.", min=1),
-    least: int = typer.Option(1, "--min-positives", help="Held-out positives a label needs to be scored.", min=1),
-    max_seconds: float = typer.Option(None, "--max-seconds", help="Budget of each arm on each fold; more is a loss."),
-    pairs: list[str] = typer.Option(
-        None, "--contrast", metavar="A:B", help="Arms to test, such as opls:raw; repeat it."
-    ),
+    folds: int = typer.Option(5, "--folds", help="Number of folds: stratified, or by --groups or --time.", min=2),
+    repeats: int = typer.Option(1, "--repeats", help="Repetitions of the folds with other seeds.", min=1),
+    least: int = typer.Option(1, "--min-positives", help="Held-out positives that a label needs to be scored.", min=1),
+    max_seconds: float = typer.Option(None, "--max-seconds", help="Time limit per arm and fold; more is a loss."),
+    pairs: list[str] = typer.Option(None, "--contrast", metavar="A:B", help="Two arms to compare, such as opls:raw."),
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
     dask: str = DASK,
-    out: Path | None = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-compare."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-compare."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """Compare embeddings of labelled rows by cross-validation, beside the rivals that they must beat."""
+    """Compare embeddings with simple rivals by cross-validation."""
     with refusals():
         options = CompareOptions(
             methods=methods,
@@ -80,7 +78,7 @@ def compare(
 
 
 def compare_and_show(dataset: Any, options: Any, kind: str, file: Path | None, folder: Path, json_output: bool) -> None:
-    """Run a comparison and print its table, or its summary as JSON; after an interruption leave with its exit code."""
+    """Run a comparison and print its table, or its summary as JSON; after an interruption exit with its code."""
     from proxembed.workflow.comparison import run_comparison
     from proxembed.workflow.run_folder import note_written
 

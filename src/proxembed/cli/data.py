@@ -1,4 +1,4 @@
-"""`proxembed data`: describe a labelled data file."""
+"""`proxembed data`: describe a labelled file."""
 
 import shlex
 from pathlib import Path
@@ -26,7 +26,7 @@ from .terminal import command, print_json
 def data(
     file: str = typer.Argument(
         metavar="DATA",
-        help="A labelled file: CSV, Parquet (or a folder of it), .npz, .npy, svmlight, ARFF; or openml:NAME.",
+        help="A labelled file: CSV, Parquet or a folder of Parquet files, .npz, .npy, svmlight, ARFF; or openml:NAME.",
     ),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,
@@ -38,10 +38,10 @@ def data(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
-    test: Path = typer.Option(None, "--test", help="Test file of the same columns."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    test: Path = typer.Option(None, "--test", help="Test file with the same columns."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Describe a labelled data file: sizes, labels, and rows and columns to be wary of."""
+    """Show how a labelled file is read: columns, sizes, labels and possible problems."""
     with refusals():
         given = table_options(locals())
         dataset = dataset_from(file, **given, test=test)
@@ -69,13 +69,13 @@ def data(
         try:
             check_labels(dataset, file)
         except ValueError as error:
-            typer.echo(f"before a search: {error}")
+            typer.echo(f"fix before a search: {error}")
         else:
             typer.echo(f"next: {proposed(command())}")
 
 
 def proposed(described: str) -> str:
-    """The search with the options of a description.
+    """The search command with the options of ``proxembed data``.
 
     Examples
     --------

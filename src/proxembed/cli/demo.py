@@ -11,10 +11,10 @@ from .refusal import refusals
 def demo(
     seed: int = typer.Option(0, "--seed", help="Seed of folds and rivals.", min=0),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
-    out: Path = typer.Option(Path("demo"), "--out", "-o", help="Folder of the results."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
+    out: Path = typer.Option(Path("demo"), "--out", "-o", help="Output folder."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """Run the comparison on built-in data: images of digits with attributes (even, prime, has a loop, ...)."""
+    """Compare embeddings of built-in data: images of digits with seven attributes (even, prime, has a loop, ...)."""
     with refusals():
         from proxembed.data import digits
         from proxembed.workflow.options import CompareOptions

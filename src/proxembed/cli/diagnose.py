@@ -25,14 +25,16 @@ from .options import MEMORY, SAMPLE
 from .refusal import refusals
 from .terminal import notes, print_json
 
-SHOWN = 5  # labels that got worse
+SHOWN = 5  # labels served worse
 
 
 def diagnose(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
-    method: str = typer.Option("opls", "--method", "-m", help="A method or model that `proxembed methods` lists."),
-    size: int = typer.Option(None, "-k", help="Number of components; without it the method's own.", min=1),
-    settings: list[str] = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    method: str = typer.Option("opls", "--method", "-m", help="A method or model; `proxembed methods` lists them."),
+    size: int = typer.Option(None, "-k", help="Number of components; by default that of the method.", min=1),
+    settings: list[str] = typer.Option(
+        None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."
+    ),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,
     id: str = ID,
@@ -46,18 +48,18 @@ def diagnose(
     measure: str = typer.Option(
         "macro average precision",
         "--measure",
-        help="What is measured: macro average precision, Jaccard@10, macro AUC, ...",
+        help="Measure: macro average precision, Jaccard@10, macro AUC, ...",
     ),
-    shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels; a verdict takes 19.", min=1),
-    halves: int = typer.Option(10, "--halves", help="Random halves of the rows, which show its stability.", min=1),
-    folds: int = typer.Option(3, "--folds", help="Folds: stratified, or by --groups or --time.", min=2),
+    shuffles: int = typer.Option(20, "--shuffles", help="Number of shuffles of the labels; a verdict needs 19.", min=1),
+    halves: int = typer.Option(10, "--halves", help="Number of random halves of the rows, for the stability.", min=1),
+    folds: int = typer.Option(3, "--folds", help="Number of folds: stratified, or by --groups or --time.", min=2),
     memory: str = MEMORY,
     sample: int = SAMPLE,
-    seed: int = typer.Option(0, "--seed", help="Seed of folds, shuffles, halves, and of a method that draws.", min=0),
+    seed: int = typer.Option(0, "--seed", help="Seed of folds, shuffles, halves and random methods.", min=0),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Test one method: held-out rows, shuffled labels, optimism, stability, labels that got worse."""
+    """Test one method: held-out rows against shuffled labels, optimism, stability, labels served worse."""
     with refusals():
         from rich.console import Console
 
@@ -88,8 +90,8 @@ def show(found: dict[str, Any], json_output: bool) -> None:
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
         "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
         "shuffled labels": f"{low:.3f} to {high:.3f} in {found['n_shuffles']} shuffles, p = {found['p']:.3f}",
-        "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} of the "
-        "components are found again from half of the rows",
+        "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
+        "(share of each component found again from half of the rows)",
     }
     if found["failed_resamples"]:
         lines["stability"] += f" ({found['failed_resamples']} halves could not be fitted)"

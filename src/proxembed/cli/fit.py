@@ -1,4 +1,4 @@
-"""`proxembed fit`: one method on one labelled file, saved as a model."""
+"""`proxembed fit`: fit one method on one labelled file and save the model."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ from .terminal import command, notes, print_json, progress_bar
 
 
 def setting(text: str) -> tuple[str, object]:
-    """One --set NAME=VALUE; a value that is JSON (a number, true, null) is read as such, any other is text.
+    """Read one --set NAME=VALUE; JSON (a number, true, null) is parsed, anything else is text.
 
     Examples
     --------
@@ -51,9 +51,11 @@ def setting(text: str) -> tuple[str, object]:
 
 def fit(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
-    method: str = typer.Option("opls", "--method", "-m", help="A method or model that `proxembed methods` lists."),
-    size: int = typer.Option(None, "-k", help="Number of components; without it the method's own.", min=1),
-    settings: list[str] = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    method: str = typer.Option("opls", "--method", "-m", help="A method or model; `proxembed methods` lists them."),
+    size: int = typer.Option(None, "-k", help="Number of components; by default that of the method.", min=1),
+    settings: list[str] = typer.Option(
+        None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."
+    ),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,
     id: str = ID,
@@ -64,21 +66,21 @@ def fit(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
-    standard: bool = typer.Option(False, "--standard-split", help="Fit the file's standard training rows only."),
+    standard: bool = typer.Option(False, "--standard-split", help="Fit only the training rows named in the file."),
     memory: str = MEMORY,
     sample: int = SAMPLE,
     dask: str = typer.Option(
         None,
         "--dask",
         metavar="local|ADDRESS",
-        help="Read Parquet by parts on a dask cluster: on workers of this machine, one per core, or on those of the "
-        "scheduler at an address, which see DATA under the same path.",
+        help="Read Parquet by parts on a dask cluster: local workers, one per core, or the workers of the scheduler at "
+        "ADDRESS, which must see DATA under the same path.",
     ),
-    seed: int = typer.Option(0, "--seed", help="Seed of a method that draws, and of a sample.", min=0),
-    out: Path | None = typer.Option(None, "--out", "-o", help="The model, a .skops file; without it NAME.skops."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    seed: int = typer.Option(0, "--seed", help="Seed of random methods and of a sample.", min=0),
+    out: Path | None = typer.Option(None, "--out", "-o", help="Model file (.skops); default NAME.skops."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Fit one method, with scaling and a read-out of the labels, and save it with a model card."""
+    """Fit one method with scaling and a predictor of the labels, and save it with a model card."""
     with refusals():
         from proxembed.evaluate.arms import title_of
         from proxembed.persist import check_model_path
@@ -101,7 +103,7 @@ def fit(
 
 
 def check_dask(dask: str | None, file: str, standard: bool) -> None:
-    """Raise a ValueError for a --dask that names no cluster, or that has no use here."""
+    """Raise a ValueError if --dask names no cluster or does not apply."""
     from proxembed.workflow.options import check_cluster
 
     check_cluster(dask)
@@ -112,7 +114,7 @@ def check_dask(dask: str | None, file: str, standard: bool) -> None:
 
 @contextmanager
 def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> Iterator[Callable[..., Any]]:
-    """Progress over the rows where these are read by parts, here or on a cluster; else a line while the fit goes on."""
+    """Show progress over the rows if they are read by parts, here or on a cluster; else a line during the fit."""
     from joblib import effective_n_jobs
     from rich.console import Console
 
@@ -123,18 +125,18 @@ def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> It
             yield progress
     else:
         with Console(stderr=True, quiet=quiet).status(f"fitting {title}"):
-            yield lambda *told: None
+            yield lambda *arguments: None
 
 
 def check_suffix(path: Path) -> Path:
-    """The path of a model, whose name ends in .skops."""
+    """Return the path of a model, whose name must end in .skops."""
     if path.suffix != ".skops":
-        raise ValueError(f"-o {str(path)!r} must end in .skops; a model is saved in that format alone.")
+        raise ValueError(f"-o {str(path)!r} must end in .skops, the only format of a model.")
     return path
 
 
 def show(done: dict[str, Any], json_output: bool) -> None:
-    """Say what was fitted and written."""
+    """Print what was fitted and written."""
     if json_output:
         print_json(done)
         return

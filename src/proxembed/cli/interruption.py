@@ -14,7 +14,7 @@ _received: list[int] = []
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let each of the signals raise KeyboardInterrupt, unless it is ignored (as ``nohup`` has it) or handled already.
+    """Let each of the signals raise KeyboardInterrupt, unless it is ignored (as under ``nohup``) or already handled.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def interruptible() -> Iterator[None]:
 
 
 def exit_code() -> int:
-    """128 and the number of the first signal that came, as shells count; 130 for Ctrl-C.
+    """128 plus the number of the first signal received, as in shells; 130 for Ctrl-C.
 
     Examples
     --------
@@ -59,13 +59,13 @@ def exit_code() -> int:
 
 
 def leave_interrupted(line: str) -> NoReturn:
-    """Say what an interruption has left, and leave with its exit code."""
+    """Print what an interruption has left, and exit with its code."""
     say(f"interrupted; {line}")
     raise typer.Exit(exit_code())
 
 
 def say(line: str) -> None:
-    """Print one line on standard error, whatever characters file names in it have; nothing where nobody can see it.
+    """Print one line on standard error, with unprintable characters escaped; do nothing if the terminal is gone.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`proxembed map`: a labelled file in, one page with the map of its rows out."""
+"""`proxembed map`: draw a map of the rows of a labelled file."""
 
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,12 @@ from .terminal import command, notes, print_json, progress_bar
 
 def map(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
-    method: str = typer.Option(None, "--method", "-m", help="What is laid out; without it Kernelized(OPLS)."),
-    layout: str = typer.Option("auto", "--layout", help="opentsne, umap, sklearn, or auto: the first installed."),
+    method: str = typer.Option(
+        None, "--method", "-m", help="Method whose components are laid out; default Kernelized(OPLS)."
+    ),
+    layout: str = typer.Option(
+        "auto", "--layout", help="opentsne, umap, sklearn, or auto: the first that is installed."
+    ),
     labels: list[str] = LABELS,
     text: list[str] = TEXT,
     id: str = ID,
@@ -37,12 +41,14 @@ def map(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
-    test: Path = typer.Option(None, "--test", help="Test file of the same columns; its rows are those held out."),
-    seed: int = typer.Option(0, "--seed", help="Seed of the held-out rows, folds and places.", min=0),
-    out: list[Path] = typer.Option([Path("map.html")], "--out", "-o", help="A .html, .png or .svg file; or several."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are held out."),
+    seed: int = typer.Option(0, "--seed", help="Seed of held-out rows, folds and positions.", min=0),
+    out: list[Path] = typer.Option(
+        [Path("map.html")], "--out", "-o", help="A .html, .png or .svg file; may be repeated."
+    ),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Draw a map of the rows: one page to zoom and search, with held-out rows and the map of shuffled labels."""
+    """Draw a map of the rows, with held-out rows and the map of shuffled labels beside it."""
     with refusals():
         from proxembed.persist.whole import check_writable
         from proxembed.workflow.map_job import check_map_path, draw_map, map_facts, write_map
@@ -58,7 +64,7 @@ def map(
 
 
 def show(done: dict[str, Any], json_output: bool) -> None:
-    """Say what the maps are worth and what was written."""
+    """Print the Jaccard@10 of the maps, and what was written."""
     if json_output:
         print_json(done)
         return
@@ -70,7 +76,7 @@ def show(done: dict[str, Any], json_output: bool) -> None:
         for name, values in ((f"{each['map']} map", each), ("  on shuffled labels", each["null"])):
             typer.echo(
                 f"{name:<20} Jaccard@10 {values['inside']:.3f} of training rows, {values['outside']:.3f} of held-out "
-                f"rows, {values['among']:.3f} among these"
+                f"rows, {values['among']:.3f} among held-out rows"
             )
     typer.echo(f"{'by chance':<20} Jaccard@10 {done['chance']:.3f}")
     typer.echo(f"written: {', '.join(done['written'])}")

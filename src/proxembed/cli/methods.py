@@ -1,4 +1,4 @@
-"""`proxembed methods`: the registered estimators by need, and all about one of them."""
+"""`proxembed methods`: list the estimators by need, or describe one."""
 
 from itertools import groupby
 from typing import Any
@@ -10,10 +10,10 @@ from .terminal import print_json
 
 
 def methods(
-    name: str | None = typer.Argument(None, metavar="NAME", help="One of them, such as opls: tells the rest of it."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    name: str | None = typer.Argument(None, metavar="NAME", help="An estimator to describe, such as opls."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """List the estimators by need; --method and --methods take those of the roles method and model."""
+    """List the methods and other estimators by need, or describe one."""
     with refusals():
         from proxembed.catalogue import described, listed
 
@@ -27,7 +27,7 @@ def methods(
 
 
 def show_list(rows: list[dict[str, str]]) -> None:
-    """Print a paragraph per need, a line per estimator."""
+    """Print one paragraph per need, with one line per estimator."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -42,11 +42,11 @@ def show_list(rows: list[dict[str, str]]) -> None:
             table.add_row(Text(f"  {row['name']}"), Text(row["summary"]))
         console.print(table)
         console.print()
-    console.print(Text(f"{len(rows)} estimators; `proxembed methods NAME` tells the rest of one."))
+    console.print(Text(f"{len(rows)} estimators; `proxembed methods NAME` describes one."))
 
 
 def show_one(row: dict[str, Any]) -> None:
-    """Print the documentation of an estimator as it stands in Python, and its citation."""
+    """Print the docstring of an estimator, and its citation."""
     typer.echo(f"{row['class']} (role {row['role']}; labels: {row['labels']}; for: {row['need']})\n")
     typer.echo(row["doc"])
     if row["citation"]:

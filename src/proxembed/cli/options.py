@@ -1,4 +1,4 @@
-"""Options as text: read into the values that the workflow takes, and named as the program names them."""
+"""Parse option texts into values of the workflow, and name options as on the command line."""
 
 import re
 from collections.abc import Sequence
@@ -9,44 +9,44 @@ import typer
 MEASURE = typer.Option(
     "macro average precision",
     "--measure",
-    help="What is searched for and decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, "
-    "Hamming loss, log-loss, macro AUC, ...",
+    help="Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming "
+    "loss, log-loss, macro AUC, ...",
 )
 
 STRATEGY = typer.Option(
     None,
     "--strategy",
-    help="auto (the default), halving, random or tpe; of --engine defc: reduced8 (eight models; the default), random, "
-    "or ga, which takes 4,000 trials where --max-trials gives no number; give it minutes by --max-seconds.",
+    help="Search strategy: auto (the default), halving, random or tpe; with --engine defc: reduced8 (eight models; the "
+    "default), random, or ga (4,000 trials unless --max-trials is given; allow minutes with --max-seconds).",
 )
 
 ENGINE = typer.Option(
-    "methods", "--engine", help="What is searched: methods, or defc (the switches of the adaptive model)."
+    "methods", "--engine", help="Search among methods, or with defc among the switches of the adaptive model."
 )
 
 GOAL = typer.Option(
     None,
     "--goal",
-    help="What the embedding is for: predict, neighbours, map or compress; without it a profile of all four, searched "
-    "for predictions.",
+    help="Goal of the embedding: predict, neighbours, map or compress; without it the search is for predictions, and "
+    "the report covers all four.",
 )
 
 TOLERANCE = typer.Option(
-    0.03, "--tolerance", help="Share of the value of all features whose loss does not matter, from 0 to below 1."
+    0.03, "--tolerance", help="Loss that does not matter, as a share of the value of all features (0 or more, below 1)."
 )
 
 MEMORY = typer.Option(
     None,
     "--memory",
     metavar="BYTES",
-    help="Memory for the rows, such as 2GB: a table or .npy file that needs more is read part by part; without it half "
-    "of what is free.",
+    help="Memory for the rows, such as 2GB; a table or .npy file that needs more is read part by part. Default: half "
+    "of the free memory.",
 )
 SAMPLE = typer.Option(
     None,
     "--sample",
-    help="Of a table that needs more than --memory: rows, drawn by labels, on which scaling and read-out are fitted; "
-    "without it what fits, at most 50,000.",
+    help="For a table that needs more than --memory: number of sampled rows on which scaling and read-out are fitted. "
+    "Default: as many as fit, at most 50,000.",
     min=2,
 )
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
@@ -55,8 +55,8 @@ DASK = typer.Option(
     None,
     "--dask",
     metavar="local|ADDRESS",
-    help="Run the fits on a dask cluster: on workers of this machine (--jobs of them if above 1, else one per "
-    "core), or on those of the scheduler at an address.",
+    help="Run the fits on a dask cluster: local workers (--jobs if above 1, else one per core), or the workers of the "
+    "scheduler at ADDRESS.",
 )
 
 FLAGS = {
@@ -91,7 +91,7 @@ IN_THE_PROGRAM = (
 
 
 def in_program_words(text: str) -> str:
-    """A message of the library about a parameter that the program has an option for, in words of the program.
+    """Replace parameter names of the library with option names in a message.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def parse_contrasts(texts: Sequence[str]) -> Any:
 
 
 def option_text(error: Any) -> str:
-    """The message of an OptionError, by the name that the option has in the program.
+    """The message of an OptionError, with the option name of the program.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`proxembed predict`: labels of new rows by a saved model."""
+"""`proxembed predict`: predict labels of new rows with a saved model."""
 
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,16 @@ from .transform import report, table_path
 
 
 def predict(
-    model: Path = typer.Argument(metavar="MODEL", help="A .skops file of `fit` or `search`."),
+    model: Path = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`."),
     file: Path = typer.Argument(
-        metavar="NEW", help="Rows with the features of the training file, without labels; or a folder."
+        metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
     ),
-    out: Path | None = typer.Option(
-        None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-labels.csv."
-    ),
-    scores: bool = typer.Option(False, "--scores", help="Write the score of each label, not the decision."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-labels.csv."),
+    scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
     memory: str = MEMORY,
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Predict the labels of the rows of a file: 0 or 1 a label, or the class where each row has one."""
+    """Predict the labels of new rows with a saved model: 0 or 1 per label, or one class per row."""
     with refusals():
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model

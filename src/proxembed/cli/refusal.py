@@ -1,4 +1,4 @@
-"""Bad input ends in one clear line on standard error and exit code 2, an interruption in one line and its own code."""
+"""Bad input ends with one line on standard error and exit code 2, an interruption with one line and its own code."""
 
 import errno
 import os
@@ -30,9 +30,9 @@ FEWER = "give fewer rows or features, or fewer processes (--jobs 1) where there 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors about input, output and memory into one line and exit code 2, an interruption into one and its code.
+    """Turn errors about input, output and memory into one line and exit code 2, an interruption into a line and a code.
 
-    What a run had finished by then, which ``run_folder`` notes on the error, is told in the same line.
+    The line also names what the run had finished, which ``run_folder`` notes on the error.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def refusals() -> Iterator[None]:
             refuse(system_error_text(error), error)
         except MemoryError as error:
             reason = " ".join(str(error).split()).removesuffix(".")
-            refuse(f"the memory does not suffice{f' ({reason})' if reason else ''}; {FEWER}.", error)
+            refuse(f"not enough memory{f' ({reason})' if reason else ''}; {FEWER}.", error)
         except BrokenExecutor as error:
-            refuse(f"a worker process was ended from outside, for want of memory perhaps; {FEWER}.", error)
+            refuse(f"a worker process was killed, perhaps for lack of memory; {FEWER}.", error)
         except ImportError as error:
             if error.name is not None:  # a module that this program should have, not one that an extra brings
                 raise
@@ -79,7 +79,7 @@ def notes_of(error: BaseException) -> str:
 
 
 def system_error_text(error: OSError) -> str:
-    """The file, what is wrong with it, and what to do.
+    """Format an OSError with file, reason and remedy.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def system_error_text(error: OSError) -> str:
 
 
 def faults_text(error: ValueError) -> list[str]:
-    """What has to be settled about a table: one line a problem, and the command that settles all; else no line.
+    """The problems of a table, one per line, and the command that solves them; else no line.
 
     Examples
     --------
@@ -109,13 +109,13 @@ def faults_text(error: ValueError) -> list[str]:
     if not options:
         return []
     found = [f"- {text}" for text, _ in problems] if isinstance(error, TableFaults) else []
-    head = f"{error.path}: to be settled first:" if isinstance(error, TableFaults) else str(error)
-    remedy = "this settles them" if all(option for _, option in problems) else "this settles those that have an option"
-    return [head, *found, f"{remedy if len(problems) > 1 else 'this settles it'}: {command()} {options}"]
+    head = f"{error.path}: settle these problems first:" if isinstance(error, TableFaults) else str(error)
+    all_have = all(option for _, option in problems)
+    return [head, *found, f"try{'' if all_have else ', for those that have an option'}: {command()} {options}"]
 
 
 def refuse(line: str, cause: Exception, more: Sequence[str] = ()) -> None:
-    """Print one line on standard error, or one for each of several faults, and leave with exit code 2."""
+    """Print one line on standard error, or one per problem, and exit with code 2."""
     kept = notes_of(cause)
     say(f"{line}{f' Before that: {kept}.' if kept else ''}")
     for each in more:

@@ -1,4 +1,4 @@
-"""`proxembed report`: write the page of a finished run again, without fitting anything."""
+"""`proxembed report`: write the page of a finished run again, without refitting."""
 
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from .terminal import print_json, print_verdict
 
 
 def report(
-    folder: Path = typer.Argument(metavar="FOLDER", help="Folder that `compare`, `search` or `demo` has written."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    folder: Path = typer.Argument(metavar="FOLDER", help="Folder written by `compare`, `search` or `demo`."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Rebuild index.html and leaderboard.csv of a folder from its results.json, without refitting."""
+    """Write the page and the leaderboard of a finished run again, without refitting."""
     with refusals():
         from proxembed.persist import write_whole
         from proxembed.report import read_record
@@ -47,6 +47,5 @@ def pages(record: dict[str, Any], folder: Path) -> dict[str, str]:
     except Exception as error:  # whatever a damaged record makes the page raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise ValueError(
-            f"{folder / 'results.json'} is damaged, so that no page can be made of it ({reason}); run `compare` or "
-            "`search` again."
+            f"{folder / 'results.json'} is damaged and gives no page ({reason}); run `compare` or `search` again."
         ) from error

@@ -1,4 +1,4 @@
-"""`proxembed search`: the main job: a labelled file in, the embedding that serves its labels best out."""
+"""`proxembed search`: find the embedding that serves the labels of a file best."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -43,31 +43,31 @@ def search(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
-    test: Path | None = typer.Option(None, "--test", help="Test file of the same columns; its rows are scored once."),
+    test: Path | None = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
     engine: str = ENGINE,
-    methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; without it all."),
+    methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; default all."),
     strategy: str = STRATEGY,
-    classifier: str = typer.Option(None, "--classifier", help="Of --engine defc: 1nn (the default), flda or svm."),
+    classifier: str = typer.Option(None, "--classifier", help="With --engine defc: 1nn (the default), flda or svm."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
-    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Seconds of the whole command; cuts are told."),
-    max_work: float = typer.Option(None, "--max-work", help="Units of work instead of seconds: repeats a run."),
-    max_trials: int = typer.Option(None, "--max-trials", help="Most configurations; makes the search repeatable."),
-    folds: int = typer.Option(5, "--folds", help="Folds of the comparison with the rivals.", min=2),
-    shuffles: int = typer.Option(20, "--shuffles", help="Shuffles of the labels in the diagnosis; 0 for none.", min=0),
+    max_seconds: float = typer.Option(60.0, "--max-seconds", help="Time limit of the command; cuts are reported."),
+    max_work: float = typer.Option(None, "--max-work", help="Limit in units of work; makes a run repeatable."),
+    max_trials: int = typer.Option(None, "--max-trials", help="Largest number of configurations."),
+    folds: int = typer.Option(5, "--folds", help="Number of folds of the comparison with rivals.", min=2),
+    shuffles: int = typer.Option(20, "--shuffles", help="Label shuffles in the diagnosis; 0 for none.", min=0),
     goal: str = GOAL,
     measure: str = MEASURE,
     tolerance: float = TOLERANCE,
-    refit_all: bool = typer.Option(False, "--refit-all", help="Fit the saved model on the rows of --test, too."),
+    refit_all: bool = typer.Option(False, "--refit-all", help="Also fit the saved model on the rows of --test."),
     memory: str = MEMORY,
     sample: int = SAMPLE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
     dask: str = DASK,
-    out: Path | None = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME-search."),
-    resume: bool = typer.Option(False, "--resume", help="Go on with the ended run of this command in its folder."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines, no table."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-search."),
+    resume: bool = typer.Option(False, "--resume", help="Continue an interrupted run of this command in its folder."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """Find the embedding that serves the labels best, score it against honest rivals, and save it."""
+    """Find the embedding that serves the labels best, compare it with simple rivals, and save it."""
     started = now()
     with refusals():
         options = search_options(locals())
@@ -81,7 +81,7 @@ def search(
 
 
 def search_options(given: dict[str, Any]) -> SearchOptions:
-    """The options of a search among the arguments of the verb.
+    """The search options among the arguments of the command.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def search_options(given: dict[str, Any]) -> SearchOptions:
 
 
 def of_large(options: SearchOptions) -> SearchOptions:
-    """The options of a search whose choice is fitted by parts: where no methods are named, those that can be."""
+    """The options of a search whose choice is fitted by parts; if no methods are named, only those that allow it."""
     from proxembed.workflow.large_fit import methods_by_parts
 
     free = options.engine == "methods" and options.methods is None
@@ -111,7 +111,7 @@ def search_and_show(
     resume: bool,
     large: Any = None,
 ) -> None:
-    """Run a search and print its leaderboard, or its summary as JSON; leave after an interruption."""
+    """Run a search and print its leaderboard, or its summary as JSON; exit after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.run_folder import note_written
 
@@ -120,7 +120,7 @@ def search_and_show(
         found = run_search(dataset, options, run, folder, progress, started, resume, large)
     listing = found.folder.listing
     if not found.compared:
-        leave_interrupted(f"the best so far ({found.name}), not compared with rivals, is in {listing}.")
+        leave_interrupted(f"the best so far ({found.name}), not yet compared with rivals, is in {listing}.")
     try:
         with note_written(found.folder):
             if json_output:
@@ -130,4 +130,4 @@ def search_and_show(
                 print_summary(found.record["summary"], found.folder.paths, cuts=budget["cuts"], repeat=budget["repeat"])
     finally:
         if found.interrupted:
-            leave_interrupted(f"what was done by then is in {listing}.")
+            leave_interrupted(f"the finished part is in {listing}.")

@@ -1,4 +1,4 @@
-"""What the terminal shows of a run: progress and notes on standard error, the table, and last the verdict."""
+"""Terminal output of a run: progress and notes on standard error, the table, and last the verdict."""
 
 import json
 import re
@@ -23,23 +23,23 @@ def command() -> str:
 
 
 def head(kind: str, seed: int, file: Path | None = None) -> dict[str, Any]:
-    """Kind, command, seed and data hash of a run, as its record holds them."""
+    """Kind, command, seed and data hash of a run, for its record."""
     from proxembed.workflow.record import run_head
 
     return run_head(kind, command(), seed, file)
 
 
 def print_json(facts: object) -> None:
-    """Print JSON for machines."""
+    """Print JSON."""
     typer.echo(json.dumps(facts, indent=2))
 
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Show warnings when the work is done: one line on standard error for each kind, with how often it came.
+    """Collect warnings and print them at the end: one line per kind on standard error, with its count.
 
-    Warnings that differ in their numbers alone are of one kind, of which the last is shown: a fit comes after the
-    smaller ones that tune it.
+    Warnings that differ only in numbers are of one kind; the last one is shown, since the final fit comes after the
+    smaller fits that tune it.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def notes() -> Iterator[None]:
 
 
 def phase_of(text: str) -> str:
-    """The phase that a line of progress is of.
+    """The phase of a progress line.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def phase_of(text: str) -> str:
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """Progress on standard error, as the function that ``run`` calls: a bar, or a line a phase where it is no terminal.
+    """Progress on standard error, as a function to call: a bar, or one line per phase if it is not a terminal.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
 
 
 def leaderboard_table(summary: dict[str, Any]) -> Any:
-    """The terminal's table: each arm at its best k."""
+    """The table of the terminal: each method or rival at its best k."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -154,7 +154,7 @@ def contrast_text(entry: dict[str, Any]) -> str:
     >>> from proxembed.cli.terminal import contrast_text
     >>> entry = {"a": "OPLS", "b": "PCA", "difference": 0.1, "interval": [0.05, 0.15], "p_holm": 0.004}
     >>> contrast_text({**entry, "bayes": {"worse": 0.0, "rope": 0.02, "better": 0.98}})
-    'OPLS - PCA: +0.100 (95 % interval +0.050 to +0.150), p = 0.004 (Holm), probability of better 0.98, no matter 0.02'
+    'OPLS - PCA: +0.100 (95 % interval +0.050 to +0.150), p = 0.004 (Holm), probability of better 0.98, of level 0.02'
     """
     text = f"{entry['a']} - {entry['b']}: {entry['difference']:+.3f}"
     if entry["interval"]:
@@ -163,7 +163,7 @@ def contrast_text(entry: dict[str, Any]) -> str:
     if entry["p_holm"] is not None:
         text += f", p = {entry['p_holm']:.3f} (Holm)" if entry["p_holm"] >= 0.0005 else ", p < 0.001 (Holm)"
     if entry["bayes"]:
-        text += f", probability of better {entry['bayes']['better']:.2f}, no matter {entry['bayes']['rope']:.2f}"
+        text += f", probability of better {entry['bayes']['better']:.2f}, of level {entry['bayes']['rope']:.2f}"
     return text
 
 
@@ -174,7 +174,7 @@ def print_summary(
     cuts: Sequence[str] = (),
     repeat: str = "",
 ) -> None:
-    """Print the table, failures, contrasts, what was cut, the files and, last, the verdict."""
+    """Print the table, failures, contrasts, cuts, files and, last, the verdict."""
     from rich.console import Console
     from rich.text import Text
 
@@ -197,15 +197,15 @@ def print_summary(
         )
         console.print(Text(f"{listed} listed on the page."))
     for line in cuts:
-        console.print(Text(f"for the budget: {line}"))
+        console.print(Text(f"cut for the budget: {line}"))
     if repeat:
-        console.print(Text(f"to repeat it: {repeat}"))
+        console.print(Text(f"to repeat this run: {repeat}"))
     console.print(Text("written: " + ", ".join(str(path) for path in written)))
     print_verdict(summary["verdict"])
 
 
 def print_verdict(verdict: dict[str, Any]) -> None:
-    """Print a line per goal, and what the lines rest on."""
+    """Print one line per goal, and the rows that they are based on."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""`proxembed transform`: new rows through a saved model."""
+"""`proxembed transform`: embed new rows with a saved model."""
 
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,17 @@ SUFFIXES = (".npz", ".csv", ".parquet")
 
 
 def transform(
-    model: Path = typer.Argument(metavar="MODEL", help="A .skops file of `fit` or `search`."),
+    model: Path = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`."),
     file: Path = typer.Argument(
-        metavar="NEW", help="Rows with the features of the training file, without labels; or a folder."
+        metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
     ),
     out: Path | None = typer.Option(
-        None, "--out", "-o", help="A .npz, .csv or .parquet file; without it NEW-embedding.npz."
+        None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-embedding.npz."
     ),
     memory: str = MEMORY,
-    json_output: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Embed the rows of a file with a saved model."""
+    """Embed new rows with a saved model."""
     with refusals():
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
@@ -35,7 +35,7 @@ def transform(
 
 
 def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The embedding of rows X as named columns and as an array, or a refusal that names the model file."""
+    """The embedding of rows X as named columns and as an array; an error names the model file."""
     import numpy as np
 
     from proxembed.model import embedding_part
@@ -50,7 +50,7 @@ def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str,
 
 
 def table_path(path: Path, inputs: list[Path]) -> Path:
-    """The path of a table that can be written and is none of the files read; checked before the work."""
+    """Check before the work that the output path can be written and is none of the input files."""
     from proxembed.persist import check_writable
 
     if path.suffix.lower() not in SUFFIXES:
@@ -64,7 +64,7 @@ def table_path(path: Path, inputs: list[Path]) -> Path:
 
 
 def report(done: dict[str, Any], json_output: bool) -> None:
-    """Say how many rows went where."""
+    """Print the number of rows, and what was written."""
     if json_output:
         print_json(done)
         return

@@ -109,7 +109,7 @@ def _fetched(name: str, version: int | None, data_home: str | Path | None, place
     from sklearn.datasets import fetch_openml  # costs over a second to import: only where it is used
 
     if not isinstance(name, str) or not name.strip():
-        raise DataError(f"name={name!r} is no name of an OpenML data set; give for instance name='emotions'.")
+        raise DataError(f"name={name!r} is not the name of an OpenML data set; give for example name='emotions'.")
     wanted = "active" if version is None else version
     try:  # as_frame=False needs no pandas; the codes of nominal columns are told by `categories`
         return fetch_openml(

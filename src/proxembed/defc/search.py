@@ -38,20 +38,21 @@ NAMES = {"1nn": "nearest row", "flda": "Fisher discriminants", "svm": "linear SV
 def _pair_option(name: str) -> Any:
     """Declare an option of every candidate as ``EmbeddingModel`` does."""
     option, spec = declared(EmbeddingModel)[name]
-    return param(default=option.default, like=spec, doc=f"Of every candidate: {spec.doc[0].lower()}{spec.doc[1:]}")
+    return param(default=option.default, like=spec, doc=f"For every candidate: {spec.doc[0].lower()}{spec.doc[1:]}")
 
 
 class DEFC(SearchEstimator):
     """Adaptive data embedding for classification: search the six stages of ``EmbeddingModel`` for those that serve a
     classifier best.  [mu2012defc]
 
-    Each candidate is fitted on training rows and judged on held-out ones, for many numbers of components at once. The
-    best one is fitted again, on all rows. Its score in the search is that of a winner among many: judge it on rows that
-    the search has not seen.
+    Assembles a model from six stages and tunes it on held-out rows. Each candidate is fitted on training rows and
+    scored on held-out rows, for many numbers of components at once. The best candidate is fitted again on all rows. Its
+    score in the search is the best of many and therefore optimistic; score the model on rows that the search has not
+    seen.
 
-    A candidate takes n x n arrays. With ``n_landmarks`` candidates are fitted on landmarks, rows drawn at random, of
-    every label set in proportion; validation rows, where given, are cut to as many. The best one is then fitted on
-    landmarks, too, and its classifier on all rows, which it places.
+    A candidate needs n x n arrays. With ``n_landmarks`` candidates are fitted on landmarks: rows drawn at random, from
+    every label set in proportion. Validation rows, if given, are cut to as many. The best model is then also fitted on
+    landmarks and places all rows; its classifier is fitted on all rows.
 
     Attributes
     ----------
@@ -114,7 +115,7 @@ class DEFC(SearchEstimator):
         words="a classifier of scikit-learn",
         test=is_unfitted_classifier,
         doc="Nearest row, Fisher discriminants, a linear support vector machine of standardised components, or any "
-        "classifier of scikit-learn: it is fitted anew for each number of components that is looked at, and with "
+        "classifier of scikit-learn: it is fitted again for each number of components that is tried, and with "
         "several labels per row for each label.",
     )
     measure: Any = param(
@@ -128,18 +129,19 @@ class DEFC(SearchEstimator):
     cv: Any = param(
         default=5,
         words="a number of folds or a splitter",
-        doc="Stratified folds, or a scikit-learn splitter, where fit gets no validation rows.",
+        doc="Stratified folds, or a scikit-learn splitter, if fit gets no validation rows.",
     )
     max_evals: int | None = param(
         default=200,
         like=COUNT,
-        doc="Most candidates; the result is then the same in every run whose seconds suffice. A perfect score ends "
-        "the search before.",
+        doc="Largest number of candidates; the result is then the same in every run with enough seconds. A perfect "
+        "score ends the search earlier.",
     )
     max_seconds: float | None = param(
         default=None,
         like=SECONDS,
-        doc="Seconds after which no candidate but the first is begun; the last fit is not counted. Infinity is None.",
+        doc="Seconds after which no further candidate is started (the first always is); the last fit is not counted. "
+        "Infinity is None.",
     )
     patience: int | None = param(
         default=None,
@@ -227,7 +229,7 @@ class DEFC(SearchEstimator):
         endless = not self._strategy(ModelStrategy, "search").ends and self.max_seconds in (None, math.inf)
         if endless and self.max_evals is None and self.patience is None:
             raise ValueError(
-                f"max_evals=None and max_seconds={self.max_seconds} would search for ever; give one, or patience."
+                f"max_evals=None and max_seconds={self.max_seconds} would never end the search; give one, or patience."
             )
         if (X_val is None) != (y_val is None):
             given, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")

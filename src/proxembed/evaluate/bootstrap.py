@@ -87,7 +87,7 @@ def redrawn_gain(
     least : int, default=1
         Positive rows that a label needs.
     known : bool array of shape (m, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def precision_gain(
     least : int, default=1
         Positive rows that a label needs.
     known : bool array of shape (m, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------

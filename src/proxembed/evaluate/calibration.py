@@ -34,7 +34,7 @@ def platt_fit(S: Any, Y: Any, known: np.ndarray | None = None) -> Platt:
     Y : array or sparse array of shape (n, c)
         True labels, 0 or 1.
     known : bool array of shape (n, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------

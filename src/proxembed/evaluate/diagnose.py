@@ -55,11 +55,11 @@ class Diagnosis:
     failed_resamples : int
         Halves that the estimator could not be fitted on; they count as stability 0.
     n : int
-        Rows that were looked at.
+        Number of rows used.
     n_all : int or None
         All rows of the blocks of which these are a sample; None for rows in memory.
     embedding : array of shape (n, k) or None
-        Out-of-fold embedding of the rows, where it was asked for.
+        Out-of-fold embedding of the rows, if requested.
 
     Examples
     --------
@@ -127,40 +127,40 @@ def diagnose(
     n_jobs: int | None = 1,
     store: Any = None,
 ) -> Diagnosis:
-    """Ask of an embedding whether it found something, how much its own rows flatter it, and whom it served worse.
+    """Test an embedding against shuffled labels, and measure its optimism, its stability and the labels served worse.
 
     The read-out is multi-output ridge. The null fits and scores the same folds with label sets shuffled among rows
-    (inside each held-out part, so that label counts stay): what the method makes of no relation at all. All features
-    are scaled as in a comparison; the estimator gets X as it is, so a method that wants scaling comes in a pipeline.
-    Stability embeds the rows left out of a random half by the model of that half; of each component of the model of
-    all rows it is the squared cosine with the subspace that the half found.
+    (inside each held-out part, so that label counts stay the same). All features are scaled as in a comparison; the
+    estimator gets X unscaled, so put a method that needs scaling into a pipeline. For the stability, a model of a
+    random half of the rows embeds the other half; the stability of a component of the model of all rows is its
+    squared cosine with the subspace of that model.
 
     Parameters
     ----------
     estimator : transformer, or pipeline with one
         Unfitted or fitted; only clones are fitted. The final classifier of a pipeline is left out.
     X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
-        Of RowBlocks a uniform sample is looked at (``Diagnosis.n`` rows of ``Diagnosis.n_all``).
+        Of RowBlocks a uniform sample is used (``Diagnosis.n`` rows of ``Diagnosis.n_all``).
     y : labels in any form
-        Rows with unknown labels are trained on, never shuffled and never scored.
+        Rows with unknown labels are used for training, never shuffled and never scored.
     n_shuffles : int, default=20
-        With fewer than 19 p cannot come down to 0.05, and nothing passes.
+        With fewer than 19, p cannot reach 0.05, and nothing passes.
     measure : str, Measure or callable(Y, S) -> float, optional
         One that reads scores or the labels of neighbours, larger being better; None for the macro average precision.
     n_folds : int, default=3
     n_resamples : int, default=10
     seed : int, default=0
     cv : splitter or list of splits, optional
-        In place of stratified folds: groups and the order of time are respected by ``make_splits`` of the data set.
+        Used instead of stratified folds; ``make_splits`` of the data set respects groups and time.
     crossfit : bool, default=False
         Also return the out-of-fold embedding of all rows, in ``Diagnosis.embedding``.
     sample_rows : int, default=20,000
-        Most rows of the sample of RowBlocks.
+        Largest number of sampled rows of RowBlocks.
     n_jobs : int, default=1
         Processes for the shuffles and the halves.
     store : object, optional
-        Keeps each shuffle and each half that is finished, and has what an ended run has kept: ``find(part, number)``
-        and ``keep(part, number, value)`` of plain data.
+        Stores each finished shuffle and half, and returns those of an interrupted run: ``find(part, number)`` and
+        ``keep(part, number, value)`` of plain data.
 
     Returns
     -------

@@ -16,11 +16,11 @@ from .rivals import SIZE, Rival
 
 
 class LabelScores(Rival):
-    """Cross-fitted label scores: each row becomes its c ridge scores, by models that have not seen it.
+    """Cross-fitted label scores: each row becomes its c ridge scores, from models that have not seen it.
 
-    Training rows get the scores of a model fitted on the other folds, so that they look like those of new rows; new
-    rows get the scores of the model fitted on all training rows. A row identical to a training row counts as that
-    row, so that ``fit_transform`` equals ``transform``; identical rows share a fold.  [wolpert1992stacking]
+    Training rows get the scores of a model fitted on the other folds, so they look like those of new rows. New rows get
+    the scores of the model fitted on all training rows. A row identical to a training row counts as that row, so
+    ``fit_transform`` equals ``transform``; identical rows share a fold. [wolpert1992stacking]
 
     Attributes
     ----------

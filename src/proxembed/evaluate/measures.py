@@ -60,7 +60,7 @@ def enough_rows(counts: np.ndarray, n: int, least: int, n_neighbors: int) -> np.
 
 @dataclass(frozen=True)
 class Measure:
-    """How well held-out rows are served.
+    """A measure of how well an embedding serves held-out rows.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ MEASURES: dict[str, Measure] = {}
 
 
 def register(measure: Measure) -> Measure:
-    """Add a measure to those that are known by name.
+    """Register a measure under its name.
 
     Raises
     ------

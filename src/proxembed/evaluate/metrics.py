@@ -21,7 +21,7 @@ def checked_pair(Y: Any, S: Any) -> tuple[np.ndarray, np.ndarray]:
     if S.shape != Y.shape:
         raise ValueError(f"Y and S must have one shape; got Y {Y.shape} and S {S.shape}. Score every row and label.")
     if not np.isfinite(S).all():
-        raise ValueError("S must be finite; it holds NaN or infinity. Look at the model that made the scores.")
+        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     return Y, S
 
 
@@ -37,7 +37,7 @@ def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.nda
     S : array of shape (n, c)
         Real scores, larger meaning more likely.
     known : bool array of shape (n, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def macro_average_precision(
     absent : {"skip", "zero"}, default="skip"
         Leave absent labels out of the mean, or count them as 0.
     known : bool array of shape (n, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: n
     min_positives : int, default=1
         Labels with fewer positive rows are left out.
     known : bool array of shape (n, c), optional
-        The cells to look at; None: all.
+        The cells to use; None: all.
 
     Returns
     -------

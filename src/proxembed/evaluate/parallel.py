@@ -168,5 +168,5 @@ def _arm(shared: _Prepared, item: tuple[Any, ...]) -> Finished:
 def _died(shared: _Prepared, item: tuple[Any, ...], reason: str) -> Finished:
     protocol, split, arm, _ = item
     part = shared.part(split)
-    reason = f"its process was ended from outside ({reason})"
+    reason = f"its process was killed ({reason})"
     return _finished(split, arm, lost(protocol.arms[0], part, protocol, reason), part)

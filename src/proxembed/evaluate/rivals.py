@@ -50,9 +50,9 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
 class ForestProximity(Rival):
     """Forest leaf proximity: principal components of out-of-bag leaves, ``ForestLeaves(PCA(), rows="oob")``.
 
-    Two rows are near where many trees put them into one leaf. A training row is described only by the trees that were
+    Two rows are near if many trees put them into one leaf. A training row is described only by the trees that were
     grown without it, a new row by all trees; a row identical to a training row counts as that row. The n x n proximity
-    matrix is never made of more than ``max_rows`` rows. [breiman2001forests]
+    matrix never covers more than ``max_rows`` rows. [breiman2001forests]
 
     Attributes
     ----------
@@ -135,9 +135,9 @@ class ForestProximity(Rival):
 
 
 class UMAP(Rival):
-    """UMAP of umap-learn: places of rows by a neighbour graph of their features.  [mcinnes2018umap]
+    """UMAP of umap-learn: positions of rows from a neighbour graph of their features.  [mcinnes2018umap]
 
-    No label has a part in it; new rows are placed by its own ``transform``.
+    Uses no labels. New rows are placed by its own ``transform``.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class UMAP(Rival):
     n_neighbors: int = param(
         default=UMAP_NEIGHBORS, low=2, integer=True, doc="Neighbours; all other rows when there are fewer."
     )
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form, or ignored. Returns self."""
@@ -194,8 +194,8 @@ class UMAP(Rival):
 class SupervisedUMAP(UMAP):
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
 
-    Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP
-    gave them knowing their labels: only held-out rows show what it is worth.  [mcinnes2018umap]
+    Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP gave
+    them using their labels, so judge the map by held-out rows only. [mcinnes2018umap]
 
     Attributes
     ----------
@@ -233,8 +233,8 @@ class SupervisedUMAP(UMAP):
 class TSNE(Rival):
     """t-SNE of openTSNE: a map of the rows, into which new rows are placed one by one.
 
-    More than 50 features are first reduced to 50 principal components. The perplexity is 30, or a third of the rows
-    where there are fewer than 90.  [vandermaaten2008tsne]
+    More than 50 features are first reduced to 50 principal components. The perplexity is 30, or a third of the rows if
+    there are fewer than 90. [vandermaaten2008tsne]
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class TSNE(Rival):
         default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
     )
     perplexity: float = param(default=PERPLEXITY, above=1, doc="Perplexity, bounded by a third of the rows.")
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the places.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Place the rows. X: (n, d) array or sparse matrix; y is ignored. Returns self."""
@@ -288,7 +288,7 @@ class TSNE(Rival):
 class NCA(Rival):
     """Neighbourhood components analysis of scikit-learn: the map of largest leave-one-out accuracy of soft neighbours.
 
-    Takes one class per row; sparse features become dense, within 2 GiB.  [goldberger2004nca]
+    scikit-learn's NCA, for one class per row. Sparse features become dense, within 2 GiB. [goldberger2004nca]
 
     Attributes
     ----------
@@ -311,7 +311,7 @@ class NCA(Rival):
 
     labels = "single"
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
-    max_iter: int = param(default=50, low=1, integer=True, doc="Most steps of the optimisation.")
+    max_iter: int = param(default=50, low=1, integer=True, doc="Largest number of optimisation steps.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the start.")
 
     def fit(self, X: Any, y: Any) -> Self:

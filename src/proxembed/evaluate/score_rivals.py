@@ -85,10 +85,10 @@ class LinearScores(ScoreRival, abstract=True):
 
 
 class LogisticScores(LinearScores):
-    """Logistic regression, one model a label: each row gets the log odds of its labels.  [cox1958regression]
+    """Logistic regression, one model per label: each row gets the log odds of its labels.  [cox1958regression]
 
-    The l2-penalised fit of scikit-learn. Up to 500 features take Newton steps on a dense copy, more L-BFGS. A label
-    that all training rows carry, or none, gets the log odds of its smoothed share.
+    The l2-penalised logistic regression of scikit-learn. It uses Newton steps on a dense copy for up to 500 features,
+    and L-BFGS for more. A label that all training rows have, or none, gets the log odds of its smoothed share.
 
     Attributes
     ----------
@@ -124,11 +124,11 @@ class LogisticScores(LinearScores):
 
 
 class SVMScores(LinearScores):
-    """Linear support vector machine, one a label: each row gets its margin, above 0 where the label is predicted.
+    """Linear support vector machine, one per label: each row gets its margin, above 0 if the label is predicted.
 
-    The squared hinge and l2 penalty of scikit-learn's ``LinearSVC``. Rows count in units of their mean distance from
-    their mean (root mean square), so that C has the same meaning whatever the scale of X. A label that all training
-    rows carry, or none, gets 1 or -1.  [fan2008liblinear]
+    scikit-learn's ``LinearSVC`` with squared hinge and l2 penalty. Rows are divided by their root mean square distance
+    from the mean, so the meaning of C does not depend on the scale of X. A label that all training rows have, or none,
+    gets 1 or -1. [fan2008liblinear]
 
     Attributes
     ----------
@@ -165,12 +165,12 @@ class SVMScores(LinearScores):
 
 
 class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival):
-    """Forest scores: each row gets the share of its leaves' rows that carry a label, less a half.
+    """Forest scores: each row gets the share of its leaves' rows that have a label, minus one half.
 
-    One forest for all labels, as ``ForestLeaves`` grows it; on 0/1 labels its criterion is the Gini index summed over
-    them. Equal rows are one row to the forest. As an embedding it has a component for each label: a new row is scored
-    by all trees, a row identical to a training row by the trees grown without it, so that training rows look as new
-    ones do.  [breiman2001forests]
+    One forest for all labels, grown as in ``ForestLeaves``; on 0/1 labels its criterion is the Gini index summed over
+    them. Equal rows count as one row in the forest. As an embedding it has one component per label. A new row is scored
+    by all trees, a row identical to a training row by the trees grown without it, so scores of training rows and new
+    rows are comparable. [breiman2001forests]
 
     Attributes
     ----------
@@ -254,10 +254,10 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreRival
 
 
 class BoostedScores(ScoreRival):
-    """Gradient boosting of trees on binned features, one model a label: each row gets the log odds of its labels.
+    """Gradient boosting of trees on binned features, one model per label: each row gets the log odds of its labels.
 
-    The histogram boosting of scikit-learn. A tenth of the training rows says when to stop, where at least 20 rows carry
-    the label and 20 do not. Sparse features become dense, within 2 GiB.  [friedman2001boosting]
+    The histogram gradient boosting of scikit-learn. Training stops early by a tenth of the training rows, if at least
+    20 rows have the label and 20 do not. Sparse features become dense, within 2 GiB. [friedman2001boosting]
 
     Attributes
     ----------
@@ -282,8 +282,8 @@ class BoostedScores(ScoreRival):
     [True, False]
     """
 
-    max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Most trees a label.")
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows that say when to stop.")
+    max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Largest number of trees per label.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows used for early stopping.")
 
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier

@@ -76,7 +76,7 @@ def nadeau_bengio_p(differences: Sequence[float] | np.ndarray, train: float, hel
 def bayesian_correlated_t(
     differences: Sequence[float] | np.ndarray, train: float, held_out: float, rope: float = ROPE
 ) -> dict[str, float] | None:
-    """Posterior probabilities that the mean difference over folds is below, within or above the region of no matter.
+    """Posterior probabilities that the mean difference over folds is below, within or above the region of equivalence.
 
     The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).
     [benavoli2017bayes]
@@ -192,7 +192,9 @@ def _finite(differences: Any) -> np.ndarray:
 
 def _check_rope(rope: float) -> None:
     if not 0 <= rope < math.inf:
-        raise ValueError(f"rope={rope!r} must be a finite number of at least 0: half the width of no matter.")
+        raise ValueError(
+            f"rope={rope!r} must be a finite number of at least 0: half the width of the region of equivalence."
+        )
 
 
 def bayesian_signed_rank(

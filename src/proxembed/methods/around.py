@@ -170,11 +170,11 @@ class Around(Embedder, abstract=True):
 
 
 class Scaled(Around):
-    """A method with a scaling of its own, and principal components between the two: method(V'(scaling(x) - mean)).
+    """A method with its own scaling, and principal components between the two: method(V'(scaling(x) - mean)).
     [mu2012defc]
 
-    Searches draw the scaling with the method's parameters; a pipeline, a comparison and a search give it the features
-    as they are. Statistics come from the rows of fit alone.
+    Searches draw the scaling together with the method's parameters. A pipeline, a comparison and a search pass the
+    features to it unscaled. Statistics come only from the rows of the fit.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Scaled(Around):
     """
 
     kind: str | Callable[..., Any] = param(
-        default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="Which scaling, as of ``Scaling``."
+        default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="The scaling, as in ``Scaling``."
     )
     pca_var: float = param(
         default=1.0,
@@ -248,10 +248,10 @@ class ReadoutAxes(Around):
     """Components weighted by a ridge read-out: Z V with V V' = B B', B the coefficients of the labels on Z.
     [hoerl1970ridge]
 
-    Distances between rows of Z V, and their cosines, are those of the label scores Z B, so that directions of Z count
-    as far as labels are read from them. It serves neighbours; what a read-out predicts does not change. The axes are
-    learned from the rows of fit, and there are no more of them than labels: ``n_components`` of the method, if given,
-    are as many at most.
+    Weights each direction by its effect on the label scores. Distances between rows of Z V, and their cosines, are
+    those of the label scores Z B. This serves neighbour search; what a read-out predicts does not change. The axes are
+    learned from the rows of the fit, and there are at most as many as labels: ``n_components`` of the method, if given,
+    is at most that.
 
     Attributes
     ----------

@@ -44,8 +44,8 @@ class OLPPR(SpectralEmbedder):
     """Orthogonal locality preserving projection with repulsion: minimise L(Ws) - beta L(Wr), P'P = I.
     [kokiopoulou2009repulsion]
 
-    Rows of one class are drawn together; near rows of different classes, linked in the graph of nearest rows, repel
-    each other. No inverse, so no ridge. One class per row; ``MESD(OLPPR())`` takes several.
+    Rows of one class are drawn together, and near rows of different classes, linked in the graph of nearest rows, repel
+    each other. There is no inverse, so no ridge. One class per row; ``MESD(OLPPR())`` takes several.
 
     Attributes
     ----------
@@ -102,10 +102,10 @@ class SONPP(SpectralEmbedder):
     """Supervised orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W), W inside classes, P'P = I.
     [kokiopoulou2007onpp]
 
-    Each row is reconstructed from rows of its own class; the projection keeps these reconstructions. A class of one row
-    adds nothing. With ``n_neighbors=None`` and many more features than rows a class, many directions have eigenvalue
-    zero: among those the space that they span is defined, the single ones are not. One class per row; ``MESD(SONPP())``
-    takes several.
+    Each row is reconstructed from rows of its own class, and the projection preserves these reconstructions. A class of
+    one row adds nothing. With ``n_neighbors=None`` and many more features than rows per class, many directions have
+    eigenvalue zero: the space that they span is defined, but the single directions are not. One class per row;
+    ``MESD(SONPP())`` takes several.
 
     Attributes
     ----------
@@ -142,8 +142,8 @@ class DONPP(SpectralEmbedder):
     """Discriminative orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W) - beta L(G + G').
     [zhang2010donpp]
 
-    Keeps the reconstruction of each row from its own class (W), and moves it away from its nearest rows of other
-    classes (G). One class per row; ``MESD(DONPP())`` takes several.
+    Preserves the reconstruction of each row from its own class (W), and moves each row away from its nearest rows of
+    other classes (G). One class per row; ``MESD(DONPP())`` takes several.
 
     Attributes
     ----------
@@ -184,8 +184,8 @@ class ONPPR(SpectralEmbedder):
     """Orthogonal neighbourhood preserving projection with repulsion: minimise (I - W)'(I - W) - beta L(Wr), P'P = I.
     [kokiopoulou2009repulsion]
 
-    Keeps the reconstruction of each row from its own class (W); near rows of different classes, linked in the graph of
-    nearest rows, repel each other (Wr). One class per row; ``MESD(ONPPR())`` takes several.
+    Preserves the reconstruction of each row from its own class (W), while near rows of different classes, linked in the
+    graph of nearest rows, repel each other (Wr). One class per row; ``MESD(ONPPR())`` takes several.
 
     Attributes
     ----------

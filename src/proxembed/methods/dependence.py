@@ -23,8 +23,8 @@ KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of di
 class CCA(PencilEmbedder):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
-    The directions of X most correlated with some combination of labels, rare labels counting as much as common ones;
-    its eigenvalues are squared canonical correlations. With one label per row it is FDA [sun2011ccals].
+    The directions of X most correlated with some combination of the labels. Rare labels count as much as common ones.
+    The eigenvalues are squared canonical correlations. With one label per row it is FDA [sun2011ccals].
 
     Attributes
     ----------
@@ -68,8 +68,8 @@ class CCA(PencilEmbedder):
 class PLS(SpectralEmbedder):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
-    The orthonormal directions of largest covariance with the labels: the left singular vectors of Xc'Yc, without
-    deflation. The same as MDDM with the linear label kernel.
+    The orthonormal directions of largest covariance with the labels. They are the left singular vectors of Xc'Yc,
+    without deflation, and the same as MDDM with the linear label kernel.
 
     Attributes
     ----------
@@ -102,8 +102,8 @@ class PLS(SpectralEmbedder):
 class OPLS(PencilEmbedder):
     """Orthonormalised partial least squares: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
 
-    The directions from which a linear regression predicts the labels best (reduced-rank regression): at full rank
-    nothing is lost against ridge regression on all features. Spans the same space as CCA there [sun2009ccaopls].
+    The directions from which a linear regression predicts the labels best (reduced-rank regression). At full rank
+    nothing is lost compared with ridge regression on all features, and it spans the same space as CCA [sun2009ccaopls].
 
     Attributes
     ----------
@@ -140,8 +140,7 @@ class MDDM(SpectralEmbedder):
     """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
 
     Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I
-    (MDDMp);
-    ``"features"``: mix Xc'Xc + (1 - mix) I (MDDMf), which is OPLS at mix = 1.
+    (MDDMp); ``"features"``: mix Xc'Xc + (1 - mix) I (MDDMf), which is OPLS at mix = 1.
 
     Attributes
     ----------
@@ -194,10 +193,9 @@ class SFEHS(SpectralEmbedder):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
-    The directions on which the labels depend most, by the Hilbert-Schmidt criterion without the rows themselves.
-    ``estimator="unbiased"`` takes the diagonal out of both kernels [song2007hsic], so that a row's own label does not
-    count;
-    ``"biased"`` [gretton2005hsic] is MDDM. Components with positive eigenvalue by default.
+    The directions on which the labels depend most, by the Hilbert-Schmidt criterion. ``estimator="unbiased"`` removes
+    the diagonal of both kernels [song2007hsic], so that a row's own label does not count; ``"biased"``
+    [gretton2005hsic] is MDDM. By default all components with positive eigenvalue.
 
     Attributes
     ----------

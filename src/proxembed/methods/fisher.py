@@ -19,8 +19,8 @@ from ..rows import reciprocal
 class FDA(PencilEmbedder):
     """Fisher discriminant analysis (LDA): A = Y N^-1 Y' - 11'/n, B = I - 11'/n.  [fisher1936]
 
-    The directions in which the class means differ most against the total (or within-class) scatter; at most c - 1 of
-    them. One class per row; ``MESD(FDA())`` takes several.
+    The directions in which the class means differ most relative to the total (or within-class) scatter; at most c - 1
+    of them. One class per row; ``MESD(FDA())`` takes several.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class FDA(PencilEmbedder):
 class MMC(SpectralEmbedder):
     """Maximum margin criterion: A = Sb - lam Sw as weights of the rows, Bp = I.  [li2006mmc]
 
-    The orthonormal directions in which the classes lie far apart less how far each one spreads; no inverse, so no
-    ridge. At most c - 1 eigenvalues are positive. One class per row; ``MESD(MMC())`` takes several.
+    The orthonormal directions that maximise the distance between classes minus the spread inside them. There is no
+    inverse, so no ridge. At most c - 1 eigenvalues are positive. One class per row; ``MESD(MMC())`` takes several.
 
     Attributes
     ----------
@@ -110,8 +110,8 @@ class CopyLDA(PencilEmbedder):
     """Copy LDA: discriminant analysis with each row counted once per label, A = Y N^-1 Y' - mm'/nt, B = M - mm'/nt.
     [park2008copylda]
 
-    What FDA gives on the duplicated rows, without duplicating: the same as ``MESD(FDA())``. Rows without labels weigh
-    nothing.
+    The result of FDA on the duplicated rows, without duplicating: the same as ``MESD(FDA())``. Rows without labels have
+    no weight.
 
     Attributes
     ----------
@@ -146,8 +146,9 @@ class CopyLDA(PencilEmbedder):
 class MLDA(PencilEmbedder):
     """Multi-label discriminant analysis: A = Q diag(1/q) Q' - ss'/S, B = diag(s) - ss'/S, Q = M^-1 Y C.  [wang2010mlda]
 
-    Fisher's criterion with soft memberships Q: each row spreads over its labels (``normalize``) and over the labels
-    correlated with them (``correlation``, C = cosine of label columns); q, s, S are Q's column, row and total sums.
+    Fisher's criterion with soft memberships Q. Each row is spread over its labels (``normalize``) and over the labels
+    correlated with them (``correlation``, C = cosine of label columns); q, s, S are the column, row and total sums of
+    Q.
 
     Attributes
     ----------
@@ -190,9 +191,9 @@ class DMLDA(PencilEmbedder):
     """Direct multi-label discriminant analysis: Sb from the rows outside each label, B = diag(s) - Q diag(1/q) Q'.
     [oikonomou2013dmlda]
 
-    Draws rows away from the means of labels that they do not have, so that there may be c components and more.
-    Sb = sum_k sum_i (1 - q_ik)(x_i - mu_k)(x_i - mu_k)' counts how far rows lie from the means of labels that they do
-    not have; its rank is not limited to c - 1.
+    Moves rows away from the means of the labels that they do not have, so there can be c or more components. Sb = sum_k
+    sum_i (1 - q_ik)(x_i - mu_k)(x_i - mu_k)' measures how far rows are from the means of labels that they do not have;
+    its rank is not limited to c - 1.
 
     Attributes
     ----------

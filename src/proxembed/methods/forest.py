@@ -46,20 +46,20 @@ class ForestLeaves(LabelledFeatures):
     """A method on forest leaves: R has (T M)^-1/2 where row i falls into a leaf of M rows in one of T trees.
     [breiman2001forests]
 
-    The forest is grown on the labels (squared error of the 0/1 indicator, bootstrap; on the 30 leading principal scores
-    of more than 50 labels), and the method projects its leaves: two rows are near where many trees put them into one
-    leaf. The vote of the forest is linear in these features. Equal rows are one row to the forest. Around OPLS, CCA and
-    PLS an unknown cell of Y is taken as the mean of its label, and a row without any known label as a new row.
+    The forest is grown on the labels, and the method projects its leaves. Two rows are near if many trees put them into
+    one leaf. The criterion is the squared error of the 0/1 indicator on bootstrap samples (for more than 50 labels, of
+    their 30 leading principal scores). The vote of the forest is linear in these features. Equal rows count as one row
+    in the forest. Around OPLS, CCA and PLS an unknown cell of Y is replaced with the mean of its label, and a row
+    without any known label is treated as a new row.
 
-    The labels of a training row have shaped its leaves, so that it stands farther from the mean than a new row would:
+    The leaves of a training row depend on its own labels, so it is farther from the mean than a new row would be.
     ``match_scale`` enlarges new rows by one factor, from the closed-form leave-one-out of the projection, and
     ``rows="oob"`` describes a training row by the trees that were grown without it. A training row keeps its place in
-    ``transform``, and so does a row equal to it; one that every tree has drawn is left out of the projection under
-    "oob" and placed at the mean.
+    ``transform``, and so does a row equal to it; with "oob", a row that every tree has drawn is left out of the
+    projection and placed at the mean.
 
-    The matrix of the training rows among themselves has n^2 entries (bounded by the size guard), the leaves 12 n T
-    bytes. Trees are grown on the threads of
-    ``joblib.parallel_config(n_jobs=...)``.
+    The matrix of the training rows among themselves has n^2 entries (bounded by the size guard), the leaves take 12 n T
+    bytes. Trees are grown on the threads of ``joblib.parallel_config(n_jobs=...)``.
 
     Attributes
     ----------

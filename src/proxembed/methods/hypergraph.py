@@ -21,10 +21,10 @@ class HSL(PencilEmbedder):
     """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.
     [sun2008hsl]
 
-    Rows that share labels come near each other, as rows of one hyperedge per label.
-    S = D^-1/2 Y W Y' D^-1/2 with edge weights w over class sizes nk: w/nk for ``"zhou"`` [zhou2006hypergraph], w for
-    ``"clique"`` and w/nk^2 for ``"star"`` [agarwal2006]; D holds the row sums that make S's top eigenvalue 1. With
-    one label per row all three are FDA.
+    Rows that share labels are drawn near each other, as rows of one hyperedge per label. S = D^-1/2 Y W Y' D^-1/2 with
+    edge weights w over class sizes nk: w/nk for ``"zhou"`` [zhou2006hypergraph], w for ``"clique"`` and w/nk^2 for
+    ``"star"`` [agarwal2006]; D holds the row sums that make S's top eigenvalue 1. With one label per row all three are
+    FDA.
 
     Attributes
     ----------

@@ -43,10 +43,10 @@ class Isomap(DirectEmbedder, FromDistances):
     """Isometric mapping (Isomap): A = -1/2 J E J, E the squared lengths of shortest paths, Z = V diag(w)^1/2.
     [tenenbaum2000isomap]
 
-    Distances along the manifold are kept, as paths on the neighbour graph measure them. New rows are placed by the
-    paths through their neighbours and Gower's rule [gower1968mds]. Memory is n x n, or n times ``n_landmarks``: then
-    the landmarks, drawn at random, are scaled, and all rows are placed by their paths to the landmarks and the same
-    rule (landmark Isomap [desilva2003landmark]).
+    Preserves distances along the manifold, measured as shortest paths on the neighbour graph. New rows are placed by
+    the paths through their neighbours and Gower's rule [gower1968mds]. Memory is n x n. With ``n_landmarks`` it is n
+    times that number: the landmarks, drawn at random, are scaled, and all rows are placed by their paths to the
+    landmarks and the same rule (landmark Isomap [desilva2003landmark]).
 
     Attributes
     ----------

@@ -57,8 +57,8 @@ class MORP(SpectralEmbedder):
     beta) XX'.
     [yu2006morp]
 
-    Latent variables that rebuild both features and labels, restricted to linear functions of X. K gets eps times its
-    mean eigenvalue, since centring makes it singular.
+    Latent variables that reconstruct both features and labels, restricted to linear functions of X. K gets eps times
+    its mean eigenvalue, since centring makes it singular.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class MORP(SpectralEmbedder):
 class MLSI(SpectralEmbedder):
     """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
 
-    Directions that rebuild the features and the labels of the rows together.
-    ``form="inverse"``: minimise P'(X'K^-1 X + penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP
-    subject to P'(X'X + penalty I)P = I; K = beta YY' + (1 - beta) XX'.
+    Directions that reconstruct both the features and the labels of the rows. ``form="inverse"``: minimise P'(X'K^-1 X +
+    penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP subject to P'(X'X + penalty I)P = I; K = beta YY' +
+    (1 - beta) XX'.
 
     Attributes
     ----------
@@ -152,8 +152,8 @@ class SLVM(Regressed):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
-    Latent variables that rebuild features and labels together, free of any linear form; Z'Z = I. New rows are
-    embedded by the ridge regression of Z on X; a row seen in training keeps its own embedding.
+    Latent variables that reconstruct both features and labels, not restricted to linear functions; Z'Z = I. New rows
+    are embedded by the ridge regression of Z on X; a row seen in training keeps its own embedding.
 
     Attributes
     ----------
@@ -280,10 +280,9 @@ def _stacked_gram(rows: SummedRows) -> np.ndarray:
 class MLLS(SpectralEmbedder):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
-    The linear predictors of all labels share one subspace, and each has a part of its own.
-    Minimises ||XW - Y||^2/n + alpha ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1
-    Q it is the template A = Yc Yc', Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised. Inside a kernel X
-    stands for its coordinates.
+    The linear predictors of all labels share one subspace, and each has its own part. Minimises ||XW - Y||^2/n + alpha
+    ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1 Q it is the template A = Yc Yc',
+    Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised. Inside a kernel X stands for its coordinates.
 
     Attributes
     ----------

@@ -29,14 +29,14 @@ class Layout(Embedder):
     """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
     [vandermaaten2008tsne] [mcinnes2018umap]
 
-    Rows near each other in all components of the method are near on the map. A new row is placed by its nearest
-    training rows alone, whatever rows come with it; a training row keeps its place. Equal rows have one place, and rows
+    Rows that are near in all components of the method are near on the map. A new row is placed only by its nearest
+    training rows, independently of other new rows; a training row keeps its place. Equal rows have one place, and rows
     with unknown labels are on the map too.
 
-    A training row stands where its own labels have helped to put it, so that even meaningless labels form clusters
-    among the training rows. ``honest=True`` lays out training rows by models of five folds that have not seen them,
-    carried onto the model of all rows by orthogonal Procrustes: training rows then look as new ones do.
-    t-SNE and UMAP amplify rounding: maps made with other processors or libraries show the same neighbours elsewhere.
+    The place of a training row depends on its own labels, so even meaningless labels form clusters among the training
+    rows. ``honest=True`` lays out training rows by models of five folds that have not seen them, aligned with the model
+    of all rows by orthogonal Procrustes, so training rows look like new rows. t-SNE and UMAP amplify rounding: maps
+    made with other processors or libraries show the same neighbours in other places.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Layout(Embedder):
     honest: bool = param(
         default=False, kind=bool, doc="Lay out training rows by models of folds that have not seen them."
     )
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds and of the places.")
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds and the positions.")
     n_jobs: int | None = param(
         default=None, low=-1, integer=True, choices=(None,), doc="Threads of the layout; the map does not depend on it."
     )

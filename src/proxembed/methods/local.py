@@ -39,10 +39,10 @@ class LFDA(LabelledLinks, PencilEmbedder):
     """Local Fisher discriminant analysis: A = L(Wlb), B = L(Wlw), Wlw = A o Y N^-1 Y' with local affinities A.
     [sugiyama2007lfda]
 
-    Fisher's criterion in which far rows of one class need not come together, so that a class may have several parts
-    and there may be more components than classes. Affinities exp(-d^2/(s_i s_j)) between the rows of a class, s the
-    distance to the K-th neighbour [zelnikmanor2004scaling]; with ``affinity="constant"`` it is FDA. One class per row;
-    ``MESD(LFDA())`` takes several.
+    Fisher's criterion in which far rows of one class need not come together. A class may have several clusters, and
+    there may be more components than classes. Affinities between the rows of a class are exp(-d^2/(s_i s_j)), where s
+    is the distance to the K-th neighbour [zelnikmanor2004scaling]; with ``affinity="constant"`` it is FDA. One class
+    per row; ``MESD(LFDA())`` takes several.
 
     Attributes
     ----------
@@ -80,7 +80,9 @@ class LFDA(LabelledLinks, PencilEmbedder):
         doc="The neighbour that sets the local scale of a row; in a small class its last one.",
     )
     scope: str = param(
-        default="class", choices=("class", "global"), doc="Where that neighbour is looked for: the class, or all rows."
+        default="class",
+        choices=("class", "global"),
+        doc="Where that neighbour is searched: in the class, or among all rows.",
     )
     affinity: str = param(
         default="local", choices=("local", "constant"), doc="Affinities inside a class: locally scaled, or all 1 (FDA)."
@@ -165,9 +167,8 @@ class LFDA(LabelledLinks, PencilEmbedder):
 class MFA(LabelledLinks, PencilEmbedder):
     """Marginal Fisher analysis: A = L(enemies), B = L(friends), links of near rows.  [yan2007mfa]
 
-    The directions that draw apart near rows of different classes and keep together the nearest rows of each class; no
-    assumption on the form of a class. One class per row; ``MESD(MFA())`` takes several. ``Kernelized(MFA())`` is kernel
-    MFA.
+    The directions that separate near rows of different classes and keep the nearest rows of each class together. It
+    assumes no shape of a class. One class per row; ``MESD(MFA())`` takes several. ``Kernelized(MFA())`` is kernel MFA.
 
     Attributes
     ----------
@@ -247,8 +248,8 @@ class MFA(LabelledLinks, PencilEmbedder):
 class DLA(LabelledLinks, SpectralEmbedder):
     """Discriminative locality alignment: minimise L(Wd + Wd'), Wd = friends - lam enemies, P'P = I.  [zhang2009dla]
 
-    Each row with its nearest friends and nearest enemies makes a patch, in which friends should be near and enemies
-    far; the patches are summed. No inverse, so no ridge. One class per row; ``MESD(DLA())`` takes several.
+    Each row forms a patch with its nearest friends and enemies; in the patch friends are drawn near and enemies pushed
+    away. The patches are summed. There is no inverse, so no ridge. One class per row; ``MESD(DLA())`` takes several.
 
     Attributes
     ----------
@@ -301,9 +302,9 @@ class DNE(LabelledLinks, SpectralEmbedder):
     """Discriminant neighbourhood embedding: minimise L(F), F = +1 on near friends and -1 on near enemies, P'P = I.
     [zhang2007dne]
 
-    Near rows of one class attract, near rows of different classes repel each other. The matrix is indefinite: each
-    negative eigenvalue is a useful direction, and without n_components all of them are taken, at most 100, the most
-    negative. One class per row; ``MESD(DNE())`` takes several.
+    Near rows of one class attract each other, near rows of different classes repel each other. The matrix is
+    indefinite: each negative eigenvalue is a useful direction. By default all of them are used, the most negative
+    first, and at most 100. One class per row; ``MESD(DNE())`` takes several.
 
     Attributes
     ----------

@@ -26,9 +26,9 @@ class ClassicalMDS(DirectEmbedder):
     """Classical multidimensional scaling: A = -1/2 J E J, E the squared dissimilarities, Z = V diag(w)^1/2.
     [torgerson1952mds]
 
-    Inner products of the embedding come as near as k dimensions allow to those that the dissimilarities imply. For rows
-    of features A = Xc Xc' and Z are the scores of principal component analysis, found without an n x n matrix where
-    d < n. New rows are placed by Gower's rule [gower1968mds].
+    Inner products of the embedding approximate those that the dissimilarities imply, as closely as k dimensions allow.
+    For rows of features, A = Xc Xc' and Z are the scores of principal component analysis, computed without an n x n
+    matrix if d < n. New rows are placed by Gower's rule [gower1968mds].
 
     Attributes
     ----------

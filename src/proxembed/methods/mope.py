@@ -55,10 +55,10 @@ class MOPE(PencilEmbedder, NeighborProjection):
     """Multi-output proximity-based embedding: A = Psi(W, G), G from label sets, W from features, Bp = I.
     [mu2012mesd]
 
-    Rows with like labels (G), and where asked for with like features too (W), are embedded alike. ``scheme`` says how
-    label sets are compared: as strings of labels, by latent variables of them, or through the similarity of the
-    classes. Label factors, distinct label sets and links stand for the n x n matrix, which is formed for
-    ``graph="full"`` without ``n_links`` alone.
+    Rows with similar labels (G), and optionally similar features (W), are embedded close together. ``scheme`` sets how
+    label sets are compared: as strings of labels, by latent variables, or by the similarity of the classes. Label
+    factors, distinct label sets and links represent the n x n matrix, which is formed only for ``graph="full"`` without
+    ``n_links``.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
         low=1,
         integer=True,
         choices=(None,),
-        doc='How many of "pca" or "lsi", None: those that hold 90 % of the spectrum; not allowed without them.',
+        doc='Number of latent variables of "pca" or "lsi"; None: those with 90 % of the spectrum; else not allowed.',
     )
     center_latent: bool = param(
         default=False,
@@ -419,11 +419,11 @@ class DirectMOPE(Regressed, MOPE):
     """MOPE of the rows themselves: maximise tr Z'AZ subject to Z'Z = I, A = Psi(W, G) from label sets and features.
     [mu2012mesd]
 
-    The embedding that ``MOPE`` restricts to projections: rows with like labels, and where asked for with like features,
-    have like places, whatever a linear map can do. Rows of training keep the places that their labels give them; new
-    rows are embedded by the ridge regression of Z on X, so that a classifier trained on the former is too sure of the
-    latter. A Laplacian is no objective here: its smallest eigenvectors tell apart groups of label sets that share
-    nothing, and no more.
+    The embedding that ``MOPE`` restricts to projections: rows with similar labels (and optionally similar features) are
+    placed close together, also if no linear map can do so. Training rows keep the places that their labels give them,
+    and new rows are embedded by the ridge regression of Z on X. A classifier trained on the former is therefore too
+    confident on the latter. Do not use a Laplacian as the objective: its smallest eigenvectors only separate groups of
+    label sets that share nothing.
 
     Attributes
     ----------

@@ -21,9 +21,10 @@ class MESD(Wrapper):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]
 
-    Each row stands for one copy per label; the copies share an embedding, so the copied problem collapses to the
-    original rows. With one label per row it is the method itself. Rows without labels weigh nothing, but for
-    a lone label: rows with it and without it are two classes.
+    Extends a method for one class per row to several labels, as if each row were copied once per label. The copies
+    share one embedding, so the problem of the copies reduces to the original rows. With one label per row it is the
+    method itself. Rows without labels have no weight, except with a single label: rows with it and without it are then
+    two classes.
 
     Attributes
     ----------

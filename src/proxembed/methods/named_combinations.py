@@ -26,12 +26,12 @@ class SELF(PartlyLabelled):
     """Semi-supervised local Fisher discriminant analysis: A = (1 - beta) L(Wlb) + beta H, B = (1 - beta) L(Wlw), b =
     beta.  [sugiyama2010self]
 
-    Between LFDA on the labelled rows (beta=0) and PCA on all rows (beta=1): Ap = (1 - beta) Slb + beta St, Bp =
-    (1 - beta) Slw + beta I. With ``base="lpp"`` the unsupervised part is LPP, Ap = (1 - beta) Slb + beta X'DX, Bp =
-    (1 - beta) Slw + beta X'LX. One class per row, NaN where it is unknown; ``MESD(SELF())`` takes several.
+    Between LFDA on the labelled rows (beta=0) and PCA on all rows (beta=1): Ap = (1 - beta) Slb + beta St, Bp = (1 -
+    beta) Slw + beta I. With ``base="lpp"`` the unsupervised part is LPP, Ap = (1 - beta) Slb + beta X'DX, Bp = (1 -
+    beta) Slw + beta X'LX. One class per row, NaN if unknown; ``MESD(SELF())`` takes several.
 
-    In a pipeline name its step, as in ``Pipeline([("local", SELF())])``: scikit-learn's ``make_pipeline`` would call it
-    "self", a word that it cannot hand on.
+    In a pipeline give the step a name, as in ``Pipeline([("local", SELF())])``: scikit-learn's ``make_pipeline`` would
+    call it "self", which it cannot pass on as a parameter.
 
     Attributes
     ----------
@@ -113,10 +113,10 @@ class SSFDA(_Graphed):
     """Semi-supervised Fisher discriminant analysis: A = Sb of the labelled rows, B = Sw + graph_weight L, ridge I.
     [song2008ssfda]
 
-    The class means differ most against the scatter inside classes and against steps between neighbours, labelled or
-    not: max P'SbP subject to P'(Sw + graph_weight X'LX + ridge I)P = I. At most c - 1 components. One class per row,
-    NaN where it is unknown. ``MESD(SSFDA())`` takes several (with weighted copies the total scatter takes the place of
-    Sw, which has the same directions).
+    The class means differ most relative to the scatter inside classes and to differences between neighbours, labelled
+    or not: max P'SbP subject to P'(Sw + graph_weight X'LX + ridge I)P = I. At most c - 1 components. One class per row,
+    NaN if unknown. ``MESD(SSFDA())`` takes several (with weighted copies the total scatter replaces Sw, which gives the
+    same directions).
 
     Attributes
     ----------
@@ -166,9 +166,9 @@ class SSMMC(_Graphed):
     """Semi-supervised maximum margin criterion: A = Sb - lam Sw of the labelled rows - graph_weight L of all, P'P = I.
     [song2008ssfda]
 
-    The orthonormal directions in which the classes lie far apart, less how far each one spreads and less the steps
-    between neighbours, labelled or not. No inverse, so no ridge. One class per row, NaN where it is unknown;
-    ``MESD(SSMMC())`` takes several.
+    The orthonormal directions that maximise the distance between classes minus the spread inside them and minus the
+    differences between neighbours, labelled or not. There is no inverse, so no ridge. One class per row, NaN if
+    unknown; ``MESD(SSMMC())`` takes several.
 
     Attributes
     ----------
@@ -210,9 +210,9 @@ class SSMOPE(SSDR):
     """Semi-supervised MOPE: A = (1 - mix) Psi of the labelled rows + mix W of a graph of all rows, P'P = I.
     [mu2012mesd]
 
-    MOPE on the rows with labels and OLPP on all of them, in one matrix: rows with like label sets are embedded alike,
-    and so are neighbours, labelled or not. ``objective="laplacian"`` puts -L = W - D in the place of W. ``SSDR`` with
-    these two members and no constraint to choose.
+    Combines MOPE on the labelled rows and OLPP on all rows in one matrix. Rows with similar label sets are embedded
+    close together, and so are neighbours, labelled or not. ``objective="laplacian"`` uses -L = W - D instead of W. It
+    is ``SSDR`` with these two members and a fixed constraint.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
 class LPP(_Constrained, NeighborProjection):
     """Locality preserving projections: minimise P'X'LXP subject to P'X'DXP = I, L = D - W.  [he2003lpp]
 
-    Neighbours in the graph W stay neighbours: the linear form of Laplacian eigenmaps, and the same where X is
+    Neighbours in the graph W remain neighbours. It is the linear form of Laplacian eigenmaps, and equals them if X is
     invertible. Centring by the D-weighted mean removes the constant solution; ``center=False`` keeps it, as published.
 
     Attributes
@@ -128,11 +128,11 @@ class OLPP(NeighborProjection):
     """Orthogonal locality preserving projections: maximise P'X'HWHXP subject to P'P = I, H = I - 11'/n.
     [mu2012mesd]
 
-    Neighbours in the graph W come to lie in the same direction from the mean, by a plain rotation of the features
-    within the row space of the centred rows. ``objective="laplacian"`` minimises P'X'LXP, L = D - W, instead, the
-    distances between neighbours as first published [kokiopoulou2007onpp]: where features have different scales, the
-    smallest distances lie in those that vary least, and classes collapse with them. Neither is the algorithm of the
-    same name that deflates one vector at a time.
+    Neighbours in the graph W get the same direction from the mean, by an orthonormal projection within the row space of
+    the centred rows. ``objective="laplacian"`` instead minimises P'X'LXP, L = D - W, the distances between neighbours
+    as first published [kokiopoulou2007onpp]: if features have different scales, the smallest distances are in those
+    that vary least, and classes collapse with them. Neither is the algorithm of the same name that deflates one vector
+    at a time.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class OLPP(NeighborProjection):
 class NPP(_Constrained, _Reconstructing):
     """Neighbourhood preserving projections (NPE): minimise P'X'(I - W)'(I - W)XP subject to P'X'XP = I.  [he2005npe]
 
-    Each row stays the same mixture of its neighbours, W their reconstruction weights: the linear form of LLE.
+    Each row remains the same mixture of its neighbours, with reconstruction weights W. It is the linear form of LLE.
 
     Attributes
     ----------
@@ -213,8 +213,8 @@ class ONPP(_Reconstructing):
     """Orthogonal neighbourhood preserving projections: minimise P'X'(I - W)'(I - W)XP subject to P'P = I.
     [kokiopoulou2007onpp]
 
-    Each row stays the same mixture of its neighbours under a plain rotation of the features, within the row space of
-    the centred rows.
+    Each row remains the same mixture of its neighbours, under an orthonormal projection within the row space of the
+    centred rows.
 
     Attributes
     ----------

@@ -43,8 +43,8 @@ SEED_DOC = "Seed of the choice of prototypes."
 class Scaling(Embedder):
     """Scaling of rows or columns: unit length, centring, standardising, PCA, whitening, sublinear tf-idf.  [mu2012defc]
 
-    Statistics come from the rows given to fit alone. Sparse X stays sparse but for "center" (guarded), "pca" and
-    "whiten" (dense scores); "standard" divides a sparse X without centring it, since the methods centre by themselves.
+    Statistics come only from the rows given to ``fit``. Sparse X stays sparse except with "center" (guarded), "pca" and
+    "whiten" (dense scores). "standard" divides a sparse X without centring it, since the methods centre it themselves.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Scaling(Embedder):
         callable=True,
         kw_only=False,
         search=tuple(KINDS),
-        doc="Which scaling.",
+        doc="The scaling.",
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -114,8 +114,8 @@ class RelationFeatures(Embedder):
     """Relation features: R_ij = phi(x_i, prototype_j), similarities or distances to prototypes as features.
     [mu2012defc]
 
-    Similarities or distances to prototypes take the place of the features. Any measure serves, positive semidefinite
-    or not; rows to embed are compared with the prototypes only, never with each other.
+    Similarities or distances to prototypes replace the features. Any measure can be used, positive semidefinite or not.
+    Rows to embed are compared only with the prototypes, never with each other.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class RelationFeatures(Embedder):
         default="all", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
     )
     n_prototypes: int | None = param(
-        default=None, low=1, integer=True, choices=(None,), doc='How many; None with "all".'
+        default=None, low=1, integer=True, choices=(None,), doc='Number of prototypes; None with "all".'
     )
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
@@ -312,13 +312,12 @@ class OnKernel(Prepared):
 class Kernelized(Wrapper):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
-    Makes a projection non-linear by a kernel. The method runs on the kernel's empirical map, so that P'P = I means
-    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (``"coef"`` of the centred
-    features, ``"raw"`` as it is).
-    ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out error of kernel
-    ridge regression of the labels. With n_prototypes it fits on RowBlocks, too: prototypes and width are chosen from a
-    uniform sample of 10,000 rows (k-means takes a last step over all), the ridge from all rows. Kernelized(FDA()) is
-    kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+    Makes a projection non-linear with a kernel. The method runs on the kernel's empirical map, so that P'P = I means
+    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (centred with ``"coef"``, unchanged
+    with ``"raw"``). ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out
+    error of kernel ridge regression of the labels. With n_prototypes it also fits on RowBlocks: prototypes and width
+    are chosen from a uniform sample of 10,000 rows (k-means takes a last step over all rows), the ridge from all rows.
+    Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
 
     Attributes
     ----------

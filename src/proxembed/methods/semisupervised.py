@@ -41,8 +41,8 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
         partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
         if partly:
             warnings.warn(
-                f"{type(self).__name__} has no rule for rows of which some labels are known and some unknown: {partly} "
-                f"of {rows.n} rows are such and count as unlabelled.",
+                f"{type(self).__name__} cannot use partly known labels of a row: {partly} of {rows.n} rows have some "
+                "known and some unknown labels, and count as unlabelled.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -83,12 +83,12 @@ class SSDR(PartlyLabelled):
     """Semi-supervised combination of two methods: A = mix A_U + (1 - mix) A_S, U on all rows, S on the labelled ones.
     [mu2012mesd]
 
-    The rows without labels (NaN in y) shape the embedding through the unsupervised method, those with labels through
-    the supervised one as well. With ``constraint="mixed"`` mix=0 is the supervised method on the labelled rows and
-    mix=1 the unsupervised method on all; with "projection" each of them under P'P = I. A method that places rows (LLE,
-    Isomap) takes part by its matrices, for the projection Z = XP, as NPP is that form of LLE. Where few rows are
-    labelled, the sum over all rows outweighs theirs: ``balance="trace"`` makes ``mix`` a share. Two ``Kernelized``
-    methods with the same settings of the kernel are combined in one kernel map of all rows, learned without labels.
+    Rows without labels (NaN in y) shape the embedding through the unsupervised method, rows with labels also through
+    the supervised one. With ``constraint="mixed"``, mix=0 is the supervised method on the labelled rows and mix=1 the
+    unsupervised method on all rows; with "projection", each of them under P'P = I. A method that places rows (LLE,
+    Isomap) takes part by its matrices, for the projection Z = XP, as NPP is that form of LLE. If few rows are labelled,
+    the sum over all rows outweighs theirs: ``balance="trace"`` makes ``mix`` a share. Two ``Kernelized`` methods with
+    the same kernel settings share one kernel map of all rows, learned without labels.
 
     Attributes
     ----------

@@ -176,11 +176,11 @@ class LLE(GraphMap):
     """Locally linear embedding: A = -(I - W)'(I - W), Z'Z = I, W the weights that rebuild rows from their neighbours.
     [roweis2000lle]
 
-    Each row stays the same mixture of its neighbours. The constant vector (one a graph component) is left out. A new
-    row is placed by the weights that rebuild it from its neighbours. With ``n_landmarks`` the same objective, over the
-    neighbours of all rows, is minimised over Z = SY, each row a mixture of its nearest landmarks by such weights S;
-    landmarks are drawn at random (locally linear landmarks [vladymyrov2013landmarks]). A new row is then a mixture of
-    landmarks, too.
+    Each row remains the same mixture of its neighbours. The constant vector (one per graph component) is left out. A
+    new row is placed by the weights that reconstruct it from its neighbours. With ``n_landmarks`` the same objective,
+    over the neighbours of all rows, is minimised over Z = SY, where each row is a mixture of its nearest landmarks with
+    such weights S; landmarks are drawn at random (locally linear landmarks [vladymyrov2013landmarks]). A new row is
+    then also a mixture of landmarks.
 
     Attributes
     ----------
@@ -316,10 +316,10 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     """Laplacian eigenmaps: A = -(D - W), Z'DZ = I, W the weights of a neighbour graph, D its degrees.  [belkin2003le]
 
     Linked rows are drawn together. ``normalization``: "random_walk" as above, also normalised cuts [shi2000ncut];
-    "symmetric" A = -(I - D^-1/2 W D^-1/2), Z'Z = I [ng2001spectral] (spectral clustering takes drop_trivial=False,
+    "symmetric" A = -(I - D^-1/2 W D^-1/2), Z'Z = I [ng2001spectral] (spectral clustering uses drop_trivial=False,
     row_normalize=True); "none" A = -(D - W), Z'Z = I [vonluxburg2007spectral]. New rows are placed by Nystrom's
-    formula; "none", and W that is given or made of reconstructions, have no rule for new rows: use fit_transform, or
-    LPP, whose projection embeds any row. With ``weights="reconstruction"`` it is LLE.
+    formula. There is no rule for new rows with "none", or if W is given or made of reconstruction weights: use
+    fit_transform, or LPP, whose projection embeds any row. With ``weights="reconstruction"`` it is LLE.
 
     Attributes
     ----------
@@ -350,7 +350,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
 
     metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
     normalization: str = param(
-        default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Of the Laplacian."
+        default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Normalisation of the Laplacian."
     )
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")

@@ -18,13 +18,13 @@ from ..validation import in_range
 class TableEncoder(Embedder):
     """Encoding of a table: numbers, dates, categories, truth values, scales, texts, lists and vectors as features.
 
-    What a column holds is read from its cells; how it becomes features is learned from the rows given to fit. Empty
-    numbers get the median and a 0/1 column that says so; dates become days since the first, month, day, weekday and
-    hour; a category has one 0/1 column per value (of more than 30 values, the most frequent ones and the share of the
-    rows with each value). These columns get mean 0 and variance 1. Texts and lists of names become sublinear tf-idf of
-    stems, or names, that two rows or more hold; each weighs as much as all other columns together. Columns that do not
-    vary are dropped, and so are ids and groups. A matrix is standardised if it is dense, turned to tf-idf if it is
-    sparse and holds counts, and else left as it is.
+    The type of a column is detected from its cells, and its encoding is learned from the rows given to ``fit``. An
+    empty number becomes the median, with a 0/1 column that marks it. Dates become days since the first, month, day,
+    weekday and hour. A category gets one 0/1 column per value (if there are more than 30 values, the most frequent
+    ones, and the share of the rows with each value). These columns get mean 0 and variance 1. Texts and lists of names
+    become sublinear tf-idf of stems, or names, that occur in two or more rows; each weighs as much as all other columns
+    together. Constant columns, ids and groups are dropped. A matrix is standardised if it is dense, turned into tf-idf
+    if it is sparse and holds counts, and left unchanged otherwise.
 
     Attributes
     ----------

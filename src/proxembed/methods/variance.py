@@ -17,7 +17,7 @@ from ..params import param
 class PCA(SpectralEmbedder):
     """Principal component analysis: A = I - 11'/n, Bp = I.  [pearson1901pca]
 
-    The directions of largest variance; P'P = I, and with ``whiten`` the scores have unit variance. Sparse X stays
+    The directions of largest variance. P'P = I, and with ``whiten`` the scores have unit variance. Sparse X stays
     sparse.
 
     Attributes
@@ -52,7 +52,7 @@ class PCA(SpectralEmbedder):
 class LSI(SpectralEmbedder):
     """Latent semantic indexing (truncated SVD): A = I, Bp = I, no centring.  [deerwester1990lsi]
 
-    The best rank-k approximation of X itself; on term counts the components are topics. Sparse X stays sparse.
+    The best rank-k approximation of X itself. On term counts the components are topics. Sparse X stays sparse.
 
     Attributes
     ----------
@@ -81,8 +81,8 @@ class LSI(SpectralEmbedder):
 class MVMD(SpectralEmbedder):
     """Maximal variance and dependence: A = (1 - beta) H + beta H YY' H, H = I - 11'/n, Bp = I.  [xu2016mvmd]
 
-    Between PCA (beta = 0) and MDDM (beta = 1): keeps the spread of the rows and their dependence on the labels, and
-    so has more useful components than labels.
+    Between PCA (beta = 0) and MDDM (beta = 1). It preserves the variance of the rows and their dependence on the
+    labels, and therefore has more useful components than labels.
 
     Attributes
     ----------

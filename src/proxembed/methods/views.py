@@ -106,17 +106,17 @@ class Views(LabelledFeatures):
     """Views side by side: any method on scaled blocks of features, kernel map, forest leaves and label scores.
     [wolpert1992stacking] [breiman2001forests]
 
-    Each view is a block of columns, centred where it is dense, divided by the root mean squared distance of its rows to
-    their mean, and multiplied by its weight; the method sees all blocks as its features. "features" is X itself,
+    Puts blocks of columns side by side in front of a method. Each block (view) is centred if it is dense, divided by
+    the root mean squared distance of its rows to their mean, and multiplied by its weight. "features" is X itself,
     "kernel" the features of ``Kernelized()``, "leaves" those of ``ForestLeaves(rows="oob")``, "scores" the votes of a
-    forest for each label. A Kernelized or ForestLeaves estimator in their place brings settings of its own. Any
-    classifier or regressor of scikit-learn makes a view of its scores: ``decision_function``, else probabilities, else
-    predictions, from one model per label (a regressor of several outputs: one model).
+    forest per label. A Kernelized or ForestLeaves estimator in their place brings its own settings. Any classifier or
+    regressor of scikit-learn forms a view of its scores: ``decision_function``, else probabilities, else predictions,
+    from one model per label (a regressor with several outputs: one model).
 
-    The scores of a training row come from trees, or from models of five folds, that have seen neither the row nor one
-    equal to it; the scores of new rows come from models of all rows. A training row keeps its place in ``transform``,
-    and so does a row equal to it. Forests take an unknown cell as the mean of its label, models of one label leave it
-    out; around OPLS, CCA and PLS a row without any known label is a new row.
+    The scores of a training row come from trees, or from models of five folds, that have seen neither the row nor an
+    equal one; the scores of new rows come from models of all rows. A training row keeps its place in ``transform``, and
+    so does a row equal to it. Forests replace an unknown cell with the mean of its label, and models of one label leave
+    it out; around OPLS, CCA and PLS a row without any known label is treated as a new row.
 
     ``explain`` adds up the effects of the features through features, kernel, leaves and votes; models of scikit-learn
     have none.

@@ -38,9 +38,9 @@ def model_card(
     command: str | None = None,
     sampled: int | None = None,
 ) -> str:
-    """The model card in Markdown: what the model is, what it learned from, how well it did, how to use and cite it.
+    """The model card in Markdown: the model, its training data, its evaluation, how to use and cite it.
 
-    Names from data files are escaped, so that they stay text.
+    Names from data files are escaped.
 
     Parameters
     ----------

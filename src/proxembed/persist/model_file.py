@@ -161,10 +161,10 @@ def check_model_path(path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Any:
-    """Load a model that ``save`` wrote; no class is touched before all of them are known to be ours.
+    """Load a model that ``save`` wrote. All classes in the file are checked before any is loaded.
 
-    Allowed are the public estimators of proxembed and the registered methods, what they hold, and what skops trusts of
-    scikit-learn, NumPy and SciPy.
+    Allowed are the public estimators of proxembed, the registered methods, their parts, and the classes of
+    scikit-learn, NumPy and SciPy that skops trusts.
 
     Parameters
     ----------
@@ -331,12 +331,16 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
         raise
     except zipfile.BadZipFile as error:
         raise ValueError(
-            f"{path} is not a saved model, or was cut short; give a .skops file of proxembed.persist.save."
+            f"{path} is not a saved model, or is incomplete; give a .skops file written by `proxembed fit`, "
+            "`proxembed search` or proxembed.save."
         ) from error
     except Exception as error:
         raise _damaged(path, error) from error
     if not isinstance(facts, dict) or "schema.json" not in names:
-        raise ValueError(f"{path} is not a model that proxembed saved; give a .skops file of proxembed.persist.save.")
+        raise ValueError(
+            f"{path} is not a model that proxembed saved; give a .skops file written by `proxembed fit`, "
+            "`proxembed search` or proxembed.save."
+        )
     found, saved_by = facts.get("format"), facts.get("proxembed")
     told = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)
     if type(found) is not int or not told:

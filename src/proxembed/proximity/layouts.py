@@ -163,7 +163,7 @@ def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: in
     n_components : int
         1 or 2.
     seed : int
-        Seed of the places.
+        Seed of the positions.
     n_jobs : int, optional
         Threads of the neighbour search and of openTSNE's gradients.
 

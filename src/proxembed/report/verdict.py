@@ -62,8 +62,8 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any]) -> str:
         folds = len(summary["folds"])
         return f"Means over {folds} fold{'s' * (folds != 1)}, each choice made on the other folds. {limit}."
     return (
-        f"On {rows:,} test rows, looked at once, with arm and k chosen on the training rows. 95 % intervals are of "
-        f"other test rows, not of other training rows. {limit}."
+        f"On {rows:,} test rows, scored once, with method and k chosen on the training rows. The 95 % intervals are "
+        f"for other test rows, not for other training rows. {limit}."
     )
 
 

@@ -43,17 +43,18 @@ def _is_work(value: Any) -> bool:
 class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
-    First OPLS and its kernel form, whose ridge and width have closed-form choices; then configurations that have won on
-    data sets of like sizes, every method, and configurations drawn from the ranges that the methods declare, some with
-    a scaling of their own, or principal components before a kernel (``Scaled``): one fit serves all sizes, scaling is
-    fitted inside each fold, the read-out is multi-output ridge. Where the measure is one of neighbours, each method is
-    a candidate with its axes weighted by that read-out (``ReadoutAxes``), too.
+    Searches method, parameters and number of components, and fits the best on all rows. The search starts with OPLS and
+    its kernel form, whose ridge and width have closed-form choices. Then follow configurations that won on data sets of
+    similar sizes, every method, and configurations drawn from the ranges that the methods declare, some with their own
+    scaling or with principal components before a kernel (``Scaled``). One fit serves all sizes, scaling is fitted
+    inside each fold, and the read-out is multi-output ridge. If the measure is one of neighbours, each method is also
+    tried with its axes weighted by that read-out (``ReadoutAxes``).
 
-    Below 1,000 rows each is scored on all rows of all folds, or left where it is clearly behind on some of them. From
-    there on races over rows and folds leave the best configuration of each of the eight best methods, and these are
-    scored on other folds (``final_cv``). The best mean over the folds is chosen, and fitted again on all rows; the
-    untuned kernel form is left only for more than one standard error of the differences fold by fold. The mean of a
-    winner among many flatters it: ``choice_score_`` does not.
+    Below 1,000 rows, each configuration is scored on all rows of all folds, or dropped when it is clearly behind on
+    some of them. From 1,000 rows, races over rows and folds select the best configuration of each of the eight best
+    methods, and these are scored on other folds (``final_cv``). The configuration with the best mean over the folds is
+    chosen. Another method replaces the untuned kernel form only if it is ahead by more than one standard error of the
+    differences per fold. The best mean of many is optimistic; ``choice_score_`` is not.
 
     Attributes
     ----------
@@ -116,29 +117,29 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         choices=(None,),
         words="a list of names of methods",
         kw_only=False,
-        doc="Names of methods; None searches all. Where some are named, only they are tried.",
+        doc="Names of the methods to try; None: all.",
     )
     n_components: Any = param(
         default=None,
         choices=(None,),
         words="a whole number of at least 1 or a list of such numbers",
         kw_only=False,
-        doc="Size, or sizes to choose from, of which a method takes what it has; None: 2, 5, 10, ... up to the number "
-        "of labels (at least 10).",
+        doc="Size, or sizes to choose from; a method uses those that it has. None: 2, 5, 10, ... up to the number of "
+        "labels (at least 10).",
     )
     max_seconds: float | None = param(
         default=60,
         like=SECONDS,
         kw_only=False,
-        doc="Budget of the whole fit, the last fit included. OPLS (the first of ``methods``) is finished whatever it "
-        "costs, its kernel form where that takes no more than the budget once more.",
+        doc="Time limit of the whole fit, including the last one. OPLS (the first of ``methods``) is always finished; "
+        "its kernel form is finished if that takes at most the budget once more.",
     )
     cv: Any = param(
         default=None,
         choices=(None,),
         words="a number of folds or a splitter",
         kw_only=False,
-        doc="Stratified folds (folds of whole groups where groups are given), or a scikit-learn splitter; None: 5 "
+        doc="Stratified folds (of whole groups, if groups are given), or a scikit-learn splitter; None: 5 "
         "folds below 1,000 rows, else 3. Rows with unknown labels are never held out.",
     )
     final_cv: Any = param(
@@ -146,8 +147,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         choices=(None, 0),
         words="a number of folds or a splitter",
         doc="Other folds, on which the best few are scored again and the choice is made: stratified folds of another "
-        "seed (folds of whole groups where groups are given), or a splitter; 0: none, the choice is made on ``cv``. "
-        "None: 5 folds from 1,000 rows on, none below, or where ``cv`` is a splitter.",
+        "seed (of whole groups, if groups are given), or a splitter; 0: none, the choice is made on ``cv``. "
+        "None: 5 folds from 1,000 rows, none below, or if ``cv`` is a splitter.",
     )
     measure: Any = param(
         default="macro average precision",
@@ -158,35 +159,36 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         "changed.",
     )
     random_state: Any = param(default=0, like=SEED, kw_only=False, doc="Seed of folds and drawn parameters.")
-    n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Fits at a time.")
+    n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Number of fits at a time.")
     max_trials: int | None = param(
         default=40,
         like=COUNT,
-        doc="Most configurations; the result is then the same in every run whose seconds suffice. None: seconds alone.",
+        doc="Largest number of configurations; the result is then the same in every run with enough seconds. None: "
+        "only seconds.",
     )
     strategy: str = param(
         default="auto",
         words="the name of a strategy",
-        doc='"auto": what has won on data sets of like sizes, every method, the cheap ones first, then in turn what '
-        "optuna proposes (where it is installed) and drawn configurations, of many rows on few of them first, each "
-        'left where it is clearly behind on the folds so far; "halving": every method, then drawn configurations, of '
-        'many rows on few of them first; "random": drawn configurations, each on all rows of all folds; "tpe": those '
-        "that optuna proposes, likewise.",
+        doc='"auto": configurations that won on data sets of similar sizes, then every method (cheap ones first), then '
+        "in turn proposals of optuna (if it is installed) and drawn configurations; with many rows on few of them "
+        'first, and each dropped when it is clearly behind on the folds so far; "halving": every method, then drawn '
+        'configurations, with many rows on few of them first; "random": drawn configurations, each on all rows of all '
+        'folds; "tpe": proposals of optuna, likewise.',
     )
     max_work: Any = param(
         default=None,
         choices=(None,),
         words="a number of units of work above 0, or a WorkBudget",
         test=_is_work,
-        doc="Budget in units of work (seconds of one core of a reference machine), forecast from sizes alone: trials "
-        "and choice are then the same in every run, and the seconds are a brake. None: seconds decide.",
+        doc="Budget in units of work (seconds of one core of a reference machine), predicted from sizes only: trials "
+        "and choice are then the same in every run, and the seconds are only a limit. None: seconds decide.",
     )
     layouts: bool = param(
         default=False,
         kind=bool,
-        doc="Whether a map is searched. The choice is then made in two coordinates, among the first two components of "
-        "every configuration and the layouts (``Layout``) of the best three methods. The layouts are tried last, in "
-        "the part of the budget that is left for them; ``max_trials`` does not count them.",
+        doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two "
+        "components of every configuration and the layouts (``Layout``) of the best three methods. The layouts are "
+        "tried last, with the rest of the budget; ``max_trials`` does not count them.",
     )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
@@ -233,7 +235,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
         if self.max_seconds in (None, math.inf) and self.max_trials is None and self.max_work is None:
-            raise ValueError(f"max_seconds={self.max_seconds} and max_trials=None would search for ever; give one.")
+            raise ValueError(
+                f"max_seconds={self.max_seconds} and max_trials=None would never end the search; give one."
+            )
 
     def _labels(self, X: Any, y: Any) -> LabelMatrix:
         self._check_y(y)

@@ -43,8 +43,8 @@ STORAGE = Param(
     choices=(None,), words="the name of a folder", test=lambda value: isinstance(value, str | PathLike | StudyFile)
 )
 STORED = (
-    "Folder in which every finished fit is kept as a line of ``study.jsonl``; a search of the same data, options and "
-    "seed goes on with what is there, and one of others is refused. None keeps nothing."
+    "Folder in which every finished fit is stored as a line of ``study.jsonl``; a search with the same data, options "
+    "and seed continues from it, and any other raises an error. None stores nothing."
 )
 FREE = {"max_seconds", "max_trials", "max_evals", "max_work", "n_jobs", "progress", "storage", "refit", "cache_bytes"}
 ELSEWHERE = {"cv", "final_cv", "random_state"}  # among the facts as folds and as the seed

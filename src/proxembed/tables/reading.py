@@ -328,7 +328,7 @@ def _dates(cells: Cells, asks: bool) -> Reading | None:
     order = {"iso": "", "dmy": ", day first", "mdy": ", month first"}[style]
     note = ""
     if style == "dmy" and date_style([re.sub(r"^(\d+)\D(\d+)", r"\2/\1", word) for word in words]) == "dmy":
-        note = f"{cells.name} is read with the day first; no cell tells"
+        note = f"{cells.name} is read with the day first; no cell shows the order"
     return _said(cells, f"date{order}", Column(cells.name, "date", style=style), note=note)
 
 

@@ -51,8 +51,8 @@ def normalized_laplacian(W: sparse.csr_array) -> sparse.csr_array:
 class MLGFHF(Propagation):
     """Gaussian fields and harmonic functions for every label: Luu Zu = -Lul Yl, Zl = Yl, L = D - W.  [zhu2003gfhf]
 
-    The score of an unlabelled row is the mean of its neighbours' scores, by their weights: between 0 and 1, and the
-    probability that a random walk from the row meets a row with the label first. Each label is spread by itself.
+    The score of an unlabelled row is the weighted mean of its neighbours' scores. It is between 0 and 1: the
+    probability that a random walk from the row first meets a row with the label. Each label is spread separately.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class Correlated(Propagation, abstract=True):
         default=1.0, above=0, search=log(1e-2, 1e2), doc="l1, weight of the smoothness over the graph."
     )
     label_smoothness: float = param(
-        default=0.01, low=0, search=log(1e-4, 1.0), doc="l2, weight of the likeness of correlated labels."
+        default=0.01, low=0, search=log(1e-4, 1.0), doc="l2, weight of the similarity of correlated labels."
     )
     sigma: Any = param(
         default="cosine",
@@ -105,8 +105,8 @@ class Correlated(Propagation, abstract=True):
 class SMSE(Correlated):
     """Semi-supervised multi-label learning by a Sylvester equation: l1 Luu Zu + l2 Zu Ls = -l1 Lul Yl.  [chen2008smse]
 
-    Scores vary little over the graph, and between labels that go together; Ls is the Laplacian of Sigma. ``form``:
-    "exact" as above, with Zl = Yl; "soft" (I + l1 Lsym) Z + l2 Z Ls = Y0, in which labelled rows may change. With
+    Scores vary little over the graph and between correlated labels. Ls is the Laplacian of Sigma. ``form``: "exact" as
+    above, with Zl = Yl; "soft" (I + l1 Lsym) Z + l2 Z Ls = Y0, in which labelled rows may change. With
     label_smoothness=0 they are MLGFHF and MLLGC(label_smoothness=0).
 
     Raises
@@ -169,9 +169,9 @@ class CorrelatedField(Correlated, abstract=True):
 class MLGRF(CorrelatedField):
     """Multi-label Gaussian random field: (J + l1 L) Z + l2 Z L(Sigma) = Y0, J masks labelled rows.  [zha2009mlgrf]
 
-    Labelled rows pay for leaving their labels, all rows for differing from their neighbours, and labels that go
-    together for differing from each other. ``sigma_form="similarity"`` is the printed form, (J + l1 L) Z - l2 Z Sigma =
-    Y0, which is positive definite for very small label_smoothness only.
+    Penalises labelled rows for leaving their labels, all rows for differing from their neighbours, and correlated
+    labels for differing from each other. ``sigma_form="similarity"`` is the printed form, (J + l1 L) Z - l2 Z Sigma =
+    Y0, which is positive definite only for very small label_smoothness.
 
     Raises
     ------
@@ -201,7 +201,7 @@ class MLGRF(CorrelatedField):
 class MLLGC(CorrelatedField):
     """Multi-label local and global consistency: (I + l1 Lsym) Z + l2 Z L(Sigma) = Y0.  [zha2009mlgrf]
 
-    Scores stay near the given labels, 0 for an unlabelled row, and smooth over the normalised graph; with
+    Scores stay near the given labels (0 for an unlabelled row) and are smooth over the normalised graph. With
     label_smoothness=0 it is local and global consistency [zhou2004lgc] with alpha = l1 / (1 + l1).
     ``sigma_form="similarity"`` is the printed form, (I + l1 Lsym) Z - l2 Z Sigma = Y0, for label_smoothness below one
     over the largest eigenvalue of Sigma.

@@ -84,7 +84,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     decision: str = param(
         default="tuned",
         choices=DECISIONS,
-        doc="Where shares are cut: tuned for each label on held-out labelled rows (the shared rule), at class-mass "
+        doc="Threshold of the shares: tuned for each label on held-out labelled rows (the shared rule), at class-mass "
         "normalisation, or at 0.5. One class per row: the largest share, under cmn of normalised mass.",
     )
     solver: str = param(default="auto", choices=SOLVERS, doc="Route of the linear systems; auto follows the graph.")

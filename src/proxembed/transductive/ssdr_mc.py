@@ -42,10 +42,10 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     """Semi-supervised dimension reduction for multi-label classification: min (1 - alpha) tr(R'R) + alpha tr(E'E) over
     W and the unknown labels in F, R = X - WX, E = F - WF, W1 = 1.  [qian2010ssdrmc]
 
-    Weights that rebuild rows from their nearest neighbours rebuild their labels, too: weights and unknown labels are
-    found in turns. Z: the smallest eigenvectors of (I - W)'(I - W), but for the constant one. Features matter in their
-    units: standardise columns that differ in scale. New rows are rebuilt from their neighbours in training; that is
-    not the same as a fit with them.
+    The weights that reconstruct a row from its nearest neighbours also reconstruct its labels. Weights and unknown
+    labels are computed in turns. Z consists of the smallest eigenvectors of (I - W)'(I - W), except the constant one.
+    The units of the features matter: standardise columns that differ in scale. New rows are reconstructed from their
+    neighbours in training; this differs from a fit that includes them.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     preset: str = param(
         default="paper", choices=tuple(PRESETS), doc="paper: reg 1e-3, signed; recommended: reg 0.05, clip."
     )
-    max_iter: int = param(default=50, low=1, integer=True, doc="Passes at most.")
+    max_iter: int = param(default=50, low=1, integer=True, doc="Largest number of passes.")
     init: str = param(
         default="features",
         choices=("features", "zero"),

@@ -98,44 +98,45 @@ def compare(
     progress: Progress | None = None,
     **columns: Any,
 ) -> Comparison:
-    """Compare embeddings of labelled rows by cross-validation, beside the rivals that they must beat.
+    """Compare embeddings with simple rivals by cross-validation.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, where X is a matrix
+    y : labels in any form, if X is a matrix
     methods : sequence of str, optional
-        Names of methods, or "all"; None takes a few that suit the data. Rivals always take part.
+        Names of methods, or "all"; None uses a few that suit the data. Rivals are always included.
     n_components : int or sequence of int, optional
         Sizes to compare; None: 2, 5, 10, ... up to the number of labels (at least 10).
     folds, repeats : int, default=5 and 1
-        Folds, and how often they are drawn anew.
+        Number of folds, and of repetitions with other folds.
     standard_split : bool, default=False
         Also score the test rows that the data name (or ``test``), once.
     min_positives : int, default=1
         Positive held-out rows that a label needs to be scored.
     max_seconds : float, optional
-        Budget of each arm on each fold; running out counts as a loss.
+        Time limit per method and fold; exceeding it counts as a loss.
     contrasts : sequence of (a, b)
-        Arms to test against each other; "best method", "best rival" and "raw" (all features) are sides too.
+        Methods or rivals to test against each other; "best method", "best rival" and "raw" (all features) are
+        allowed, too.
     seed : int, default=0
         Seed of folds and rivals.
     n_jobs : int, default=1
         Processes; -1 is one per core.
     measure : str or callable, default="macro average precision"
-        What orders the leaderboard and decides: a name that ``evaluate.measures.measure_of`` knows, or a function
-        (Y, S) -> float of held-out labels and their scores, larger being better.
+        Measure that orders the leaderboard and decides: a name that ``evaluate.measures.measure_of`` knows, or a
+        function (Y, S) -> float of held-out labels and their scores, where larger is better.
     tolerance : float, default=0.03
-        Share of the value of all features whose loss does not matter: up to it an embedding is level.
+        Loss that does not matter, as a share of the value of all features: within it an embedding is level.
     dask : str, optional
-        Where the fits run: "local" for ``n_jobs`` workers of this machine (1 stands for one per core), or the address
-        of a dask scheduler, all of whose workers take part. The fits of a worker that dies are done again by another.
+        Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
+        scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
     groups : array of shape (n,), or column name, optional
-        Rows of one group are never parted.
+        No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.
     folder : str or Path, optional
-        Where the results are written as they are finished; ``Comparison.save`` writes them later.
+        Folder to which results are written as they are finished; ``Comparison.save`` writes them later.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
@@ -144,14 +145,14 @@ def compare(
     Returns
     -------
     Comparison
-        Interrupted by Ctrl-C, it holds the complete folds, with ``interrupted`` True.
+        After Ctrl-C it holds the complete folds, and ``interrupted`` is True.
 
     Raises
     ------
     ValueError
-        An option or the data do not fit.
+        If an option or the data do not fit.
     KeyboardInterrupt
-        Ctrl-C came before any arm was finished.
+        If Ctrl-C came before any fit was finished.
 
     Examples
     --------

@@ -347,13 +347,13 @@ def known_rows(train: Any) -> Any:
     """
     known = np.flatnonzero(LabelMatrix.of(train.y).rows_known)
     if not len(known):
-        raise OptionError("engine", "defc", "needs rows whose labels are all known; take the engine 'methods'.")
+        raise OptionError("engine", "defc", "needs rows whose labels are all known; use the engine 'methods'.")
     if len(known) > MOST_ROWS:
         raise OptionError(
             "engine",
             "defc",
-            f"compares all pairs of rows, at most {MOST_ROWS:,} of them, and there are {len(known):,} to learn from; "
-            "take fewer rows, or the engine 'methods'.",
+            f"compares all pairs of rows and takes at most {MOST_ROWS:,} rows, but there are {len(known):,}; take "
+            "fewer rows, or the engine 'methods'.",
         )
     return train.take(known)
 

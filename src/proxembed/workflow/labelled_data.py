@@ -38,7 +38,7 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, where X is a matrix
+    y : labels in any form, if X is a matrix
     groups : array of shape (n,), or the name of a column
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
@@ -293,16 +293,16 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     if Y.nnz == 0:
         raise ValueError(f"{file}: no {row} has a label; {remedy}.")
     if len(known) < least:
-        few = f"rows whose labels are all known: {len(known)}, and at least {least} are needed"
-        raise ValueError(f"{file}: {few}; label more rows.")
+        few = f"{len(known)} row{'s' * (len(known) != 1)} with known labels, and at least {least} are needed"
+        raise ValueError(f"{file}: there {'is' if len(known) == 1 else 'are'} only {few}; label more rows.")
     counts = np.asarray(Y.sum(axis=0)).ravel()
     rows = len(known) if cells is None else cells.sum(axis=0)
     if ((counts == 0) | (counts == rows)).all():
         held = [shorten(dataset.label_names[int(label)]) for label in np.flatnonzero(counts)]
         more = f" and {len(held) - SHOWN_LABELS} more" if len(held) > SHOWN_LABELS else ""
         shown = ", ".join(held[:SHOWN_LABELS]) + more
-        same = f"every {row} has the same labels ({shown}), so that nothing tells rows apart"
-        raise ValueError(f"{file}: {same}; rows of at least two kinds are needed: {remedy}.")
+        same = f"every {row} has the same labels ({shown}), so an embedding has nothing to separate"
+        raise ValueError(f"{file}: {same}; {remedy}.")
 
 
 def has_test_rows(dataset: Dataset) -> bool:

@@ -83,64 +83,64 @@ def search(
     progress: Progress | None = None,
     **columns: Any,
 ) -> SearchResult:
-    """Find the embedding that serves the labels best, score it against honest rivals, and fit it.
+    """Find the embedding that serves the labels best, compare it with simple rivals, and fit it.
 
     Test rows (those of the data, ``test``, or a quarter of all) are held out. On the others, methods, parameters and
     sizes are searched by inner folds; the best few are compared with rivals on other folds, and the test rows are
-    scored once. A diagnosis fits the choice to shuffled labels. The last fit is on all rows; where the
-    data or ``test`` name the test rows, on the training rows alone.
+    scored once. A diagnosis fits the choice to shuffled labels. The last fit is on all rows, or only on the training
+    rows if the data or ``test`` name the test rows.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, where X is a matrix
+    y : labels in any form, if X is a matrix
     methods : sequence of str, optional
         Names of methods; None searches all.
     n_components : int or sequence of int, optional
         Sizes to search; None: 2, 5, 10, ... up to the number of labels (at least 10).
     engine : {"methods", "defc"}, default="methods"
-        What is searched: the registered methods, or the switches of the adaptive model.
+        Search among the registered methods, or among the switches of the adaptive model.
     strategy : {"auto", "halving", "random", "tpe"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
-        How it is searched; None: the first of them.
+        Search strategy; None: the first one.
     classifier : {"1nn", "flda", "svm"}, optional
-        Of the engine "defc"; None: "1nn".
+        For the engine "defc"; None: "1nn".
     max_seconds : float, default=60
-        Seconds of the whole job; what is cut for it is told. None: no bound.
+        Time limit of the whole job; what is cut for it is reported. None: no limit.
     max_trials : int, optional
-        Most configurations; makes the search repeatable.
+        Largest number of configurations; makes the search repeatable.
     folds : int, default=5
-        Folds of the comparison.
+        Number of folds of the comparison.
     shuffles : int, default=20
-        Shuffles of the labels in the diagnosis, at least 19; 0 for no diagnosis.
+        Number of label shuffles in the diagnosis, at least 19; 0 for no diagnosis.
     seed : int, default=0
         Seed of folds, search, shuffles and rivals.
     n_jobs : int, default=1
         Processes; -1 is one per core.
     measure : str or callable, default="macro average precision"
-        What is searched for and decides: a name that ``evaluate.measures.measure_of`` knows, or a function (Y, S) ->
-        float of held-out labels and their scores, larger being better.
+        Measure that decides: a name that ``evaluate.measures.measure_of`` knows, or a function (Y, S) -> float of
+        held-out labels and their scores, where larger is better.
     goal : {"predict", "neighbours", "map", "compress"}, optional
-        What the embedding is for, which sets the measure ("Jaccard@10" of neighbours and maps) and the choice; None
-        searches for predictions. The verdict speaks to all four goals either way.
+        Goal of the embedding, which sets the measure ("Jaccard@10" for neighbours and maps) and the choice. None
+        searches for predictions. The verdict always covers all four goals.
     tolerance : float, default=0.03
-        Share of the value of all features whose loss does not matter: up to it an embedding is level.
+        Loss that does not matter, as a share of the value of all features: within it an embedding is level.
     refit_all : bool, default=False
-        Whether the last fit takes test rows that were named, too.
+        Whether the last fit also uses named test rows.
     max_work : float, optional
-        In place of the seconds a budget in units of work, which are forecast from the sizes of the data: two runs do
-        the same whatever else the machine does.
+        Budget in units of work instead of seconds, predicted from the sizes of the data, so that two runs do the same
+        work under any load of the machine.
     dask : str, optional
-        Where the fits run: "local" for ``n_jobs`` workers of this machine (1 stands for one per core), or the address
-        of a dask scheduler, all of whose workers take part. The fits of a worker that dies are done again by another.
+        Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
+        scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
     groups : array of shape (n,), or column name, optional
-        Rows of one group are never parted.
+        No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.
     folder : str or Path, optional
-        Where the results are written as they are finished; ``SearchResult.save`` writes them later.
+        Folder to which results are written as they are finished; ``SearchResult.save`` writes them later.
     resume : str or Path, optional
-        Folder of a run that was ended: it goes on there with the same data and options, from the fits of the search and
-        of the diagnosis that ``study.jsonl`` holds. The budget may be another one, the same one begins anew.
+        Folder of an interrupted run. It continues with the same data and options from the fits of the search and the
+        diagnosis in ``study.jsonl``. The budget may differ and starts anew.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
@@ -149,14 +149,14 @@ def search(
     Returns
     -------
     SearchResult
-        Interrupted by Ctrl-C, it holds what was finished, with ``interrupted`` True.
+        After Ctrl-C it holds what was finished, and ``interrupted`` is True.
 
     Raises
     ------
     ValueError
-        An option or the data do not fit.
+        If an option or the data do not fit.
     KeyboardInterrupt
-        Ctrl-C came before the first configuration was scored.
+        If Ctrl-C came before the first configuration was scored.
 
     Examples
     --------
@@ -245,7 +245,9 @@ def run_search(
         )
         plan.settle(found.leaders, found.work)
         if options.goal == "map" and not found.laid_out:
-            plan.too_dear.append(f"no layouts, which are forecast above {plan.dearest:.3g} units of work or do not fit")
+            plan.too_dear.append(
+                f"no layouts: their forecast is above {plan.dearest:.3g} units of work, or they do not fit"
+            )
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         study = storage if storage is not None and storage.begun else None
@@ -407,7 +409,9 @@ def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tupl
     try:
         return job.large.fit(method, scaling, job.progress), {"rows": job.large.table.n, "all": True}
     except ValueError as error:
-        job.plan.too_dear.append(f"the last fit on all {job.large.table.n:,} rows, it is on the sample: {error}")
+        job.plan.too_dear.append(
+            f"the last fit on all {job.large.table.n:,} rows; it is on the sample instead: {error}"
+        )
         return fit_on(method, fitted_on, scaling=scaling), rows | {"all": False}
 
 
@@ -491,7 +495,9 @@ def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | Non
     """Add to the verdict that the saved model is a rival."""
     verdict = summary["verdict"]
     size = "" if k is None else f" at k = {k}"
-    text = f"Saved is the rival {name}{size}, which is ahead of ours on the folds by more than a standard error."
+    text = (
+        f"The saved model is the rival {name}{size}, which is ahead of ours on the folds by more than a standard error."
+    )
     if goal in verdict["goals"]:
         verdict["goals"][goal]["sentence"] += f" {text}"
     verdict["text"] += f" {text}"

@@ -61,7 +61,7 @@ def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, sever
         arms = method_arms([method], several_labels=several_labels)
         inner = arms[0].estimator
         if len(arms) > 1 or isinstance(inner, Layout):
-            raise OptionError("method", method, "must be the name of one method that is to be laid out, such as opls.")
+            raise OptionError("method", method, "must name one method whose components are laid out, such as opls.")
     found = Layout(suited(inner, n_rows, seed), layout=layout, random_state=seed)
     check_params(found)
     try:

@@ -63,7 +63,7 @@ def through_model(
     fitted, source = load(model), load_source(model)
     if source is None:
         raise ValueError(
-            f"{model} does not tell how its training rows were read; save it with source=source_of(dataset) "
+            f"{model} does not record how its training rows were read; save it with source=source_of(dataset) "
             "(proxembed.model), or load it in Python with proxembed.persist.load."
         )
     rows, total = part_rows(file, source, free_memory() // 2 if memory is None else memory)

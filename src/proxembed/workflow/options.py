@@ -184,10 +184,7 @@ class SearchOptions:
         _check_folds(self)
         check_count("shuffles", self.shuffles, 0)
         if 0 < self.shuffles < LEAST_SHUFFLES:
-            reason = (
-                "cannot tell a find from chance at the level of 0.05; "
-                f"take at least {LEAST_SHUFFLES}, or 0 for no diagnosis."
-            )
+            reason = f"are too few for a test at the 5 % level; take at least {LEAST_SHUFFLES}, or 0 for no diagnosis."
             raise OptionError("shuffles", self.shuffles, reason)
         if self.measure != AVERAGE_PRECISION:
             check_measure(self.measure)

@@ -267,13 +267,13 @@ class Plan:
         """What was cut, a line each, and what the clock decided."""
         options, cuts, found = self.options, self.cuts, []
         if cuts.shuffles < options.shuffles:
-            found.append(f"no diagnosis on shuffled labels ({options.shuffles} shuffles asked)")
+            found.append(f"no diagnosis on shuffled labels ({options.shuffles} shuffles requested)")
         elif cuts.diagnosis < DIAGNOSIS:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
         if not cuts.layouts:
-            found.append("maps of the first two components alone")
+            found.append("maps of the first two components only")
         if cuts.leading:
-            found.append("F1, Hamming loss and probabilities of all features and the leading method alone")
+            found.append("F1, Hamming loss and probabilities only of all features and the leading method")
         if cuts.forest < FOREST_ROWS:
             found.append(f"forest of the rival grown on {cuts.forest:,} rows")
         if cuts.left_out:
@@ -289,7 +289,7 @@ class Plan:
         if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
             found.append(f"kernels with at most {cuts.prototypes} prototypes")
         if cuts.sizes != self.sizes:
-            found.append(f"sizes {', '.join(map(str, cuts.sizes))} alone")
+            found.append(f"only sizes {', '.join(map(str, cuts.sizes))}")
         return found + self.too_dear + [f"the clock decided: {text}" for text in self.by_clock]
 
     @property

@@ -15,7 +15,7 @@ from .run_folder import EVIDENCE, SAVED, RunFolder, run_folder
 NO_VERDICT = {
     "lacks": "comparison",
     "goals": {},
-    "text": "No verdict: the search was interrupted before its findings were compared with rivals.",
+    "text": "No verdict: the search was interrupted before its result was compared with rivals.",
     "note": "",
 }
 
@@ -33,14 +33,14 @@ class Comparison:
         One row per arm at its best size, best first: means over the folds, values on the test rows ("test ..."),
         seconds per fold.
     notes : tuple of str
-        What is to be known of the data: columns left out as ids, groups proposed, how labels were read, columns that
-        alone predict a label.
+        Notes about the data: columns left out as ids, proposed groups, how labels were read, columns that alone
+        predict a label.
     record : dict
-        All of it as plain data, as in ``results.json``.
+        Everything as plain data, as in ``results.json``.
     interrupted : bool
         Whether Ctrl-C ended the run early.
     folder : RunFolder or None
-        Where the run has written.
+        The output folder of the run.
 
     Examples
     --------
@@ -152,22 +152,21 @@ class Comparison:
 
 
 class SearchResult(Comparison):
-    """A finished search: what ``Comparison`` holds, with the model that was chosen.
+    """A finished search: the content of a ``Comparison``, and the chosen model.
 
     Attributes
     ----------
     model : EmbeddingPipeline
-        Scaling, embedding and read-out; None where Ctrl-C came before it. ``transform`` embeds new rows, ``predict``
-        gives their labels, ``explain`` tells what a component is made of.
+        Scaling, embedding and read-out; None if Ctrl-C came before it. ``transform`` embeds new rows, ``predict``
+        returns their labels, ``explain`` lists the features and labels of a component.
     dataset, fitted_on : Dataset
-        All rows, and those that the model was fitted on: all of them too, or the training rows where test rows were
-        named.
+        All rows, and those that the model was fitted on: all rows, or the training rows if test rows were named.
     embedding : array of shape (n, k)
-        All rows as the model embeds them. Rows that it was fitted on look better than new ones.
+        Embedding of all rows. Rows that the model was fitted on look better than new ones.
     diagnosis : Diagnosis or None
-        What shuffled labels reach, and how stable the components are.
+        The comparison with shuffled labels, and the stability of the components.
     name : str
-        The method that was chosen.
+        The chosen method.
 
     Examples
     --------

@@ -70,9 +70,9 @@ def test_all_faults_of_a_table_are_told_with_the_command_that_settles_them(tmp_p
     monkeypatch.setattr("sys.argv", ["proxembed", "data", "t.csv"])
     done = program(tmp_path / "t.csv")
     lines = [line.removeprefix("proxembed: ") for line in done.stderr.splitlines()]
-    assert done.exit_code == 2 and lines[0].endswith("t.csv: to be settled first:") and len(lines) == 5
+    assert done.exit_code == 2 and lines[0].endswith("t.csv: settle these problems first:") and len(lines) == 5
     assert lines[1].startswith("- column 'flow' holds -999 in 4 cells") and "unequal lengths (1, 2)" in lines[2]
-    assert lines[4] == "this settles them: proxembed data t.csv --missing=-999 --drop v --labels y"
+    assert lines[4] == "try: proxembed data t.csv --missing=-999 --drop v --labels y"
     assert program(tmp_path / "t.csv", "--missing=-999", "--drop", "v", "--labels", "y").exit_code == 0
 
 
@@ -86,7 +86,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "t.csv: nothing names the labels among its columns 'doc', 'hue',"),
+        ((), "t.csv: no labels are named among its columns 'doc', 'hue',"),
         (("--labels", "topic_*"), "t.csv: labels 'topic_*' names no column of the file;"),
         (
             ("--labels", "t_*", "--keep", "doc,hues"),
@@ -98,7 +98,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
 def test_bad_input_is_one_line_and_exit_code_2(table, words, message):
     done = program(table, *words)
     assert done.exit_code == 2 and done.stdout == ""
-    proposed = "this settles it" in done.stderr
+    proposed = "try: " in done.stderr
     assert message in done.stderr and done.stderr.count("\n") == 1 + proposed and done.stderr.startswith("proxembed: ")
     assert proposed == (words == ())
 
@@ -126,7 +126,7 @@ def test_vectors_take_a_label_file_and_its_columns(tmp_path):
     found = dataset_from(tmp_path / "e.npy", [str(tmp_path / "y.csv")], id="doc")
     assert found.label_names == ("a", "b") and found.ids == ("p", "q", "r")
     assert dataset_from(tmp_path / "e.npy", [str(tmp_path / "y.csv"), "b"]).label_names == ("b",)
-    with pytest.raises(DataError, match="the name tells no known label file"):
+    with pytest.raises(DataError, match="the file name has no known ending of a label file"):
         dataset_from(tmp_path / "e.npy", ["topic_*"])
     with pytest.raises(DataError, match="a .npy file holds no labels"):
         dataset_from(tmp_path / "e.npy")

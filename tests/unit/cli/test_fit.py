@@ -92,7 +92,7 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
     text[1] = text[1].rsplit(",", 2)[0] + ",,j"
     tags.write_text("\n".join(text) + "\n", encoding="utf-8")
     done = program("fit", tags, *FIT, "-o", tmp_path / "m.skops")
-    assert done.exit_code == 0 and done.stderr.count("OPLS has no rule for unknown labels: 1 of 60 rows") == 1
+    assert done.exit_code == 0 and done.stderr.count("OPLS cannot use unknown labels: 1 of 60 rows") == 1
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_json_is_for_machines(file, tmp_path):
         (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png or .svg."),
         (["-m", "nothing"], "unknown method 'nothing'"),
         (["--layout", "mds"], "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or 'sklearn'."),
-        (["-m", "layout"], "--method layout must be the name of one method that is to be laid out, such as opls."),
+        (["-m", "layout"], "--method layout must name one method whose components are laid out, such as opls."),
     ],
 )
 def test_bad_options_are_one_line_and_write_nothing(file, tmp_path, monkeypatch, options, line):

@@ -52,7 +52,7 @@ def test_an_interruption_says_that_nothing_was_written(capsys):
 
 
 def test_want_of_memory_is_told_with_what_was_wanted(capsys):
-    line = "proxembed: the memory does not suffice{}; give fewer rows or features, or fewer processes (--jobs 1)"
+    line = "proxembed: not enough memory{}; give fewer rows or features, or fewer processes (--jobs 1)"
     wanted = "Unable to allocate 8.00 GiB for an array with shape (32768, 32768) and data type float64"
     code, found = told(MemoryError(wanted), capsys)
     assert code == 2 and found.startswith(line.format(f" ({wanted})"))
@@ -61,9 +61,7 @@ def test_want_of_memory_is_told_with_what_was_wanted(capsys):
 
 def test_a_worker_that_died_is_told(capsys):
     code, line = told(BrokenProcessPool("a process was terminated abruptly"), capsys)
-    assert code == 2 and line.startswith(
-        "proxembed: a worker process was ended from outside, for want of memory perhaps"
-    )
+    assert code == 2 and line.startswith("proxembed: a worker process was killed, perhaps for lack of memory")
 
 
 @pytest.mark.parametrize(

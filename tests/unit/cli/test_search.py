@@ -146,7 +146,7 @@ def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkey
 
     monkeypatch.setattr(main_job, "run", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
-    assert done.exit_code == 130 and "interrupted; what was done by then is in" in done.stderr
+    assert done.exit_code == 130 and "interrupted; the finished part is in" in done.stderr
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["summary"]["interrupted"] and record["diagnosis"] is None and names(tmp_path / "out") == FILES
 
@@ -165,7 +165,7 @@ def test_ctrl_c_in_the_diagnosis_keeps_all_else(unsplit, tmp_path, monkeypatch):
         (["-k", "two"], "-k 'two' is not a list of whole numbers"),
         (["--max-seconds", "0"], "--max-seconds 0.0 must be a number of seconds above 0"),
         (["--max-trials", "-1"], "--max-trials -1 must be a whole number of at least 1"),
-        (["--shuffles", "18"], "--shuffles 18 cannot tell a find from chance"),
+        (["--shuffles", "18"], "--shuffles 18 are too few for a test at the 5 % level"),
     ],
 )
 def test_bad_options_end_with_one_line_and_code_2(unsplit, tmp_path, options, message):

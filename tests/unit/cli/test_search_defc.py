@@ -173,7 +173,7 @@ def test_the_program_knows_every_classifier_of_the_engine():
 def test_too_many_rows_are_refused_before_the_search(unsplit, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "MOST_ROWS", 89)
     done = program("search", unsplit, *QUICK, "-o", tmp_path / "out")
-    assert done.exit_code == 2 and "at most 89 of them, and there are 90 to learn from" in done.stderr
+    assert done.exit_code == 2 and "takes at most 89 rows, but there are 90" in done.stderr
 
 
 def defc_options(**more):

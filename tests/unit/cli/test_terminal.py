@@ -115,5 +115,6 @@ def test_what_was_cut_and_the_command_that_repeats_are_printed(capsys):
     print_summary(make_summary(), [], cuts=["3 folds instead of 5"], repeat="proxembed search a.csv --max-work 9")
     words = " ".join(capsys.readouterr().out.split())
     assert (
-        "for the budget: 3 folds instead of 5" in words and "to repeat it: proxembed search a.csv --max-work 9" in words
+        "cut for the budget: 3 folds instead of 5" in words
+        and "to repeat this run: proxembed search a.csv --max-work 9" in words
     )

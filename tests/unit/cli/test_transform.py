@@ -112,7 +112,7 @@ def test_what_is_no_model_is_refused(made, tmp_path, verb, content, reason):
 def test_a_model_that_does_not_know_its_columns_is_refused(made, tmp_path):
     save(PCA().fit(X), tmp_path / "m.skops")
     done = program("transform", tmp_path / "m.skops", made / "new.csv", "-o", tmp_path / "z.csv")
-    refused(done, "m.skops does not tell how its training rows were read", "load it in Python")
+    refused(done, "m.skops does not record how its training rows were read", "load it in Python")
 
 
 def test_another_version_is_a_note(made, tmp_path, monkeypatch):

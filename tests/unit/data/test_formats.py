@@ -84,7 +84,7 @@ def test_the_accepted_formats_are_listed_in_one_order(tmp_path):
     with pytest.raises(DataError) as caught:
         read(tmp_path / "a.xlsx")
     assert str(caught.value) == (
-        f"{tmp_path / 'a.xlsx'}: the name tells no known format; accepted are .csv, .tsv, .tab, .parquet and .pq (a "
+        f"{tmp_path / 'a.xlsx'}: the file name has no known ending; accepted are .csv, .tsv, .tab, .parquet and .pq (a "
         "table with named columns), .npz (arrays X or data, indices, indptr, shape, and Y), .npy (vectors, with a "
         "label file), .arff or .arff.gz (Mulan with its XML beside it, or MEKA) and .svm, .svmlight, .libsvm, .txt, "
         ".scale, .t, .tr, .val (svmlight); text formats each also with .gz."
@@ -92,8 +92,8 @@ def test_the_accepted_formats_are_listed_in_one_order(tmp_path):
     with pytest.raises(DataError) as caught:
         read_rows(tmp_path / "a.xlsx", {})
     assert str(caught.value) == (
-        f"{tmp_path / 'a.xlsx'}: the name tells no known format; accepted are .csv, .tsv, .tab, .parquet, .pq, .npz, "
-        ".npy, .arff, .svm, .svmlight, .libsvm, .txt, .scale, .t, .tr, .val."
+        f"{tmp_path / 'a.xlsx'}: the file name has no known ending; accepted are .csv, .tsv, .tab, .parquet, .pq, "
+        ".npz, .npy, .arff, .svm, .svmlight, .libsvm, .txt, .scale, .t, .tr, .val."
     )
 
 

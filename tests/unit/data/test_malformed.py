@@ -135,7 +135,7 @@ def test_a_malformed_file_is_named(tmp_path, text, message):
     [
         (
             None,
-            "t.arff: nothing names the labels: there is no t.xml beside it and no -C in @relation; give "
+            "t.arff: no labels are named: there is no t.xml beside it and no -C in @relation; give "
             "labels=PATH.xml or labels=[attribute names].",
         ),
         (["yy"], "t.arff: label 'yy' of labels is no attribute of the file; did you mean 'y'?"),

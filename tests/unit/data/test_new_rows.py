@@ -178,7 +178,7 @@ def test_files_that_hold_no_rows(tmp_path):
     np.savez(tmp_path / "b.npz", X=np.arange(2))
     np.save(tmp_path / "c.npy", np.array([[1.0, np.inf]]))
     cases = {"a.npz": "the archive holds no features", "b.npz": "X has shape", "c.npy": "row 1 holds inf"}
-    for name, message in {**cases, "d.xls": "the name tells no known format", "e.csv": "no such file"}.items():
+    for name, message in {**cases, "d.xls": "the file name has no known ending", "e.csv": "no such file"}.items():
         with pytest.raises(DataError, match=message):
             read_rows(tmp_path / name, source)
 

@@ -225,5 +225,5 @@ def test_no_network(stub, tmp_path, failure):
 
 @pytest.mark.parametrize("name", ["", " ", 7, None])
 def test_a_name_is_text(name):
-    with pytest.raises(DataError, match="is no name of an OpenML data set; give for instance name='emotions'"):
+    with pytest.raises(DataError, match="is not the name of an OpenML data set; give for example name='emotions'"):
         fetch_openml_dataset(name)

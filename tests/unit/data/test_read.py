@@ -65,8 +65,8 @@ def test_a_pair_must_name_the_same_columns(tmp_path, old, new, message):
 def test_what_is_no_data_file_is_told_with_what_is_accepted(tmp_path):
     for path, reason in [
         (tmp_path, "this is a folder without .parquet files"),
-        (tmp_path / "emotions", "the name tells no known format"),
-        (tmp_path / "a.xlsx", "the name tells no known format"),
+        (tmp_path / "emotions", "the file name has no known ending"),
+        (tmp_path / "a.xlsx", "the file name has no known ending"),
     ]:
         with pytest.raises(DataError) as caught:
             read(path)

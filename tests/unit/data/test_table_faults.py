@@ -73,7 +73,7 @@ def test_a_fault_after_the_first_block_is_named_by_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (Columns(), "nothing names the labels among its columns 'y', 'x', 'k'; give labels=[names or globs] (--labels"),
+        (Columns(), "no labels are named among its columns 'y', 'x', 'k'; give labels=[names or globs] (--labels"),
         (Columns(labels=("z",)), "labels 'z' names no column of the file; its columns are 'y', 'x', 'k'."),
         (Columns(labels=("y", "x", "k")), "no column is left for the features; keep at least one column"),
         (Columns(labels=("y",), text="x", drop=("k",)), "text column 'x' holds no text; name a column of texts."),
@@ -107,7 +107,7 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
     starts += [
         "line 7: column 'd' holds '-', no number",
         "line 6: column 'y' holds 'no' and 'maybe'",
-        "nothing names the",
+        "no labels are named",
     ]
     assert [problem[: len(start)] for problem, start in zip(found, starts, strict=True)] == starts
     assert caught.value.options == (
@@ -177,7 +177,10 @@ def test_arrays_and_label_files_that_do_not_fit(tmp_path):
     np.save(path, np.eye(3))
     (tmp_path / "y.csv").write_text("a,b\n0,1\n")
     (tmp_path / "y.foo").write_text("")
-    cases = {None: "a .npy file holds no labels; give labels=FILE", tmp_path / "y.foo": "no known label file"}
+    cases = {
+        None: "a .npy file holds no labels; give labels=FILE",
+        tmp_path / "y.foo": "no known ending of a label file",
+    }
     cases |= {
         tmp_path / "y.csv": "it labels 1 rows, but there are 3 vectors",
         ("a", "b"): "labels= holds several texts",
@@ -267,7 +270,7 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
 def test_a_column_of_few_values_is_proposed_where_no_name_tells(tmp_path, columns, option):
     rows = zip(*columns.values(), strict=True)
     (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
-    with pytest.raises(DataError, match="nothing names the labels") as caught:
+    with pytest.raises(DataError, match="no labels are named") as caught:
         read(tmp_path / "t.csv")
     assert caught.value.option == option
 
@@ -284,11 +287,11 @@ def test_without_labels_the_first_rows_tell_what_to_ask(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("\n".join(["age,size,answer", *rows]) + "\n")
     monkeypatch.setattr(table_file, "BLOCK_BYTES", 400)
     for name in ("t.parquet", "t.csv"):
-        with pytest.raises(DataError, match="nothing names the labels") as caught:
+        with pytest.raises(DataError, match="no labels are named") as caught:
             read(tmp_path / name)
         assert caught.value.option == "--labels answer" and "-999" not in str(caught.value)
         with pytest.raises(DataError, match="-999"):
             read(tmp_path / name, columns=Columns(labels=("answer",)))
-        with pytest.raises(DataError, match="nothing names the labels") as caught:
+        with pytest.raises(DataError, match="no labels are named") as caught:
             LargeTable(tmp_path / name, Columns())
         assert caught.value.option == "--labels answer"

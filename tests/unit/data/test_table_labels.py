@@ -72,7 +72,7 @@ def test_the_form_of_the_labels_is_found(tmp_path, cells, expected):
 
 def test_the_two_values_of_one_label_are_counted(tmp_path):
     data = labelled(tmp_path, ["False", "True", "False", "False"])
-    assert data.notes == ("y is one label: 3 False, 1 True",)
+    assert data.notes == ("y is read as one label (False: 3, True: 1)",)
     assert (
         data.describe()["negative"] == "y False" and labelled(tmp_path, ["a", "b"] * 2).describe()["negative"] is None
     )

@@ -123,7 +123,7 @@ def test_an_arm_that_ends_its_process_is_a_loss_and_the_others_go_on(dataset, se
     arms = (*ARMS[:2], Arm("deadly", deadly()))
     results = run(replace(several, arms=arms, sizes=(2,), splitting=Splitting(n_folds=2)), dataset)
     reasons = {row["failure"] for row in results.rows if row["arm"] == "deadly"}
-    assert len(reasons) == 1 and "its process was ended from outside (A worker process" in reasons.pop()
+    assert len(reasons) == 1 and "its process was killed (A worker process" in reasons.pop()
     assert {row["failure"] for row in results.rows if row["arm"] != "deadly"} == {None}
     assert list(results.folds) == ["1", "2"]
 

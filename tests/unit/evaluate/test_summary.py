@@ -167,7 +167,7 @@ def after_search(ours, theirs):
 def test_after_a_search_the_test_rows_decide(ours, theirs, word):
     verdict = summarise(after_search(ours, theirs), searched=Searched)["verdict"]
     assert verdict["goals"]["predict"]["word"] == word and verdict["goals"]["neighbours"]["word"] == "worse"
-    assert "On 200 test rows, looked at once" in verdict["note"]
+    assert "On 200 test rows, scored once" in verdict["note"]
 
 
 def test_after_a_search_without_test_rows_there_is_no_verdict():

@@ -102,7 +102,9 @@ def test_what_marks_the_unknown_is_free(method):
 def test_rows_known_in_part_are_unlabelled_and_counted(method):
     holes = Y.copy()
     holes[LABELLED[:2], 1] = np.nan
-    with pytest.warns(UserWarning, match=r"2 of 45 rows are such and count as unlabelled"):
+    with pytest.warns(
+        UserWarning, match=r"2 of 45 rows have some known and some unknown labels, and count as unlabelled"
+    ):
         fitted = clone(method).fit(X, holes)
     without = Y.copy()
     without[LABELLED[:2]] = np.nan

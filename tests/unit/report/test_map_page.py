@@ -109,7 +109,9 @@ def test_the_table_shows_every_figure_and_the_honest_map_leads(page):
 
 def test_a_plain_map_alone_has_no_switch_of_maps():
     page = map_page_html(record_of([(places(Z, inside=0.55), places(NULL))]))
-    assert 'name="pair"' not in page and "little more alike" in page and "honest" not in page.partition("<style>")[0]
+    assert (
+        'name="pair"' not in page and "share few more labels" in page and "honest" not in page.partition("<style>")[0]
+    )
     data = json.loads(next(script for script in Tags(page).scripts if script.startswith("{")))
     assert data["ids"] is None and len(data["pairs"]) == 1
 

@@ -113,8 +113,8 @@ def test_50_000_rows_are_shown_as_density_in_less_than_2_MB():
 def test_the_parts_stand_in_order(page, summary):
     parts = [
         "Predict", "Measures against size", "Held-out rows on the map", "Beside chance",
-        "Label by label", "What the components are made of", "Leaderboard: each arm", "Contrasts declared", "Data card",
-        "How to repeat it", "How it was measured", "<h2>Details", "Proximity matrices (180 held-out rows)",
+        "Label by label", "Features and labels of the components", "Leaderboard: each arm", "Contrasts declared",
+        "Data card", "How to repeat it", "How it was measured", "<h2>Details", "Proximity matrices (180 held-out rows)",
         "Trials of the search",
     ]  # fmt: skip
     places = [page.index(part) for part in parts]

@@ -339,7 +339,7 @@ def test_other_measures(made):
         ({"progress": len}, "progress=<built-in function len> is not allowed"),
         ({"methods": 3}, "methods=3 must be a list of names"),
         ({"measure": len, "max_trials": 1}, "measure=<built-in function len> cannot be called"),
-        ({"max_trials": None, "max_seconds": None}, "would search for ever"),
+        ({"max_trials": None, "max_seconds": None}, "would never end the search"),
         ({"strategy": "grid"}, "strategy='grid' is not allowed; strategy must be 'halving', 'random', 'tpe' or 'auto'"),
         ({"strategy": ["random"]}, "strategy=['random'] is not allowed"),
         ({"measure": "accuracy"}, "measure='accuracy' is unknown; use one of macro average precision"),

@@ -55,7 +55,7 @@ def test_labels_that_say_nothing_are_one_line_that_names_the_file(tmp_path, verb
 def test_too_few_rows():
     few = Dataset(X[:3], MIXED[:3])
     with pytest.raises(
-        ValueError, match=r"^f\.csv: rows whose labels are all known: 3, and at least 4 are needed; label"
+        ValueError, match=r"^f\.csv: there are only 3 rows with known labels, and at least 4 are needed; label"
     ):
         check_labels(few, "f.csv")
     check_labels(few, "f.csv", least=2)
@@ -164,7 +164,7 @@ def test_a_frame_is_read_as_a_file_of_its_columns(library, tmp_path):
 
 def test_faults_of_a_frame_name_its_columns():
     frame = pytest.importorskip("pandas").DataFrame(MESSY)
-    with pytest.raises(ValueError, match=r"^X: .*nothing names the labels"):
+    with pytest.raises(ValueError, match=r"^X: .*no labels are named"):
         labelled_data(frame)
     with pytest.raises(ValueError, match="tag"):
         labelled_data(frame, labels="tag")

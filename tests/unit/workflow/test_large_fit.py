@@ -124,7 +124,7 @@ def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):
     assert done.exit_code == 0, (done.output, done.exception)
     facts = json.loads(done.stdout)
     assert facts["rows"] == N and facts["sample"] < N / 4
-    assert f"4,000 rows are read by parts; a sample of {facts['sample']:,} stands for them" in done.stderr
+    assert f"4,000 rows are read by parts; choices use a sample of {facts['sample']:,}" in done.stderr
     card = (tmp_path / "m.md").read_text()
     assert "of 4,000: the embedding and scaling are fitted on all of them, the read-out on the sample" in card
     assert load(out).transform(X[:3]).shape == (3, 2)
@@ -172,7 +172,7 @@ def searched(folder, method):
 def test_a_search_works_on_the_sample_and_saves_the_fit_on_all_rows(tmp_path):
     out, record = searched(tmp_path, "opls")
     assert record["search"]["fitted_on"] == {"rows": N, "all": True} and record["summary"]["dataset"]["n"] < N / 4
-    assert "4,000 rows are read by parts; a sample of" in (out / "index.html").read_text()
+    assert "4,000 rows are read by parts; choices use a sample of" in (out / "index.html").read_text()
     assert "are a sample of 4,000" in (out / "model.md").read_text()
     model = load(out / "model.skops")
     scaled = model["scaling"].transform(X)

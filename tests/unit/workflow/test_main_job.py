@@ -81,7 +81,9 @@ def test_an_interruption_of_the_last_fit_returns_the_evidence(data, tmp_path, mo
 
 
 def test_labels_that_say_nothing_are_refused_by_their_argument(data):
-    with pytest.raises(ValueError, match=r"^y: every row has the same labels \('a'\), so that nothing .* check y\.$"):
+    with pytest.raises(
+        ValueError, match=r"^y: every row has the same labels \('a'\), so an embedding has nothing .* check y\.$"
+    ):
         proxembed.search(data[0], [{"a"}] * 120)
     with pytest.raises(ValueError, match="^max_seconds=-1 must be a number of seconds above 0"):
         proxembed.search(*data, max_seconds=-1)
@@ -149,7 +151,7 @@ def test_a_map_without_layouts_says_so(data):
     options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0}
     found = proxembed.search(*data, **options, max_work=3)
     assert found.name == "OPLS" and not any("Layout" in trial["method"] for trial in found.record["search"]["trials"])
-    assert "no layouts, which are forecast above 0.375 units of work or do not fit" in found.report()
+    assert "no layouts: their forecast is above 0.375 units of work, or they do not fit" in found.report()
 
 
 def test_a_result_draws_its_map(data):
@@ -179,7 +181,7 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     found = proxembed.search(X, Y, **quick, goal="predict", folder=tmp_path / "out")
     assert found.name == found.record["search"]["chosen"]["method"] == "label scores"
     k = found.record["summary"]["saved"]["k"]
-    text = f"Saved is the rival label scores at k = {k}, which is ahead of ours on the folds"
+    text = f"The saved model is the rival label scores at k = {k}, which is ahead of ours on the folds"
     assert text in found.verdict["text"] and text in found.verdict["goals"]["predict"]["sentence"]
     assert text in (tmp_path / "out" / "index.html").read_text()
     model = proxembed.load(tmp_path / "out" / "model.skops")
@@ -201,7 +203,9 @@ def test_forest_scores_that_are_ahead_are_what_is_saved(monkeypatch, tmp_path):
     found = proxembed.search(X, Y, **quick, goal="neighbours", folder=tmp_path / "out")
     saved = {"arm": "forest scores", "k": None, "rival": True}
     assert found.name == "forest scores" and found.record["summary"]["saved"] == saved
-    assert "Saved is the rival forest scores, which is ahead" in found.verdict["goals"]["neighbours"]["sentence"]
+    assert (
+        "The saved model is the rival forest scores, which is ahead" in found.verdict["goals"]["neighbours"]["sentence"]
+    )
     model = proxembed.load(tmp_path / "out" / "model.skops")
     assert type(model.named_steps["embedding"]).__name__ == "ForestScores"
     assert np.array_equal(model.transform(X), found.embedding) and found.embedding.shape == (400, 3)

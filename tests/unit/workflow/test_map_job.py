@@ -26,8 +26,8 @@ def test_the_method_follows_the_rows_and_the_name():
     ("method", "layout", "message"),
     [
         ("nothing", "sklearn", "unknown method 'nothing'"),
-        ("layout", "sklearn", "method='layout' must be the name of one method that is to be laid out"),
-        ("all", "sklearn", "method='all' must be the name of one method"),
+        ("layout", "sklearn", "method='layout' must name one method whose components are laid out"),
+        ("all", "sklearn", "method='all' must name one method"),
         (None, "mds", "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or 'sklearn'"),
     ],
 )

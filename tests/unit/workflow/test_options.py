@@ -34,7 +34,7 @@ def test_limits_that_can_be_met():
         (CompareOptions, {"min_positives": 1.5}, "min_positives=1.5 must be"),
         (CompareOptions, {"methods": [1]}, "methods=.* must be names of methods"),
         (SearchOptions, {"seed": -1}, "seed=-1 must be a whole number of at least 0"),
-        (SearchOptions, {"shuffles": 18}, "shuffles=18 cannot tell a find from chance"),
+        (SearchOptions, {"shuffles": 18}, "shuffles=18 are too few for a test at the 5 % level"),
         (SearchOptions, {"engine": "x"}, "engine='x' is unknown; choose one of methods, defc"),
         (SearchOptions, {"engine": "defc", "methods": "opls"}, "methods=.* names methods, but the engine 'defc'"),
         (SearchOptions, {"classifier": "flda"}, "classifier='flda' is an option of the engine 'defc'"),

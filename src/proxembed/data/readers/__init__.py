@@ -222,7 +222,7 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
     stem = re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)
     reader = READERS.get(Path(stem).suffix.lower())
     if reader is None:
-        raise DataError.at(path, None, "the name tells no known format", accepted)
+        raise DataError.at(path, None, "the file name has no known ending", accepted)
     return reader
 
 

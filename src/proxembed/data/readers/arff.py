@@ -151,7 +151,7 @@ def _counted(path: Path, header: Header, beside: str) -> NDArray[np.intp]:
         raise DataError.at(
             path,
             None,
-            f"nothing names the labels: there is no {beside} beside it and no -C in @relation",
+            f"no labels are named: there is no {beside} beside it and no -C in @relation",
             "give labels=PATH.xml or labels=[attribute names]",
         )
     count = int(match[1])

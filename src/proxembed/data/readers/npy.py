@@ -46,7 +46,7 @@ class Npy(Reader):
         if suffix in Table.suffixes:
             return beside(file, columns, X, name)
         if suffix != ".npy":
-            raise DataError.at(file, None, "the name tells no known label file", f"give {LABEL_FILES}")
+            raise DataError.at(file, None, "the file name has no known ending of a label file", f"give {LABEL_FILES}")
         if columns.fields_set:
             fields = ", ".join(columns.fields_set)
             raise DataError.at(file, None, f"{fields} was given, but the array has no named columns", "leave it out")

@@ -253,7 +253,7 @@ def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[L
         error = DataError.at(
             file.path,
             None,
-            f"nothing names the labels among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
+            f"no labels are named among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
             "give labels=[names or globs] (--labels 'topic_*')",
         )
         error.option = likely_labels(parts[0].cells)

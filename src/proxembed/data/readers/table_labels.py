@@ -200,8 +200,8 @@ def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
         holes.append(np.flatnonzero(cells.codes < 0))
         if len(columns) == 1:
             counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(known))
-            words = ", ".join(f"{count:,} {name_of(value)}" for value, count in zip(cells.values, counts, strict=True))
-            notes.append(f"{name} is one label: {words}")
+            words = ", ".join(f"{name_of(value)}: {count:,}" for value, count in zip(cells.values, counts, strict=True))
+            notes.append(f"{name} is read as one label ({words})")
             negative = next(
                 (f"{name} {name_of(v)}" for v, is_one in zip(cells.values, known, strict=True) if not is_one), None
             )
