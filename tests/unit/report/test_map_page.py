@@ -125,7 +125,7 @@ def test_100_000_rows_fit_a_page_of_6_MB():
     split = Split("test", np.arange(cut), np.arange(cut, n))
     page = map_page_html(map_record([(one, one), (one, one)], Y, data, split, facts))
     assert len(page) < 6_000_000
-    assert "at most 5,000 rows of either kind" in page
+    assert "at most 5,000 rows of each kind" in page
 
 
 def test_label_sets_beyond_two_bytes_take_four(record):
