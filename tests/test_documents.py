@@ -286,6 +286,13 @@ def test_the_extras_of_the_install_page_are_those_of_the_package():
         assert told[name].split(", ") == packages, name
 
 
+def test_what_the_readme_installs_runs_its_commands():
+    """Tables, and a column of texts among their options."""
+    (extras,) = re.findall(r"^pip install -e '\.\[([\w,]+)\]'", PAGES["README.md"], re.MULTILINE)
+    brought = " ".join(sum((PROJECT["project"]["optional-dependencies"][name] for name in extras.split(",")), []))
+    assert "--text" in PAGES["README.md"] and all(name in brought for name in ("pandas", "pyarrow", "snowballstemmer"))
+
+
 def test_the_page_on_methods_includes_the_table_of_the_readme():
     for marker in re.findall(r':(?:start-after|end-before): "(.*)"', PAGES["docs/which_method.md"]):
         assert PAGES["README.md"].count(marker) == 1, marker

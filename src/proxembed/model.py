@@ -441,7 +441,7 @@ def embedding_part(model: Any) -> Any:
     Raises
     ------
     TypeError
-        The model embeds nothing: it only predicts.
+        The model has no ``transform``: it only predicts, or places no rows but those of its fit.
 
     Examples
     --------
@@ -450,12 +450,22 @@ def embedding_part(model: Any) -> Any:
     >>> embedding_part(OPLS())
     OPLS()
     """
-    part = model
-    if isinstance(model, Pipeline) and len(model) > 1 and not hasattr(model[-1], "transform"):
-        part = model[:-1]
-    if not hasattr(part, "transform"):
-        raise TypeError(f"{type(model).__name__} only predicts and has no embedding; use predict.")
+    last = model[-1] if isinstance(model, Pipeline) else model
+    name, predicts = type(last).__name__, hasattr(last, "predict")
+    ends = predicts or last == "passthrough"  # else the scaling before a map without transform would be taken for it
+    part = model[:-1] if ends and isinstance(model, Pipeline) and len(model) > 1 and not _embeds(last) else model
+    if not _embeds(part):
+        if predicts:
+            raise TypeError(f"{name} only predicts and has no embedding; use predict.")
+        raise TypeError(
+            f"{name} has no transform, so that it cannot place rows that it was not fitted on; give an estimator that "
+            "has one (for t-SNE Layout, or openTSNE.sklearn.TSNE), or wrap it in a class with fit(X) and transform(X)."
+        )
     return part
+
+
+def _embeds(estimator: Any) -> bool:
+    return hasattr(estimator, "transform")
 
 
 def training_labels(dataset: Any) -> Any:

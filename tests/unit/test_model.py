@@ -5,8 +5,10 @@ import pandas
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
+from sklearn.manifold import TSNE
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import strategies
 from proxembed import (
@@ -101,6 +103,12 @@ def test_what_is_no_transformer_is_refused(method):
 def test_a_mere_classifier_has_no_embedding():
     with pytest.raises(TypeError, match="MultiOutputRidge only predicts"):
         embedding_part(MultiOutputRidge())
+
+
+@pytest.mark.parametrize("model", [TSNE(), make_pipeline(StandardScaler(), TSNE())])
+def test_a_map_that_places_no_new_rows_is_refused_and_its_scaling_is_not_taken_for_it(model):
+    with pytest.raises(TypeError, match="TSNE has no transform.*Layout, or openTSNE.sklearn.TSNE"):
+        embedding_part(model)
 
 
 def test_a_search_is_its_own_embedding():

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from .compare import compare
 from .data import data
@@ -24,6 +24,25 @@ from .search import search
 from .transform import transform
 
 NOBODY_READS = 141  # the code that a shell reports for a program ended by SIGPIPE
+
+
+PANELS = {  # the options of a verb, by what they are about; others stand under "Options"
+    "Columns of a table": "labels text id groups time drop keep missing unknown separator",
+    "What is tried": "engine methods method strategy classifier sizes size settings layout",
+    "How long it takes": "max_seconds max_work max_trials jobs dask memory sample",
+    "How it is judged": "goal measure tolerance folds repeats least shuffles halves pairs test standard",
+}
+
+
+class Verb(TyperCommand):
+    """A verb, whose help has its options in groups."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.name in panels:
+                option.rich_help_panel = panels[option.name]
 
 
 class Program(TyperGroup):
@@ -119,7 +138,7 @@ def program(
 
 for group, verbs in GROUPS.items():
     for verb in verbs:
-        app.command(rich_help_panel=group)(verb)
+        app.command(cls=Verb, rich_help_panel=group)(verb)
 
 
 def main() -> None:

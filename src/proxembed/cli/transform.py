@@ -68,5 +68,7 @@ def report(done: dict[str, Any], json_output: bool) -> None:
     if json_output:
         print_json(done)
         return
-    sizes = ", ".join(f"{value:,} {name}" for name, value in done.items() if name != "written")
+    sizes = ", ".join(
+        f"{value:,} {name[: -1 if value == 1 else None]}" for name, value in done.items() if name != "written"
+    )
     typer.echo(f"{sizes}; written: {done['written']}")

@@ -24,6 +24,20 @@ ALL_FEATURES = "all features"
 BY_NAME = ("method", "model")  # the roles of the embeddings that go by their names; searches draw the first alone
 RIVAL_METHODS = ("PCA", "LSI")  # the methods that stand in every leaderboard as rivals
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
+COUNTERPARTS = {  # the methods here of names that other libraries go by
+    "lda": ["fda", "mesd"],
+    "lineardiscriminantanalysis": ["fda", "mesd"],
+    "kfda": ["kernelized(fda)"],
+    "kpca": ["kernelized(pca)"],
+    "kernelpca": ["kernelized(pca)"],
+    "nca": ["lfda"],
+    "plsregression": ["pls", "opls"],
+    "spectralembedding": ["laplacianeigenmaps"],
+    "svd": ["lsi"],
+    "truncatedsvd": ["lsi"],
+    "tsne": ["layout"],
+    "umap": ["layout"],
+}
 KERNEL_ROWS = 3000
 MAP_SIZE = 2
 RIVAL_SECONDS = 60.0
@@ -226,7 +240,7 @@ def _made(tree: ast.expr, name: str) -> BaseEstimator:
         raise ValueError(f"method {name!r} cannot be read; write it like 'MESD(FDA)' or 'Kernelized(OPLS, tau=2.0)'.")
     known, title = method_names(), call.func.id.lower()
     if title not in known:
-        near = difflib.get_close_matches(title, known, n=3)
+        near = COUNTERPARTS.get(title) or difflib.get_close_matches(title, known, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known methods are {', '.join(known)}."
         raise ValueError(f"unknown method {call.func.id!r}; {hint}")
     estimator = estimators()[known[title]]()

@@ -12,7 +12,6 @@ from proxembed.classify.ridge import fit_readout
 from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
-from proxembed.model import embedding_part
 from proxembed.sources import RowBlocks, blocks_of
 from proxembed.sources.row_blocks import length
 from proxembed.splits.crossfit import take_labels
@@ -21,6 +20,7 @@ from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
 
 from .crossfit import checked_rows, crossfit_embedding
+from .foreign import embedding_method
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
 from .neighbors import neighbor_weights, new_neighbor_weights
@@ -138,7 +138,10 @@ def diagnose(
     Parameters
     ----------
     estimator : transformer, or pipeline with one
-        Unfitted or fitted; only clones are fitted. The final classifier of a pipeline is left out.
+        Of this package or any other (scikit-learn, umap-learn, openTSNE.sklearn, pacmap), unfitted or fitted; only
+        clones are fitted. The final classifier of a pipeline is left out. A transformer of another library whose
+        ``fit`` has no ``y`` gets no labels; one that does not take several labels per row is fitted without labels,
+        with a warning.
     X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
         Of RowBlocks a uniform sample is used (``Diagnosis.n`` rows of ``Diagnosis.n_all``).
     y : labels in any form
@@ -168,8 +171,10 @@ def diagnose(
 
     Raises
     ------
+    TypeError
+        The estimator has no ``transform``, so that it cannot place rows that it was not fitted on.
     ValueError
-        A number below 1, an unknown measure, or data that cannot be split.
+        A number below 1, an unknown measure, data that cannot be split, or an estimator that these cannot be fitted to.
 
     Examples
     --------
@@ -185,7 +190,7 @@ def diagnose(
     measure = _checked_measure(measure)
     X, y, n_all = _looked_at(X, y, sample_rows, seed)
     X, known = checked_rows(X, y)
-    method, labels = embedding_part(estimator), LabelMatrix.of(y)
+    method, labels = embedding_method(estimator, X, y), LabelMatrix.of(y)
     splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
     true = [_score(method, X, y, labels, known, split, measure) for split in splits]
     raw = [_score(None, X, y, labels, known, split, measure) for split in splits]

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
 
@@ -23,6 +24,7 @@ FEW = 10  # rows below which a layout has no neighbourhoods to show
 PLACED_BY = 15  # neighbours that place a new row
 WIDTH, SPACING = 3.0, 5  # the unit of distances on the map, in median distances of the 5th neighbour
 STEPS, BLOCK = 25, 4096
+ONE_THREAD = 2000  # rows up to which the threads of scikit-learn's t-SNE, on a busy machine, wait more than they work
 
 
 def tsne_installed() -> bool:
@@ -191,7 +193,8 @@ def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: in
     start = principal_scores(Z, n_components)
     start *= 1e-4 / (start[:, 0].std() or 1.0)
     tsne = TSNE(n_components, perplexity=perplexity_of(n), init=start, random_state=seed, n_jobs=n_jobs)
-    return tsne.fit_transform(Z).astype(np.float64)
+    with threadpool_limits(1 if n <= ONE_THREAD else None, "openmp"):
+        return tsne.fit_transform(Z).astype(np.float64)
 
 
 def principal_scores(Z: np.ndarray, k: int) -> np.ndarray:

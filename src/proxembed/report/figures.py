@@ -19,6 +19,7 @@ from .views import RAMP
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
 INK = "#1a1a1a"
+ROW = 0.21  # inches of a line of a legend
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -50,8 +51,8 @@ def _arms(summary: dict[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _size(n_arms: int, narrow: bool) -> tuple[float, float]:
-    """Inches, with room for a legend of this many lines (two columns on narrow screens)."""
-    return (4.0, 4.1 + 0.11 * n_arms) if narrow else (9.2, max(3.9, 0.5 + 0.21 * n_arms))
+    """Inches, with room for a legend of this many names (two columns on narrow screens)."""
+    return (4.0, 4.1 + ROW / 2 * n_arms) if narrow else (9.2, max(3.9, 0.5 + ROW * n_arms))
 
 
 def _caption(axes: Any, summary: dict[str, Any], name: str) -> None:
@@ -147,13 +148,26 @@ def k_curve(summary: dict[str, Any], name: str, *, narrow: bool = False) -> str:
         stem = re.sub(r"\W+", "-", f"{name} {'narrow' if narrow else 'wide'}")
         ids = _draw(axes, _arms(summary), summary["curves"][name], stem)
         _caption(axes, summary, name)
-        columns = 2 if narrow else 1
-        place: Any = "outside lower center" if narrow else "outside right upper"
-        legend = figure.legend(loc=place, ncols=columns, frameon=False)
+        legend = _legend(figure, narrow)
         for text, identifier in zip(legend.get_texts(), ids, strict=False):
             text.set_gid(identifier)
 
     return svg_text(_size(len(summary["best"]), narrow), draw, f"{name}-{narrow}")
+
+
+def _legend(figure: Any, narrow: bool) -> Any:
+    """The names of the lines: beside the axes, or on narrow screens below, in two columns where both fit."""
+    if not narrow:
+        return figure.legend(loc="outside right upper", frameon=False)
+    tight: Any = {"fontsize": 9, "handlelength": 1.6, "handletextpad": 0.5, "columnspacing": 0.8, "borderaxespad": 0.1}
+    legend = figure.legend(loc="outside lower center", ncols=2, frameon=False, **tight)
+    figure.draw_without_rendering()
+    if legend.get_window_extent().width <= figure.bbox.width:
+        return legend
+    legend.remove()
+    names = len(legend.get_texts())
+    figure.set_figheight(figure.get_figheight() + ROW * (names - (names + 1) // 2))
+    return figure.legend(loc="outside lower center", frameon=False, **tight)
 
 
 def svg_text(size: tuple[float, float], draw: Callable[[Any], None], salt: str) -> str:

@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+import typer
 from rich.text import Text
 from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
-from proxembed.cli.app import GROUPS
+from proxembed.cli.app import GROUPS, PANELS
 
 VERBS = ("search", "fit", "transform", "predict", "compare", "diagnose", "map", "report", "data", "methods", "demo")
 
@@ -136,3 +137,12 @@ def test_a_file_name_that_is_no_text_is_read_and_shown(tmp_path):
 def test_the_package_runs_as_a_module():
     done = subprocess.run([sys.executable, "-m", "proxembed", "--version"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == f"proxembed {proxembed.__version__}\n"
+
+
+def test_the_options_of_every_verb_stand_in_groups():
+    """Each name in the groups is an option of some verb, and a verb with many options has few outside the groups."""
+    verbs = typer.main.get_command(app).commands
+    options = {name: [each for each in verb.params if each.param_type_name == "option"] for name, verb in verbs.items()}
+    grouped = {each.name: each.rich_help_panel for found in options.values() for each in found if each.rich_help_panel}
+    assert grouped == {name: panel for panel, names in PANELS.items() for name in names.split()}
+    assert all(sum(not each.rich_help_panel for each in found) <= 7 for found in options.values())

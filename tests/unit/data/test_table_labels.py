@@ -118,6 +118,15 @@ def test_cells_that_are_no_labels(tmp_path, cells, separator, message):
     assert message in str(caught.value)
 
 
+def test_many_numbers_that_hardly_repeat_are_a_target_and_no_classes_unless_they_are_said_to_be(tmp_path):
+    target = [str(100 + row // 2) for row in range(50)]
+    with pytest.raises(DataError, match="'y' holds 25 different numbers in 50 rows; a continuous target is no label"):
+        labelled(tmp_path, target)
+    assert len(labelled(tmp_path, target, "").label_names) == 25
+    assert len(labelled(tmp_path, [f"c{number}" for number in target]).label_names) == 25
+    assert len(labelled(tmp_path, [str(row // 3) for row in range(75)]).label_names) == 25
+
+
 @pytest.mark.parametrize(
     ("value", "shown"), [("2", "'2'"), ("-1", "'-1'"), ("0.5", "'0.5'"), ("maybe", "'maybe'"), ("inf", "'inf'")]
 )

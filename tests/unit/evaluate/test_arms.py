@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from proxembed.base import registry
 from proxembed.evaluate.arms import (
+    COUNTERPARTS,
     default_methods,
     entrants,
     left_out_rivals,
@@ -52,6 +53,15 @@ def test_defaults_exist():
 def test_unknown_names_are_refused_with_near_ones(name, hint):
     with pytest.raises(ValueError, match=f"unknown method {name!r}; {hint}"):
         method_arms([name])
+
+
+def test_names_of_other_libraries_are_answered_with_their_counterparts():
+    for name, counterparts in COUNTERPARTS.items():
+        for counterpart in counterparts:
+            assert hasattr(method_named(counterpart), "fit")
+        with pytest.raises(ValueError, match=f"unknown method {name!r}; did you mean {re.escape(counterparts[0])}"):
+            method_named(name)
+        assert name not in method_names()
 
 
 RIVALS = [

@@ -6,16 +6,22 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import PCA as DecomposedPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from proxembed import FDA, OPLS, PCA, Kernelized
 from proxembed.evaluate.diagnose import _shuffled, diagnose
+from proxembed.evaluate.foreign import embedding_method
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.model import embedding_pipeline
 from proxembed.seen import SeenRows
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import GroupFolds, StratifiedFolds
+from proxembed.targets.labels import LabelMatrix
 
 N = 150
 
@@ -260,10 +266,92 @@ def test_findings_are_plain_data():
 def test_bad_use_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         diagnose(OPLS(), *made(n=40), **options)
-    with pytest.raises(TypeError, match="only predicts"):
+    with pytest.raises(TypeError, match="StratifiedFolds has no transform"):
         diagnose(StratifiedFolds(), *made(n=40))
 
 
 def test_two_shuffles_pass_nothing():
     X, Y = made()
     assert not diagnose(OPLS(), X, Y, n_shuffles=2, n_resamples=1).passed
+
+
+class Plain(TransformerMixin, BaseEstimator):
+    """As in other libraries: one class per row as a number, or no labels."""
+
+    def fit(self, X, y=None):
+        if y is not None:
+            y = np.asarray(y)
+            if y.ndim != 1 or y.dtype.kind not in "if":
+                raise RuntimeError("one number per row, please")
+        self.mean_ = X.mean(axis=0) if y is None else X[y == y.min()].mean(axis=0)
+        return self
+
+    def transform(self, X):
+        return X - self.mean_
+
+
+class StartsAt(Plain):
+    """As PaCMAP: the second argument of ``fit`` is no y, and without its index no rows are embedded."""
+
+    def __init__(self, save_tree=False):
+        self.save_tree = save_tree
+
+    def fit(self, X, init=None):
+        assert init is None
+        return super().fit(X)
+
+    def transform(self, X):
+        assert self.save_tree
+        return super().transform(X)
+
+
+CLASSES = np.array(["low", "mid", "high"])
+
+
+@pytest.mark.parametrize("estimator", [Plain(), make_pipeline(StandardScaler(), Plain())])
+def test_a_foreign_transformer_gets_labels_in_a_form_that_it_takes(estimator):
+    X, Y = made(n=60)
+    y = CLASSES[np.digitize(X[:, 0], [-0.5, 0.5])]
+    numbers = np.unique(y, return_inverse=True)[1]
+    options = {"n_shuffles": 1, "n_resamples": 1}
+    assert embedding_method(estimator, X, y).labels == "codes"
+    one_hot = np.eye(3, dtype=int)[numbers]
+    assert diagnose(estimator, X, one_hot, **options).held_out == diagnose(estimator, X, numbers, **options).held_out
+    sets = [set(np.flatnonzero(row)) for row in Y]
+    for labels in (Y, sp.csr_array(Y), sets, LabelMatrix.of(Y)):
+        with pytest.warns(UserWarning, match="Plain is fitted without labels.*one number per row, please"):
+            found = diagnose(estimator, X, labels, **options)
+        assert found.null[0] < found.held_out
+
+
+def test_labels_are_never_the_second_argument_of_a_fit_that_takes_none():
+    X, Y = made(n=60)
+    for estimator in (StartsAt(), make_pipeline(StandardScaler(), StartsAt())):
+        assert diagnose(estimator, X, Y[:, :2], n_shuffles=1, n_resamples=1).n == 60
+    assert embedding_method(StartsAt(), X, Y).labels == "none"
+
+
+def test_sparse_labels_and_sets_reach_a_foreign_method_as_an_indicator():
+    X, Y = made(n=60)
+    values = [
+        diagnose(PLSRegression(2), X, y, n_shuffles=1, n_resamples=1).held_out
+        for y in (Y, sp.csr_array(Y), [set(np.flatnonzero(row)) for row in Y], LabelMatrix.of(Y))
+    ]
+    np.testing.assert_allclose(values, values[0], rtol=1e-10)
+
+
+def test_a_foreign_method_that_cannot_go_without_the_labels_says_so():
+    X, Y = made(n=60)
+    with pytest.raises(
+        ValueError, match="LinearDiscriminantAnalysis cannot be fitted on these rows and labels.*1d array"
+    ):
+        diagnose(LinearDiscriminantAnalysis(), X, Y)
+
+
+def test_a_fitted_estimator_is_cloned():
+    X, Y = made(n=60)
+    fitted = DecomposedPCA(2).fit(X[:30])
+    components = fitted.components_.copy()
+    again = diagnose(fitted, X, Y, n_shuffles=1, n_resamples=1)
+    assert again == diagnose(DecomposedPCA(2), X, Y, n_shuffles=1, n_resamples=1)
+    np.testing.assert_array_equal(fitted.components_, components)

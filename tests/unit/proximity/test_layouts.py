@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import sklearn.manifold
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from proxembed.proximity.layouts import (
     PLACED_BY,
@@ -87,3 +89,25 @@ def test_auto_takes_the_best_that_is_installed(installed, expected, monkeypatch)
     monkeypatch.setattr("proxembed.proximity.layouts.find_spec", lambda name: True if name in installed else None)
     assert layout_named("auto") == expected
     assert layout_named("umap") == "umap"
+
+
+@pytest.mark.parametrize(("n", "limited"), [(30, True), (40, False)])
+def test_a_small_map_takes_one_thread(n, limited, monkeypatch):
+    """On a busy machine the threads of each short step would wait for one another."""
+    seen = {}
+
+    class Spy(sklearn.manifold.TSNE):
+        def fit_transform(self, X, y=None):
+            seen["during"] = threads()
+            return np.zeros((len(X), 2))
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"]
+
+    monkeypatch.setattr(sklearn.manifold, "TSNE", Spy)
+    monkeypatch.setattr("proxembed.proximity.layouts.ONE_THREAD", 30)
+    with threadpool_limits(2, "openmp"):
+        before = threads()
+        lay_out(RNG.normal(size=(n, 3)), "sklearn", 2, 0)
+        assert before and set(before) == {2} and threads() == before
+    assert set(seen["during"]) == ({1} if limited else {2})

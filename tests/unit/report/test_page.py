@@ -193,6 +193,22 @@ def test_figures_parse_and_keep_their_text(summary, narrow):
     assert len(set(COLOURS)) == len(COLOURS)
 
 
+@pytest.mark.parametrize("long", ["", " on views of all"])
+def test_the_names_of_a_narrow_figure_are_not_cut_off(summary, long):
+    """Two columns where they fit into its width, else one."""
+    name = summary["measures"][0]
+    longer = {
+        **summary,
+        "best": [{**entry, "arm": entry["arm"] + long} for entry in summary["best"]],
+        "curves": {name: {arm + long: points for arm, points in summary["curves"][name].items()}},
+    }
+    svg = k_curve(longer, name, narrow=True)
+    legend = svg[svg.index('id="legend_1"') :]
+    columns = {float(x) for x in re.findall(r'<text [^>]* x="(-?[\d.]+)"', legend)}
+    assert min(columns) > 30  # room for the line before the name
+    assert len(columns) == (1 if long else 2)
+
+
 def test_figures_are_the_same_every_time(summary):
     name = summary["measures"][0]
     assert k_curve(summary, name) == k_curve(summary, name)

@@ -79,7 +79,7 @@ def read_labels(
     if form is None:
         return [_indicator(*part) for part in parts]
     if form.classes:
-        _refuse_identities(file, name, columns[name])
+        _refuse_identities(file, name, columns[name], as_named=separator == "")
     open_cells = form.open or unknown == "empty"
     found = [(cells[name], [form.names(value) for value in cells[name].values]) for _, cells in parts]
     names = _in_order({label for _, of_value in found for labels in of_value for label in labels})
@@ -159,10 +159,15 @@ def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str,
     return (f"{name}: {'; '.join(words)}",) if words else ()
 
 
-def _refuse_identities(file: TableFile, name: str, cells: Cells) -> None:
-    """Refuse lists-free cells that are a continuous target, or that hardly ever repeat."""
+def _refuse_identities(file: TableFile, name: str, cells: Cells, as_named: bool) -> None:
+    """Refuse lists-free cells that are a continuous target, or that hardly ever repeat.
+
+    Of many whole numbers few of which repeat, `as_named` (one class per cell was asked for) says that they are names.
+    """
     if any(isinstance(value, tuple) for value in cells.values):
         return
+    known = int((cells.codes >= 0).sum())
+    classes = len(set(map(name_of, cells.values)))
     if all(map(is_number, cells.values)):
         for code, value in enumerate(cells.values):
             if not float(value).is_integer():
@@ -171,8 +176,13 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells) -> None:
                     f"label {shorten(name)} is the fraction {shorten(str(value))}",
                     "a continuous target is no label: bin it into classes first",
                 )
-    known = int((cells.codes >= 0).sum())
-    classes = len(set(map(name_of, cells.values)))
+        if classes > MOST_CLASSES and known < ROWS_OF_EACH * classes and not as_named:
+            raise file.fault(
+                None,
+                f"label column {shorten(name)} holds {classes} different numbers in {known:,} rows",
+                "a continuous target is no label: bin it into classes first (or give --separator '' where each number "
+                "names a class)",
+            )
     if classes > max(2, known // 2):
         raise file.fault(
             None,
