@@ -3,7 +3,7 @@ Is your map real?
 =================
 
 A supervised map uses the labels of the rows it is fitted on, so clusters of these rows may mean nothing. Two
-controls show it: rows that the map has not seen, and the same map of shuffled labels. They work for a map of any library:
+controls show it: rows that the map has not seen, and the same map of shuffled labels. They work for any map:
 the second part puts four rivals to the same test.
 """
 
