@@ -1,4 +1,4 @@
-"""Transductive methods in a benchmark: their own label scores count, with no read-out on an embedding."""
+"""Methods that score labels by themselves: their own label scores count, with no read-out on an embedding."""
 
 from __future__ import annotations
 
