@@ -1,4 +1,4 @@
-"""One method on one fold of one set: tuned inside the training part, fitted again, and scored once on the held-out rows.
+"""One method on one fold of one set: tuned inside the training part, fitted again, scored once on the held-out rows.
 
 Every method has the same rows, scaling, inner split, number of configurations and CPU seconds.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def shared_task(name: str, protocol: str, track: str, fold: int, home: str, data
     return make_task(folds.split(sample, protocol, track, fold))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _sample(name: str, home: str, data: str | None) -> tuple:
     """Folds and sample of a set; its data must be those of the folds."""
     dataset = read_set(name, None if data is None else Path(data))
@@ -138,7 +138,7 @@ def compete(entrant: Entrant, task: Task, effort: Effort | None = None) -> dict:
     Returns
     -------
     dict
-        ``k, components, parameters, tried``, the measures, ``seconds`` (CPU), ``failure``, ``version``.
+        ``kind, k, components, parameters, tried``, the measures, ``seconds`` (CPU), ``failure``, ``version``.
     """
     effort, started = effort or Effort(), time.process_time()
     configurations = entrant.configurations(effort.configurations, task.outer.X.shape[0], SEED)
@@ -148,6 +148,7 @@ def compete(entrant: Entrant, task: Task, effort: Effort | None = None) -> dict:
     rows = _last(entrant, estimator, task, k, effort)
     own = [row for row in rows if row["measure"] == AVERAGE_PRECISION and row["readout"] != NEIGHBORS]
     return {
+        "kind": entrant.kind,
         "k": k if entrant.tuned and not entrant.own else None,
         "components": own[0]["components"] or None,
         "parameters": words_of(estimator),

@@ -1,4 +1,4 @@
-"""Who enters the benchmark: methods by the names that the program takes, rivals, and methods with scores of their own."""
+"""Who enters the benchmark: methods by the names that the program takes, rivals, and classifiers."""
 
 from __future__ import annotations
 

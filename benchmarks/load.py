@@ -12,8 +12,9 @@ from benchmarks.store import COLUMNS
 def load(home: Path = HOME) -> Any:
     """All stored results, a row per method, set, protocol, track and fold.
 
-    ========================= ===========================================================================================
+    ========================= ======================================================================================
     method                    name of the method or rival
+    kind                      "rival", "no labels", "labels", "labelled and other rows" or "own scores"
     set                       name of the data set
     protocol                  "iterative" (stratified by several labels) or "random" folds
     track                     "all" labels known, or a "fifth" of the training rows labelled
@@ -29,7 +30,7 @@ def load(home: Path = HOME) -> Any:
     failure                   reason; the measures then hold their worst value
     version                   of the package
     parameters                the configuration that was chosen, as the program reads it
-    ========================= ===========================================================================================
+    ========================= ======================================================================================
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ def load(home: Path = HOME) -> Any:
     """
     import pandas as pd
 
-    kinds = {"method": str, "failure": str, "version": str, "parameters": str, "k": "Int64", "components": "Int64"}
+    text = ["method", "kind", "failure", "version", "parameters"]
+    kinds = {**dict.fromkeys(text, str), "k": "Int64", "components": "Int64"}
     files = sorted((home / RESULTS).glob("*.csv"))
     if not files:
         return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, float)) for name in COLUMNS})
     table = pd.concat([pd.read_csv(path, dtype=kinds) for path in files], ignore_index=True)
-    text = [name for name, kind in kinds.items() if kind is str]
     table[text] = table[text].fillna("")
     return table

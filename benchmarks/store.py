@@ -14,7 +14,7 @@ from benchmarks.sets import SETS
 from proxembed.persist import write_whole
 
 COLUMNS = (
-    "method", *KEY, "k", "components", "tried", *MEASURES, "seconds", "failure", "version", "parameters",
+    "method", "kind", *KEY, "k", "components", "tried", *MEASURES, "seconds", "failure", "version", "parameters",
 )  # fmt: skip
 Key = tuple[str, str, str, int]
 
