@@ -103,8 +103,8 @@ def _head(rows: pd.DataFrame) -> list[str]:
         "",
         f"Methods and rivals on named data sets: {len(rows):,} folds of {rows['method'].nunique()} methods on "
         f"{rows['set'].nunique()} sets, by proxembed {versions}. Every figure comes from `benchmarks/results`, one "
-        "file per method, which `benchmarks.load.load()` returns as one table; `python -m benchmarks page` makes this page "
-        "from it, and `make benchmark` runs what is missing.",
+        "file per method, which `benchmarks.load.load()` returns as one table; `python -m benchmarks page` makes this "
+        "page from it, and `make benchmark` runs what is missing.",
         "",
     ]
 
@@ -131,8 +131,8 @@ def _rules() -> list[str]:
         "- Single-label methods enter through MESD, which on one class per row is the method itself.",
         f"- Within a set, differences over the folds have the 95 % interval of Nadeau and Bengio, not adjusted for the "
         "number of sets. Over the sets, only the pairs declared in `benchmarks/findings.py` are tested: Wilcoxon's "
-        f"signed-rank test with Holm's adjustment, and Bayesian signed ranks with a region of ±{ROPE:g} in which "
-        'differences do not matter. "Cannot be told" stands where neither says enough.',
+        "signed-rank test with Holm's adjustment for the pairs of a table, and Bayesian signed ranks with a region of "
+        f'±{ROPE:g} in which differences do not matter. "Cannot be told" stands where neither says enough.',
         "",
     ]
 
@@ -150,8 +150,8 @@ def _data(facts: Mapping[str, dict]) -> list[str]:
         "## Data",
         "",
         table(head, rows),
-        "No set has real outputs: of those that scikit-learn brings along, linnerud has 20 rows and diabetes one "
-        "output, and the measures here are of labels.",
+        "Left out: banana, which has two features; sets of real outputs, as of those that scikit-learn brings along "
+        "linnerud has 20 rows and diabetes one output, and the measures here are of labels.",
         "",
     ]
 
@@ -306,8 +306,8 @@ def _missing(rows: pd.DataFrame, facts: Mapping[str, dict]) -> list[str]:
     lines = ["## What is missing", ""]
     if unread:
         lines += [
-            f"- No results yet on {', '.join(unread)} of OpenML: their folds, with the hash of the data, are made where "
-            "a network is there (`python -m benchmarks splits`).",
+            f"- No results yet on {', '.join(unread)} of OpenML: their folds, with the hash of the data, are made "
+            "where a network is there (`python -m benchmarks splits`).",
         ]
     for track in TRACKS:
         for protocol in PROTOCOLS:
