@@ -15,7 +15,7 @@ from proxembed.study.candidates import Candidate, candidates, suited
 from proxembed.study.draws import Draws
 
 KNN = "cosine kNN"
-RIVAL, UNSUPERVISED, SUPERVISED, SEMI, OWN = "rival", "no labels", "labels", "labelled and other rows", "own scores"
+RIVAL, UNSUPERVISED, SUPERVISED, SEMI, OWN = "rival", "no labels", "labels", "partly labelled rows", "own scores"
 MAIN = (
     "all features", KNN, "logistic regression", "label scores", "random projection",
     "PCA", "LSI", "OLPP",
@@ -25,7 +25,7 @@ MAIN = (
 FURTHER = (
     "CopyLDA", "DMLDA", "MLSI", "SFEHS", "MLLS", "SLVM", "DirectMOPE", "BSML", "Kernelized(MVMD)", "forest scores",
     "MESD(DLA)", "MESD(DNE)", "MESD(DONPP)", "MESD(OLPPR)", "MESD(ONPPR)", "MESD(SONPP)",
-    "LPP", "NPP", "ONPP", "Isomap", "LLE", "LaplacianEigenmaps", "ClassicalMDS",
+    "LPP", "NPP", "ONPP", "Isomap", "LLE", "LaplacianEigenmaps", "ClassicalMDS", "ForestLeaves(OPLS)", "Views(OPLS)",
 )  # fmt: skip
 PARTLY = (
     "all features", KNN, "label scores", "PCA", "OLPP", "OPLS", "MOPE", "MESD(FDA)", "MESD(LFDA)", "BSML",

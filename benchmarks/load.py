@@ -14,7 +14,7 @@ def load(home: Path = HOME) -> Any:
 
     ========================= ======================================================================================
     method                    name of the method or rival
-    kind                      "rival", "no labels", "labels", "labelled and other rows" or "own scores"
+    kind                      "rival", "no labels", "labels", "partly labelled rows" or "own scores"
     set                       name of the data set
     protocol                  "iterative" (stratified by several labels) or "random" folds
     track                     "all" labels known, or a "fifth" of the training rows labelled
