@@ -51,7 +51,7 @@ def rank_figure(title: str, ranks: Mapping[str, Interval], kinds: Mapping[str, s
 
 
 def cost_figure(
-    title: str, ranks: Mapping[str, Interval], seconds: Mapping[str, float], kinds: Mapping[str, str]
+    title: str, ranks: Mapping[str, Interval], seconds: Mapping[str, float], kinds: Mapping[str, str], n_sets: int
 ) -> str:
     """Mean rank against the median CPU seconds per fold; those named are better than all that are as fast."""
 
@@ -67,7 +67,7 @@ def cost_figure(
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="median CPU seconds per fold: tuning, last fit, read-outs (log scale)")
-        axes.set_ylabel(f"mean rank among {len(ranks)} methods (1 is best)")
+        axes.set_ylabel(f"mean rank among {len(ranks)} methods, n = {n_sets} data sets (1 is best)")
         axes.margins(x=0.16, y=0.1)
         axes.invert_yaxis()
         axes.grid(color="#dddddd", linewidth=0.7)

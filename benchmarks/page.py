@@ -56,7 +56,7 @@ def figures(rows: pd.DataFrame) -> dict[str, str]:
             continue
         placed, seconds = mean_ranks(ranked), part.groupby("method")["seconds"].median().to_dict()
         found[f"ranks-{track}.svg"] = rank_figure(TITLES[track], placed, kinds, ranked.shape[1])
-        found[f"seconds-{track}.svg"] = cost_figure(TITLES[track], placed, seconds, kinds)
+        found[f"seconds-{track}.svg"] = cost_figure(TITLES[track], placed, seconds, kinds, ranked.shape[1])
     return found
 
 
@@ -234,8 +234,10 @@ def _pair_table(values: pd.DataFrame, track: str, protocol: str) -> list[str]:
         for e in found
     ]  # fmt: skip
     head = ("pair", "sets", "wins / ties / losses", "mean difference", "p", "p (Holm)", "P(better / same / worse)", "")
-    words = f"### Declared pairs, {protocol} folds"
-    return [words, "", table(head, lines)] if lines else []
+    held = {(e["a"], e["b"]) for e in found}
+    absent = [f"{a} – {b}" for a, b in PAIRS[track] if (a, b) not in held]
+    words = [f"Without results of both: {', '.join(absent)}.", ""] if absent else []
+    return [f"### Declared pairs, {protocol} folds", "", *words, *([table(head, lines)] if lines else [])]
 
 
 def _against(tables: Mapping[str, pd.DataFrame], facts: Mapping[str, dict]) -> list[str]:
@@ -249,7 +251,8 @@ def _against(tables: Mapping[str, pd.DataFrame], facts: Mapping[str, dict]) -> l
             sides = [each.side for each in within(tables[protocol], method, reference, sizes).values()]
             told = f"{sides.count(1)} / {sides.count(0)} / {sides.count(-1)}"
             cells.append(told if sides and method != reference else DASH)
-        lines.append((method, *cells))
+        if set(cells) != {DASH}:
+            lines.append((method, *cells))
     head = ("method", *(f"{reference}, {protocol}" for protocol, reference in columns))
     words = (
         "On how many sets the interval of the difference in macro average precision lies above 0 / holds 0 / lies "
@@ -261,11 +264,11 @@ def _against(tables: Mapping[str, pd.DataFrame], facts: Mapping[str, dict]) -> l
 def _by_set(values: pd.DataFrame, facts: Mapping[str, dict]) -> list[str]:
     """Means by set, stratified folds, marked where the interval against the first reference leaves out 0."""
     sizes = {name: each["sample"] for name, each in facts.items()}
-    found = means(values)
+    found = means(values).dropna(how="all")
     sets = list(_ordered(dict.fromkeys(found.columns)))
     best = found.max()
     lines = []
-    for method in sorted(found.index, key=lambda name: -found.loc[name].mean()):
+    for method in sorted(found.index, key=lambda name: (found.loc[name].isna().any(), -found.loc[name].mean())):
         apart = within(values, method, REFERENCES[0], sizes)
         cells = []
         for name in sets:
