@@ -89,7 +89,7 @@ def _ordered(by_set: Mapping[str, Any]) -> dict[str, Any]:
 
 def page(rows: pd.DataFrame, facts: Mapping[str, dict]) -> str:
     """The page as Markdown."""
-    lines = [*_head(rows), *_rules(), *_data(facts)]
+    lines = [*_head(rows), *_short(rows), *_rules(), *_data(facts)]
     for track in TRACKS:
         lines += _track(rows, facts, track)
     lines += [*_failures(rows), *_missing(rows, facts), *_joining()]
@@ -107,6 +107,26 @@ def _head(rows: pd.DataFrame) -> list[str]:
         "page from it, and `make benchmark` runs what is missing.",
         "",
     ]
+
+
+def _short(rows: pd.DataFrame) -> list[str]:
+    """Of each track the lowest mean rank and what the declared pairs say, stratified folds."""
+    lines = []
+    for track in TRACKS:
+        values = means(by_fold(part_of(rows, track, PROTOCOLS[0])))
+        placed = mean_ranks(ranks(values)) if len(values) else {}
+        if not placed:
+            continue
+        first, best = next(iter(placed.items()))
+        words = [f"- {TITLES[track]}: the lowest of {len(placed)} mean ranks is that of {first}, {_ranked(best)}."]
+        verdicts: dict[str, list[str]] = {}
+        for entry in pairs(values, PAIRS[track]):
+            verdicts.setdefault(entry["verdict"], []).append(f"{entry['a']} – {entry['b']} ({entry['mean']:+.3f})")
+        words += [
+            f"{verdict[0].upper()}{verdict[1:]}: {'; '.join(held)}." for verdict, held in sorted(verdicts.items())
+        ]
+        lines.append(" ".join(words))
+    return ["## In short", "", *lines, ""] if lines else []
 
 
 def _rules() -> list[str]:
