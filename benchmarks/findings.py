@@ -17,7 +17,7 @@ REFERENCES = ("all features", "OPLS")
 LEVEL, CERTAIN = 0.05, 0.95
 DRAWS = 2000
 BETTER, WORSE = "the first is better", "the second is better"
-EQUAL, OPEN = "no difference that matters", "cannot be told"
+EQUAL, OPEN = "level", "cannot be told"
 PAIRS = {
     "all": (
         ("OPLS", "all features"),

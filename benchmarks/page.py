@@ -14,7 +14,19 @@ from benchmarks import N_FOLDS, PROTOCOLS, RESULTS, TRACKS
 from benchmarks.cell import FEW, FOLDS, MOST_COMPONENTS, SHARE, Effort, K
 from benchmarks.entrants import DEFAULTS
 from benchmarks.figures import cost_figure, rank_figure
-from benchmarks.findings import PAIRS, REFERENCES, Interval, by_fold, mean_ranks, means, pairs, ranks, within
+from benchmarks.findings import (
+    CERTAIN,
+    LEVEL,
+    PAIRS,
+    REFERENCES,
+    Interval,
+    by_fold,
+    mean_ranks,
+    means,
+    pairs,
+    ranks,
+    within,
+)
 from benchmarks.folds import LEAST, MOST_ROWS, stored_facts
 from benchmarks.load import load
 from benchmarks.sets import ON_OPENML, SETS
@@ -55,8 +67,9 @@ def figures(rows: pd.DataFrame) -> dict[str, str]:
         if ranked.empty:
             continue
         placed, seconds = mean_ranks(ranked), part.groupby("method")["seconds"].median().to_dict()
-        found[f"ranks-{track}.svg"] = rank_figure(TITLES[track], placed, kinds, ranked.shape[1])
-        found[f"seconds-{track}.svg"] = cost_figure(TITLES[track], placed, seconds, kinds, ranked.shape[1])
+        title = f"{TITLES[track]}, {PROTOCOLS[0]} folds"
+        found[f"ranks-{track}.svg"] = rank_figure(title, placed, kinds, ranked.shape[1])
+        found[f"seconds-{track}.svg"] = cost_figure(title, placed, seconds, kinds, ranked.shape[1])
     return found
 
 
@@ -114,11 +127,12 @@ def _short(rows: pd.DataFrame) -> list[str]:
     lines = []
     for track in TRACKS:
         values = means(by_fold(part_of(rows, track, PROTOCOLS[0])))
-        placed = mean_ranks(ranks(values)) if len(values) else {}
-        if not placed:
+        ranked = ranks(values) if len(values) else values
+        if ranked.empty:
             continue
-        first, best = next(iter(placed.items()))
-        words = [f"- {TITLES[track]}: the lowest of {len(placed)} mean ranks is that of {first}, {_ranked(best)}."]
+        first, best = next(iter(mean_ranks(ranked).items()))
+        count = f"the lowest of {ranked.shape[0]} mean ranks on {ranked.shape[1]} sets"
+        words = [f"- {TITLES[track]}: {count} is that of {first}, {_ranked(best)}."]
         verdicts: dict[str, list[str]] = {}
         for entry in pairs(values, PAIRS[track]):
             verdicts.setdefault(entry["verdict"], []).append(f"{entry['a']} – {entry['b']} ({entry['mean']:+.3f})")
@@ -152,7 +166,9 @@ def _rules() -> list[str]:
         f"- Within a set, differences over the folds have the 95 % interval of Nadeau and Bengio, not adjusted for the "
         "number of sets. Over the sets, only the pairs declared in `benchmarks/findings.py` are tested: Wilcoxon's "
         "signed-rank test with Holm's adjustment for the pairs of a table, and Bayesian signed ranks with a region of "
-        f'±{ROPE:g} in which differences do not matter. "Cannot be told" stands where neither says enough.',
+        f"±{ROPE:g} in which differences do not matter. A side is called better where Holm's p is below {LEVEL:g} and "
+        f"the posterior probability of that side above {CERTAIN:g}; both are called level where that of the region is; "
+        "anything else cannot be told.",
         "",
     ]
 
