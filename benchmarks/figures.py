@@ -9,7 +9,7 @@ from benchmarks.entrants import OWN, RIVAL, SEMI, SUPERVISED, UNSUPERVISED
 from benchmarks.findings import Interval
 from proxembed.report.figures import COLOURS, svg_text
 
-WIDTH, ROW, EDGES = 8.4, 0.215, 1.45  # inches: of the figure, of a method's line, of all above and below the lines
+WIDTH, ROW, EDGES = 8.4, 0.215, 1.6  # inches: of the figure, of a method's line, of all above and below the lines
 LOOKS = {
     SUPERVISED: (COLOURS[0], "o"),
     SEMI: (COLOURS[1], "D"),
@@ -38,7 +38,7 @@ def rank_figure(title: str, ranks: Mapping[str, Interval], kinds: Mapping[str, s
             axes.plot([at.mean], [row], color=colour, marker=shape, markersize=6.5, markeredgewidth=0)
         axes.set(xlim=(0.0, len(ranks) + 1.0), ylim=(len(ranks) - 0.4, -0.6))
         axes.set_xlabel(
-            f"mean rank among {len(ranks)} methods on n = {n_sets} data sets (1 is best; bars: 95 %, sets drawn again)"
+            f"mean rank among {len(ranks)} methods, n = {n_sets} data sets\n(1 is best; bars: 95 %, sets drawn again)"
         )
         axes.set_yticks(range(len(ranks)), list(ranks))
         axes.tick_params(axis="y", length=0)

@@ -227,10 +227,17 @@ def _rank_table(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame], track: s
     words = (
         "Mean ranks by macro average precision, 1 being best, with the 95 % interval of drawing the sets again; "
         f"methods with a value on every set take part. Jaccard@{K} and micro F1: mean ranks of their own, stratified "
-        "folds. CPU seconds: the median over folds."
+        "folds. CPU seconds: the median over folds. "
+        f"Folds per set: {'; '.join(f'{_folds(each)} {name}' for name, each in tables.items() if not each.empty)}."
     )
     return [words, "", *_leaders(placed[PROTOCOLS[0]]), *_left_out(values[PROTOCOLS[0]], first),
             table((*head, f"rank by Jaccard@{K}", "rank by micro F1", "CPU s"), lines)]  # fmt: skip
+
+
+def _folds(values: pd.DataFrame) -> str:
+    """How many folds the sets have."""
+    counts = values.groupby(level="set").size()
+    return str(counts.min()) if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
 
 
 def _ranked(at: Interval) -> str:

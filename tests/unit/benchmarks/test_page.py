@@ -92,6 +92,7 @@ def test_the_page_says_what_the_results_say(made):
     assert "which of them is best cannot be told from ranks" in text
     assert "All labels known, iterative folds: not run are cosine kNN, " in text
     assert "All labels known, random folds: not run." in text
+    assert "Folds per set: 5 iterative." in text
     assert "Without results of both: OPLS – label scores, Kernelized(OPLS) – all features, " in text
     assert "1 of 4 methods have 29 of 30 folds" in text and "genbase (id 40591)" in text
     lost = made.copy()
