@@ -1,6 +1,6 @@
 # On a fresh machine with Python 3.11 or newer, start with `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz bench results search-results search-choices portfolio reproduce docs figure types dist clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz bench benchmark results search-results search-choices portfolio reproduce docs figure types dist clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -24,7 +24,8 @@ help:
 	@echo "make search-results  searches on ten real data sets, into docs/results/search/; SETS=scene selects one"
 	@echo "make search-choices  the quality of its choices: ten sets, three splits, two goals, into docs/results/search/ (hours)"
 	@echo "make portfolio  the configurations with which the strategy auto starts: the best on ten sets (half an hour)"
-	@echo "make reproduce  experiments of papers and the benchmark, into docs/results/NAME/ (over an hour); NAMES= selects"
+	@echo "make benchmark  the missing results of the benchmark, and its page; METHODS='OPLS \"MESD(LFDA)\"' selects (hours)"
+	@echo "make reproduce  experiments of papers, into docs/results/NAME/ (over an hour); NAMES= selects"
 	@echo "make docs    the documentation as HTML in docs/_build; runs its examples (minutes the first time)"
 	@echo "make figure  the figures of the README: a map, and the page of the demo in headless Chromium"
 	@echo "make types   mypy in strict mode on the package and tests/test_types.py"
@@ -105,13 +106,21 @@ search-results: $(VENV)/.ready
 	$(VENV)/bin/python docs/results/verdicts.py
 	$(VENV)/bin/python docs/results/readme_tables.py
 
-NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled mesd-mope-features benchmark-multilabel bayesian-multilabel defc ssdr-mc mvmd
+NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled mesd-mope-features bayesian-multilabel defc ssdr-mc mvmd
 reproduce: $(VENV)/.ready
 	for name in $(NAMES); do \
 	    case $$name in mesd-mope-features|*-partly-labelled) seed=1;; *) seed=0;; esac; \
 	    $(VENV)/bin/python -m papers $$name --seed $$seed --data $(DATA) -j 2 -o docs/results/$$name || exit 1; \
 	done
 	PYTHONPATH=. $(VENV)/bin/python docs/results/claims.py
+
+# Sets whose files or network are missing are skipped, with the reason.
+BENCHMARK = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m benchmarks
+HAVE = $(if $(wildcard $(DATA)),--data $(DATA))
+benchmark: $(VENV)/.ready-dev
+	$(BENCHMARK) splits $(HAVE)
+	$(BENCHMARK) run $(METHODS) $(HAVE) -j 2
+	$(BENCHMARK) page
 
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build

@@ -1,4 +1,4 @@
-"""Experiments of the papers as protocols, one folder per paper, the published figures beside ours; and the benchmark.
+"""Experiments of the papers as protocols, one folder per paper, the published figures beside ours.
 
 ``EXPERIMENTS`` names them; their modules load when they run.
 """
@@ -81,14 +81,6 @@ EXPERIMENTS: dict[str, Experiment] = {
             60,
             has_sets=True,
         ),
-        Experiment(
-            "benchmark-multilabel",
-            "MOPE, MESD, published methods and rivals on eight multi-label sets, with all labels and with some",
-            ("emotions", "scene", "yeast", "birds", "enron", "corel5k", "tmc2007-500", "reuters"),
-            _later("benchmark.multilabel", "run"),
-            45,
-            has_sets=True,
-        ),
     )
 }
 
@@ -112,8 +104,8 @@ def experiment(name: str) -> Experiment:
     Examples
     --------
     >>> from papers import experiment
-    >>> experiment("benchmark-multilabel").minutes
-    45
+    >>> experiment("mvmd").minutes
+    60
     """
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]

@@ -1,4 +1,4 @@
-"""`python -m papers NAME`: an experiment of a paper, or the benchmark, run again."""
+"""`python -m papers NAME`: an experiment of a paper, run again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reproduce(
     out: Path = typer.Option(None, "--out", "-o", help="Folder of the results; without it NAME."),
     seed: int = typer.Option(0, "--seed", help="Seed of parts, draws and rivals.", min=0),
     quick: bool = typer.Option(False, "--quick", help="A small part of the rows and settings: does everything run?"),
-    sets: str = typer.Option(None, "--sets", help="Data sets of a benchmark, separated by commas; without it all."),
+    sets: str = typer.Option(None, "--sets", help="Data sets of an experiment on several, separated by commas."),
     draws: int = typer.Option(
         None, "--draws", min=1, help="Random draws of the parts; without it those of the plan. More go on from fewer."
     ),
@@ -75,13 +75,15 @@ def chosen_sets(text: str | None, experiment) -> tuple[str, ...]:
     --------
     >>> from papers.__main__ import chosen_sets
     >>> from papers import experiment
-    >>> chosen_sets("yeast, scene", experiment("benchmark-multilabel"))
+    >>> chosen_sets("yeast, scene", experiment("mvmd"))
     ('yeast', 'scene')
     """
     if text is None:
         return ()
     if not experiment.has_sets:
-        raise ValueError(f"--sets is for a benchmark; {experiment.name} has its own data. Leave it out.")
+        raise ValueError(
+            f"--sets is for an experiment on several sets; {experiment.name} has its own data. Leave it out."
+        )
     wanted = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     unknown = [part for part in wanted if part not in experiment.files]
     if unknown:

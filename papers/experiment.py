@@ -47,7 +47,7 @@ class Request:
     force : bool, default=False
         Do again what the folder holds already.
     sets : tuple of str
-        Data sets of a benchmark; empty for all.
+        Data sets of an experiment on several; empty for all.
     command : str
         The command that repeats the run.
     hashes : mapping of str to str

@@ -79,7 +79,9 @@ def test_make_has_the_targets(page):
 
 @pages
 def test_named_files_and_tests_exist(page):
-    sources = [path for folder in ("src", "tests", "bench", "docs") for path in ROOT.glob(f"{folder}/**/*.py")]
+    sources = [
+        path for folder in ("src", "tests", "bench", "benchmarks", "docs") for path in ROOT.glob(f"{folder}/**/*.py")
+    ]
     for text in quoted(page):
         if re.fullmatch(r"[\w/]+\.py", text):
             assert any(path.as_posix().endswith(f"/{text}") for path in sources), text

@@ -21,14 +21,14 @@ from proxembed.data.readers.table_labels import LabelColumns, read_labels
 
 
 def fetch_openml_dataset(
-    name: str,
+    name: str | int,
     version: int | None = None,
     labels: str | Sequence[str] | None = None,
     *,
     drop: str | Sequence[str] = (),
     data_home: str | Path | None = None,
 ) -> Dataset:
-    """Data set of OpenML by its name, fetched once and then read from scikit-learn's cache.
+    """Data set of OpenML by its name or id, fetched once and then read from scikit-learn's cache.
 
     A lone label column with other values than 0 and 1 (or FALSE and TRUE) is read as one class per row; an empty cell
     of a label column is unknown. A text column becomes one 0/1 column per value, named ``column=value``.
@@ -36,10 +36,11 @@ def fetch_openml_dataset(
 
     Parameters
     ----------
-    name : str
-        Name on OpenML, in capitals or not.
+    name : str or int
+        Name on OpenML, in capitals or not, or the id of one version.
     version : int, optional
-        Version of the data set; None takes the oldest active one (with a warning where there are several).
+        Version of the data set; None takes the oldest active one (with a warning where there are several). An id has
+        none beside it.
     labels : str or sequence of str, optional
         Names of the label columns, or patterns with ``*`` and ``?``; None takes the default target of the data set.
     drop : str or sequence of str
@@ -65,7 +66,7 @@ def fetch_openml_dataset(
     ((593, 72), ('amazed.suprised', 'happy.pleased'),
      'OpenML emotions, version 3; licence: Public; cite: http://ismir2008.ismir.net/papers/ISMIR2008_275.pdf')
     """
-    place = f"OpenML data set {shorten(name)}"
+    place = f"OpenML data set {shorten(str(name))}"
     table, bunch = Table(place), _fetched(name, version, data_home, place)
     columns = list(bunch.feature_names)
     wanted = _default_target(bunch.details, columns, table) if labels is None else labels
@@ -105,16 +106,12 @@ class Table:
         return read_labels([(self, cells)], separator=None if binary else "")[0]
 
 
-def _fetched(name: str, version: int | None, data_home: str | Path | None, place: str) -> Any:
+def _fetched(name: str | int, version: int | None, data_home: str | Path | None, place: str) -> Any:
     from sklearn.datasets import fetch_openml  # costs over a second to import: only where it is used
 
-    if not isinstance(name, str) or not name.strip():
-        raise DataError(f"name={name!r} is not the name of an OpenML data set; give for example name='emotions'.")
-    wanted = "active" if version is None else version
+    wanted = _wanted(name, version)
     try:  # as_frame=False needs no pandas; the codes of nominal columns are told by `categories`
-        return fetch_openml(
-            name, version=wanted, data_home=data_home, target_column=None, as_frame=False, parser="liac-arff"
-        )
+        return fetch_openml(**wanted, data_home=data_home, target_column=None, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException) as error:
         reason = f"it could not be fetched ({shorten(str(error), 120)})"
         raise DataError.at(
@@ -128,6 +125,17 @@ def _fetched(name: str, version: int | None, data_home: str | Path | None, place
         raise DataError.at(
             place, None, reason, "check the name and the version on openml.org, or clear the cache"
         ) from error
+
+
+def _wanted(name: Any, version: int | None) -> dict[str, Any]:
+    """What scikit-learn is asked for: an id, or a name with its version."""
+    if isinstance(name, int) and not isinstance(name, bool) and name > 0:
+        if version is not None:
+            raise DataError(f"version={version!r} is not allowed with the id {name}, which names one version; leave it out.")
+        return {"data_id": name}
+    if not isinstance(name, str) or not name.strip():
+        raise DataError(f"name={name!r} is not the name or id of an OpenML data set; give for example name='emotions'.")
+    return {"name": name, "version": "active" if version is None else version}
 
 
 def _default_target(details: Mapping[str, Any], columns: list[str], table: Table) -> list[str]:

@@ -172,16 +172,35 @@ def name_of(estimator: Any) -> str:
 
     Examples
     --------
-    >>> from proxembed import MVMD, Kernelized
+    >>> from proxembed import MDDM, MVMD, PCA, SSDR, Kernelized
     >>> from proxembed.evaluate.arms import name_of
     >>> name_of(Kernelized(MVMD(beta=0.2), n_prototypes=500))
     'Kernelized(MVMD(beta=0.2), n_prototypes=500)'
+    >>> name_of(SSDR(MDDM(), PCA()))
+    'SSDR(supervised=MDDM, unsupervised=PCA)'
     """
-    values = {name: value for name, value in settings(estimator).items() if not name.startswith("method__")}
-    parts = [f"{name}={value!r}" for name, value in values.items()]
+    members = named_members(estimator)
+    inside = ("method__", *(f"{name}__" for name in members))
+    values = {name: value for name, value in settings(estimator).items() if not name.startswith(inside)}
+    parts = [f"{name}={name_of(member)}" for name, member in members.items()]
+    parts += [f"{name}={value!r}" for name, value in values.items()]
     if "method" in estimator.get_params(deep=False):
         parts.insert(0, name_of(estimator.method or estimator.default_method()))
     return type(estimator).__name__ + (f"({', '.join(parts)})" if parts else "")
+
+
+def named_members(estimator: Any) -> dict[str, Embedder]:
+    """The methods that parameters of an estimator hold, but for the one that it wraps.
+
+    Examples
+    --------
+    >>> from proxembed import MDDM, SSDR
+    >>> from proxembed.evaluate.arms import named_members
+    >>> named_members(SSDR(MDDM()))
+    {'supervised': MDDM()}
+    """
+    values = estimator.get_params(deep=False).items()
+    return {name: value for name, value in values if name != "method" and isinstance(value, Embedder)}
 
 
 def split_names(text: str) -> list[str]:

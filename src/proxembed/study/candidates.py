@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, settings, title_of
+from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, named_members, settings, title_of
 from proxembed.methods.around import Around, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, shown
 
@@ -72,7 +73,7 @@ class Candidate:
         return self._made(sample(self.cls, draws, self.inner), draws)
 
     def _made(self, method: Embedder, draws: Draws | None = None) -> Embedder:
-        method.set_params(**dict(self.fixed))
+        method.set_params(**{name: clone(value, safe=False) for name, value in self.fixed})
         if draws is not None and self.scalings and not method.scales:
             method = self._scaled(method, draws)
         return ReadoutAxes(method) if self.weighed else method
@@ -169,7 +170,7 @@ def candidates(
     found = {}
     for arm in method_arms(names, several_labels=several_labels):
         inner: Any = getattr(arm.estimator, "method", None)
-        fixed = settings(arm.estimator)
+        fixed = named_members(arm.estimator) | settings(arm.estimator)
         if getattr(inner, "method", None) is not None:
             fixed = {"method__method": inner.method} | fixed
         kept: dict[str, Any] = {"fixed": tuple(fixed.items()), "scalings": scalings}

@@ -154,7 +154,15 @@ def test_the_forests_are_bounded_and_seeded():
 
 
 @pytest.mark.parametrize(
-    "name", ["MESD(FDA)", "Kernelized(MVMD, n_prototypes=500)", "Kernelized(MVMD(beta=0.2))", "OPLS(ridge=0.1)"]
+    "name",
+    [
+        "MESD(FDA)",
+        "Kernelized(MVMD, n_prototypes=500)",
+        "Kernelized(MVMD(beta=0.2))",
+        "OPLS(ridge=0.1)",
+        "SSDR(supervised=MESD(FDA), unsupervised=PCA, mix=0.3)",
+        "SSDR(supervised=MDDM(mix=0.2))",
+    ],
 )
 def test_a_name_that_a_table_shows_is_read_again(name):
     estimator = method_named(name)

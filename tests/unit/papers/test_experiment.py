@@ -117,5 +117,5 @@ def test_plain_data_are_json():
 
 def test_names_of_experiments():
     assert [each.name for each in EXPERIMENTS.values()] == list(EXPERIMENTS)
-    with pytest.raises(ValueError, match="no experiment is named 'benchmark'; did you mean benchmark-multilabel"):
-        experiment("benchmark")
+    with pytest.raises(ValueError, match="no experiment is named 'bayesian'; did you mean bayesian-multilabel"):
+        experiment("bayesian")

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from papers import EXPERIMENTS
 from papers.__main__ import app
-from papers.benchmark import multilabel as benchmark_multilabel
 from papers.entrants import Entrant
 from papers.mesd_mope import experiment as mesd_mope
+from papers.mvmd import experiment as mvmd
 from proxembed import OPLS, PCA
 from unit.papers.made import counted_set, dense_set
 
@@ -33,11 +33,11 @@ def data(tmp_path, monkeypatch):
 def few(monkeypatch):
     entrants = (Entrant("OPLS", OPLS(), {"ridge": (1.0, 10.0)}, "proposed in the paper"), Entrant("PCA", PCA()))
     for name in ("supervised_entrants", "partly_labelled_entrants"):
-        monkeypatch.setattr(benchmark_multilabel, name, lambda seed: entrants)
         monkeypatch.setattr(mesd_mope, name, lambda: entrants)
+    monkeypatch.setattr(mvmd, "contenders", lambda whole=mvmd.contenders: whole()[:2])
 
 
-BENCHMARK = ("benchmark-multilabel", "--quick", "--sets", "emotions", "-j", 1)
+OF_SETS = ("mvmd", "--quick", "--sets", "emotions", "-j", 1)
 
 
 def test_without_a_name_the_experiments_are_listed():
@@ -46,15 +46,15 @@ def test_without_a_name_the_experiments_are_listed():
     assert [each["name"] for each in json.loads(program("--json").stdout)] == list(EXPERIMENTS)
 
 
-def test_a_benchmark_leaves_its_folder_and_goes_on_from_it(data, few, tmp_path):
-    done = program(*BENCHMARK, "--data", data, "-o", tmp_path / "out", "--seed", 3)
+def test_an_experiment_leaves_its_folder_and_goes_on_from_it(data, few, tmp_path):
+    done = program(*OF_SETS, "--data", data, "-o", tmp_path / "out", "--seed", 3)
     assert done.exit_code == 0, done.output
     assert "README.md" in done.output
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["seed"] == 3 and record["quick"] and list(record["data"]) == ["emotions.npz"]
     assert record["data"]["emotions.npz"].startswith("sha256:") and record["command"].startswith("python -m papers")
     log = (tmp_path / "out" / "progress.jsonl").read_text()
-    again = program(*BENCHMARK, "--data", data, "-o", tmp_path / "out", "--seed", 3, "--json")
+    again = program(*OF_SETS, "--data", data, "-o", tmp_path / "out", "--seed", 3, "--json")
     assert again.exit_code == 0 and json.loads(again.stdout)["parts"] == record["parts"]
     assert (tmp_path / "out" / "progress.jsonl").read_text() == log
 
@@ -74,18 +74,18 @@ def test_the_papers_experiments_tell_what_came_out(data, tmp_path, name):
 
 def test_the_folder_of_the_data_may_stand_in_the_environment(data, few, tmp_path, monkeypatch):
     monkeypatch.setenv("PROXEMBED_DATA", str(data))
-    assert program(*BENCHMARK, "-o", tmp_path / "out").exit_code == 0
+    assert program(*OF_SETS, "-o", tmp_path / "out").exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["benchmark"], "no experiment is named 'benchmark'; did you mean benchmark-multilabel?"),
-        (["benchmark-multilabel"], "no folder of data files is named; give --data DIR, or set PROXEMBED_DATA."),
-        (["benchmark-multilabel", "--data", "nowhere"], "--data names nowhere, which is no folder"),
-        (["benchmark-multilabel", "--data", "{data}"], "lacks scene.npz, yeast.npz"),
-        (["benchmark-multilabel", "--data", "{data}", "--sets", "iris"], "names 'iris'; the sets are emotions"),
-        (["mesd-mope-reuters", "--data", "{data}", "--sets", "reuters"], "--sets is for a benchmark"),
+        (["bayesian"], "no experiment is named 'bayesian'; did you mean bayesian-multilabel?"),
+        (["mvmd"], "no folder of data files is named; give --data DIR, or set PROXEMBED_DATA."),
+        (["mvmd", "--data", "nowhere"], "--data names nowhere, which is no folder"),
+        (["mvmd", "--data", "{data}"], "lacks birds.npz, scene.npz"),
+        (["mvmd", "--data", "{data}", "--sets", "iris"], "names 'iris'; the sets are emotions"),
+        (["mesd-mope-reuters", "--data", "{data}", "--sets", "reuters"], "--sets is for an experiment on several sets"),
         (["mesd-mope-reuters", "--data", "{data}", "-j", "0"], "--jobs 0 must be"),
     ],
 )
@@ -98,12 +98,12 @@ def test_bad_input_is_one_line(data, tmp_path, words, message, monkeypatch):
 
 def test_a_quick_run_does_not_overwrite_a_whole_one(data, few, tmp_path):
     (tmp_path / "results.json").write_text(json.dumps({"plan": {}, "parts": {}}))
-    done = program(*BENCHMARK, "--data", data, "-o", tmp_path)
+    done = program(*OF_SETS, "--data", data, "-o", tmp_path)
     assert done.exit_code == 2 and "holds a run of another plan" in done.output
 
 
 def test_ctrl_c_keeps_what_is_finished(data, few, tmp_path, monkeypatch):
-    whole, calls = benchmark_multilabel.compete, []
+    whole, calls = mvmd.compete, []
 
     def interrupted(*arguments):
         calls.append(arguments)
@@ -111,9 +111,9 @@ def test_ctrl_c_keeps_what_is_finished(data, few, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return whole(*arguments)
 
-    monkeypatch.setattr(benchmark_multilabel, "compete", interrupted)
-    done = program(*BENCHMARK, "--data", data, "-o", tmp_path / "out")
+    monkeypatch.setattr(mvmd, "compete", interrupted)
+    done = program(*OF_SETS, "--data", data, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "the same command goes on from there" in done.output
     assert np.size(json.loads((tmp_path / "out" / "results.json").read_text())["parts"]["emotions"]) == 1
-    monkeypatch.setattr(benchmark_multilabel, "compete", whole)
-    assert program(*BENCHMARK, "--data", data, "-o", tmp_path / "out").exit_code == 0
+    monkeypatch.setattr(mvmd, "compete", whole)
+    assert program(*OF_SETS, "--data", data, "-o", tmp_path / "out").exit_code == 0

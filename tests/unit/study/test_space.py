@@ -94,6 +94,15 @@ def test_a_named_single_label_method_stays_the_one_that_is_wrapped():
     assert all(isinstance(candidate.sample(Draws(rng)).method, MMC) for _ in range(10))
 
 
+def test_methods_that_parameters_name_stay_and_are_not_shared():
+    (candidate,) = space.candidates(["ssdr(supervised=MDDM(mix=0.2), unsupervised=PCA)"], partly_labelled=True)
+    made = [candidate.default(), *(candidate.sample(Draws(np.random.default_rng(seed))) for seed in range(5))]
+    for each in made:
+        assert repr(each.supervised) == "MDDM(mix=0.2)" and repr(each.unsupervised) == "PCA()"
+    assert len({id(each.supervised) for each in made}) == len(made)
+    assert len({each.mix for each in made}) == len(made)
+
+
 def test_names_are_checked():
     with pytest.raises(ValueError, match="did you mean opls"):
         space.candidates(["oplls"])

@@ -1,0 +1,118 @@
+"""`python -m benchmarks run|splits|page`: the living benchmark."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import typer
+
+from benchmarks import HOME, N_FOLDS, PAGE, PROTOCOLS, TRACKS
+from proxembed.cli.interruption import leave_interrupted
+from proxembed.cli.refusal import refusals
+from proxembed.workflow.options import check_limits
+
+VARIABLE = "PROXEMBED_DATA"
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+DATA = typer.Option(None, "--data", help=f"Folder of the data files; without it ${VARIABLE}.")
+PLACE = typer.Option(HOME, "--home", help="Folder that holds splits/ and results/.", show_default="the benchmark's own")
+
+
+@app.command()
+def run(
+    methods: list[str] = typer.Argument(None, metavar="[METHOD]...", help="Names; without one, those of the page."),
+    data: Path = DATA,
+    home: Path = PLACE,
+    sets: str = typer.Option(None, "--sets", help="Data sets, separated by commas; without it all with stored folds."),
+    protocols: str = typer.Option(",".join(PROTOCOLS), "--protocols", help="How folds are made."),
+    tracks: str = typer.Option(",".join(TRACKS), "--tracks", help="All labels, or a fifth of the training rows."),
+    folds: int = typer.Option(N_FOLDS, "--folds", min=1, max=N_FOLDS, help="The first folds only."),
+    jobs: int = typer.Option(1, "--jobs", "-j", help="Processes, each with one BLAS thread; -1 is one per core."),
+    force: bool = typer.Option(False, "--force", help="Run again what is stored."),
+) -> None:
+    """Run methods on every stored fold, at equal budgets; a stored fold is not run again."""
+    with refusals():
+        check_limits(jobs)
+        from benchmarks.runs import Plan, execute
+
+        chosen = (_names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))
+        plan = Plan.of(methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force)
+        try:
+            for line in execute(plan, jobs):
+                typer.echo(line)
+        except KeyboardInterrupt:
+            leave_interrupted("what is finished is stored, and the same command goes on from there.")
+
+
+@app.command()
+def splits(
+    sets: list[str] = typer.Argument(None, metavar="[SET]...", help="Data sets; without one, all without folds."),
+    data: Path = DATA,
+    home: Path = PLACE,
+) -> None:
+    """Draw and store the folds of data sets that have none; a set that cannot be read is skipped, with the reason."""
+    with refusals():
+        from benchmarks.folds import make_folds, stored_facts, write_folds
+        from benchmarks.sets import SETS, Unavailable, read_set
+
+        held = stored_facts(home)
+        if again := [name for name in sets or () if name in held]:
+            raise ValueError(f"{again[0]} has stored folds, on which results rest; delete them first to draw others.")
+        for name in sets or [name for name in SETS if name not in held]:
+            try:
+                folds = make_folds(read_set(name, data_folder(data)))
+            except Unavailable as error:
+                typer.echo(f"skipped: {error}")
+                continue
+            write_folds(name, folds, home)
+            typer.echo(f"{name}: {len(folds.rows):,} of {folds.facts['rows']:,} rows, {folds.facts['hash'][:19]}")
+
+
+@app.command()
+def page(
+    home: Path = PLACE,
+    out: Path = typer.Option(PAGE, "--out", "-o", help="Folder of the page.", show_default="docs/results/benchmark"),
+) -> None:
+    """Make the page and its figures from the stored results."""
+    with refusals():
+        from benchmarks.page import write_page
+
+        write_page(home, out)
+        typer.echo(f"written: {out / 'README.md'}")
+
+
+def data_folder(given: Path | None) -> Path | None:
+    """The folder of the data files, from --data or the environment; None where neither names one."""
+    named = given if given is not None else os.environ.get(VARIABLE)
+    if not named:
+        return None
+    folder = Path(named)
+    if not folder.is_dir():
+        told = "--data" if given is not None else f"${VARIABLE}"
+        raise ValueError(f"{told} names {folder}, which is no folder; name the folder that holds the data files.")
+    return folder
+
+
+def _names(text: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """Names separated by commas, all of them known."""
+    wanted = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    unknown = [part for part in wanted if part not in known]
+    if unknown:
+        raise ValueError(f"{option} {text!r} names {unknown[0]!r}; it takes {', '.join(known)}.")
+    return wanted
+
+
+def _sets(text: str | None, home: Path) -> tuple[str, ...]:
+    """The sets that have stored folds, or those that are named."""
+    from benchmarks.folds import stored_facts
+    from benchmarks.sets import SETS
+
+    held = stored_facts(home)
+    known = tuple(sorted(held, key=lambda name: list(SETS).index(name) if name in SETS else len(SETS)))
+    if not known:
+        raise ValueError(f"{home} has no stored folds; make them by `python -m benchmarks splits`.")
+    return known if text is None else _names(text, known, "--sets")
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m benchmarks")

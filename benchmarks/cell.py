@@ -1,0 +1,227 @@
+"""One method on one fold of one set: tuned inside the training part, fitted again, scored once on the held-out rows.
+
+Every method has the same rows, scaling, inner split, number of configurations and CPU seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import proxembed
+from benchmarks.entrants import Entrant, entrant, words_of
+from benchmarks.folds import read_folds
+from benchmarks.own_scores import OWN, run_own, try_own
+from benchmarks.sets import read_set
+from proxembed.evaluate.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of
+from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
+from proxembed.evaluate.protocol import Protocol
+from proxembed.evaluate.results import NEIGHBORS, RIDGE
+from proxembed.evaluate.scoring import lost, run_arm
+from proxembed.execute.budget import CpuSeconds
+from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
+from proxembed.study.candidates import component_sizes
+from proxembed.study.trials import MethodTrial, Outcome, Rung, run_trial
+from proxembed.targets.labels import LabelMatrix
+
+K = 10  # neighbours
+MOST_COMPONENTS = 50
+FEW, FOLDS, SHARE = 300, 3, 0.25
+SEED = 0
+KEY = ("set", "protocol", "track", "fold")
+MEASURES = {
+    "average_precision": (AVERAGE_PRECISION, (RIDGE, OWN)),
+    "average_precision_knn": (AVERAGE_PRECISION, (NEIGHBORS,)),
+    "jaccard": (JACCARD.format(K), (NEIGHBORS,)),
+    "macro_f1": (MACRO_F1, (RIDGE, OWN)),
+    "micro_f1": (MICRO_F1, (RIDGE, OWN)),
+}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What every method may spend on one fold; seconds are CPU seconds of its process.
+
+    Parameters
+    ----------
+    configurations : int, default=5
+        Tried inside the training part at most, the method's defaults first.
+    tuning : float, default=4
+        Seconds for tuning. A trial that they end within has no score.
+    last : float, default=12
+        Seconds for the last fit and its read-outs. What they end within counts as the worst value.
+    """
+
+    configurations: int = 5
+    tuning: float = 4.0
+    last: float = 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What all methods share on one fold: the training and held-out rows, the inner splits, the sizes to try."""
+
+    outer: Part
+    inner: tuple[Part, ...]
+    sizes: tuple[int, ...]
+
+
+def run_cell(name: str, protocol: str, track: str, fold: int, method: str, home: str, data: str | None) -> dict:
+    """The row of results of one method on one fold.
+
+    Parameters
+    ----------
+    name, protocol, track, fold : set, "iterative" or "random", "all" or "fifth", 1 to 5
+    method : str
+        As ``entrant`` takes it.
+    home, data : str
+        Folders of the benchmark and of the data files.
+
+    Returns
+    -------
+    dict
+        The columns of a file of results.
+    """
+    task = shared_task(name, protocol, track, fold, home, data)
+    return {"set": name, "protocol": protocol, "track": track, "fold": fold, **compete(entrant(method), task)}
+
+
+@lru_cache(maxsize=2)
+def shared_task(name: str, protocol: str, track: str, fold: int, home: str, data: str | None) -> Task:
+    """The task of a fold; that of the last two is kept."""
+    folds, sample = _sample(name, home, data)
+    return make_task(folds.split(sample, protocol, track, fold))
+
+
+@cache
+def _sample(name: str, home: str, data: str | None) -> tuple:
+    """Folds and sample of a set; its data must be those of the folds."""
+    dataset = read_set(name, None if data is None else Path(data))
+    folds = read_folds(name, dataset, Path(home))
+    return folds, folds.sample(dataset)
+
+
+def make_task(dataset: Any) -> Task:
+    """The task of a data set with its training and held-out rows."""
+    outer = prepare(dataset, standard_split(dataset), SEED)
+    labels = LabelMatrix.of(dataset.y)
+    inner = tuple(make_part(dataset.X, labels, s.train, s.held_out, outer.scaling) for s in inner_splits(dataset))
+    most = min(MOST_COMPONENTS, outer.X.shape[1])
+    return Task(outer, inner, tuple(k for k in component_sizes(dataset.Y.shape[1]) if k <= most) or (most,))
+
+
+def inner_splits(dataset: Any) -> list[Split]:
+    """Rows to fit on and rows to score on, both of the training part; labels are spread evenly.
+
+    A quarter of the labelled rows is scored on, or each of three folds in turn where fewer than 300 are labelled. Rows
+    with unknown labels are fitted on only.
+    """
+    train = standard_split(dataset).train
+    if rows_scored(dataset)[train].sum() < FEW:
+        return make_splits(dataset, Splitting(n_folds=FOLDS, seed=SEED), train)
+    split = holdout_split(dataset.take(train), SHARE, SEED)
+    return [Split("tuning", train[split.train], train[split.held_out])]
+
+
+def compete(entrant: Entrant, task: Task, effort: Effort | None = None) -> dict:
+    """Tune one method on the inner splits, fit the best configuration on the training part, score the held-out rows.
+
+    The configuration and the number of components are those of the largest macro average precision on the inner splits
+    (the first and smallest of equal ones). Whatever fails, or is ended by the clock, has the worst value of each
+    measure, and its reason.
+
+    Returns
+    -------
+    dict
+        ``kind, k, components, parameters, tried``, the measures, ``seconds`` (CPU), ``failure``, ``version``.
+    """
+    effort, started = effort or Effort(), time.process_time()
+    configurations = entrant.configurations(effort.configurations, task.outer.X.shape[0], SEED)
+    trials = _tried(entrant, configurations, task, effort) if entrant.tuned else []
+    best, k = _best(trials, task.sizes)
+    estimator = configurations[best]
+    rows = _last(entrant, estimator, task, k, effort)
+    own = [row for row in rows if row["measure"] == AVERAGE_PRECISION and row["readout"] != NEIGHBORS]
+    return {
+        "kind": entrant.kind,
+        "k": k if entrant.tuned and not entrant.own else None,
+        "components": own[0]["components"] or None,
+        "parameters": words_of(estimator),
+        "tried": len(trials),
+        **{column: _value(rows, *of) for column, of in MEASURES.items()},
+        "seconds": round(time.process_time() - started, 3),
+        "failure": own[0]["failure"],
+        "version": proxembed.__version__,
+    }
+
+
+def _value(rows: list[dict], measure: str, readouts: tuple[str, ...]) -> float | None:
+    """The value of a measure, to six digits; None where it was not measured or is undefined."""
+    found = [row["value"] for row in rows if row["measure"] == measure and row["readout"] in readouts]
+    return round(found[0], 6) if found and np.isfinite(found[0]) else None
+
+
+def _tried(entrant: Entrant, configurations: list[Any], task: Task, effort: Effort) -> list[MethodTrial]:
+    """What was tried, in order, as far as the seconds for tuning go."""
+    found, bounded, started = [], False, time.process_time()
+    rung = Rung(0, tuple(range(len(task.inner))))
+    for estimator in configurations:
+        trial = MethodTrial(estimator, entrant.name, rungs=(rung,), final=rung)
+        for fold, part in enumerate(task.inner):
+            left = CpuSeconds(effort.tuning - (time.process_time() - started))
+            outcome = _outcome(entrant, estimator, part, task.sizes, bounded, left)
+            bounded = outcome.bounded and not outcome.failure
+            trial.outcomes[0, fold] = outcome
+            if outcome.failure:
+                break
+        found.append(trial)
+        if time.process_time() - started >= effort.tuning:
+            break
+    return found
+
+
+def _outcome(
+    entrant: Entrant, estimator: Any, part: Part, sizes: tuple[int, ...], bounded: bool, limit: float
+) -> Outcome:
+    """The scores of a configuration on an inner split."""
+    if entrant.own:
+        return try_own(estimator, part, limit)
+    if entrant.candidate is not None:
+        return run_trial(estimator, part, sizes, measure_of(AVERAGE_PRECISION), bounded, limit)
+    arm = replace(entrant.arm, estimator=estimator)
+    outcome = run_arm(arm, part, _protocol(arm, sizes, limit, decided=()))
+    rows = [row for row in outcome.rows if (row["measure"], row["readout"]) == (AVERAGE_PRECISION, RIDGE)]
+    failure = next((row["failure"] for row in rows if row["failure"]), None)
+    curve = {} if failure else {row["components"]: row["value"] for row in rows}
+    return Outcome(curve, outcome.seconds, outcome.bounded, failure)
+
+
+def _best(trials: list[MethodTrial], sizes: tuple[int, ...]) -> tuple[int, int]:
+    """Number of the best configuration and its best size; the first one at the largest where none has a score."""
+    best, value, k = 0, -np.inf, sizes[-1]
+    for number, trial in enumerate(trials):
+        mean, size = trial.best(trial.final)
+        if size and mean > value:
+            best, value, k = number, mean, size
+    return best, k
+
+
+def _last(entrant: Entrant, estimator: Any, task: Task, k: int, effort: Effort) -> list[dict]:
+    """The rows of the held-out part: fitted on the whole training part, scored once."""
+    arm = replace(entrant.arm, estimator=estimator)
+    protocol = _protocol(arm, (k,), CpuSeconds(effort.last))
+    run = run_own if entrant.own else run_arm
+    outcome = run(arm, task.outer, protocol)
+    return outcome.rows or lost(arm, task.outer, protocol, "it gave no row").rows
+
+
+def _protocol(arm: Any, sizes: tuple[int, ...], limit: float, **options: Any) -> Protocol:
+    """The protocol of one arm."""
+    return Protocol(
+        (arm,), sizes, n_neighbors=K, seed=SEED, max_seconds=limit, contrasts=(), keep_predictions=False, **options
+    )

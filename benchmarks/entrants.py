@@ -1,0 +1,158 @@
+"""Who enters the benchmark: methods by the names that the program takes, rivals, and classifiers."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from proxembed.catalogue import estimators
+from proxembed.classify import LabelKNN
+from proxembed.evaluate.arms import Arm, entrants, method_arms, method_names
+from proxembed.study.candidates import Candidate, candidates, suited
+from proxembed.study.draws import Draws
+
+KNN = "cosine kNN"
+RIVAL, UNSUPERVISED, SUPERVISED, SEMI, OWN = "rival", "no labels", "labels", "partly labelled rows", "own scores"
+MAIN = (
+    "all features", KNN, "logistic regression", "label scores", "random projection",
+    "PCA", "LSI", "OLPP",
+    "OPLS", "CCA", "HSL", "MDDM", "MVMD", "MOPE", "MORP", "PLS", "MLDA", "Kernelized(OPLS)",
+    "MESD(FDA)", "MESD(LFDA)", "MESD(MFA)", "MESD(MMC)",
+)  # fmt: skip
+FURTHER = (
+    "CopyLDA", "DMLDA", "MLSI", "SFEHS", "MLLS", "SLVM", "DirectMOPE", "BSML", "Kernelized(MVMD)", "forest scores",
+    "MESD(DLA)", "MESD(DNE)", "MESD(DONPP)", "MESD(OLPPR)", "MESD(ONPPR)", "MESD(SONPP)",
+    "LPP", "NPP", "ONPP", "Isomap", "LLE", "LaplacianEigenmaps", "ClassicalMDS", "ForestLeaves(OPLS)", "Views(OPLS)",
+)  # fmt: skip
+PARTLY = (
+    "all features", KNN, "label scores", "PCA", "OLPP", "OPLS", "MOPE", "MESD(FDA)", "MESD(LFDA)", "BSML",
+    "SSMOPE", "SSDR", "SSDR(supervised=MDDM, unsupervised=PCA)", "MESD(SELF)", "MESD(SSFDA)", "MESD(SSMMC)",
+    "BSSML", "SSDRMC", "MLLGC", "MLGFHF", "MLGRF", "SMSE",
+)  # fmt: skip
+DEFAULTS = {"all": MAIN + FURTHER, "fifth": PARTLY}
+ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One entrant.
+
+    Parameters
+    ----------
+    name : str
+        As the program and the tables show it.
+    arm : Arm
+        Its estimator as it is, or None for the features themselves.
+    candidate : Candidate, optional
+        Where its parameters are drawn from; None: it has one configuration.
+    own : bool, default=False
+        Whether its own label scores count, with no read-out on an embedding.
+    """
+
+    name: str
+    arm: Arm
+    candidate: Candidate | None = None
+    own: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the tables call its kind."""
+        estimator = self.arm.estimator
+        if self.own and self.name != KNN:
+            return OWN
+        if self.candidate is None:
+            return RIVAL
+        if getattr(estimator, "keeps_unknown", False) is True:
+            return SEMI
+        return UNSUPERVISED if estimator.label_kind is None else SUPERVISED
+
+    @property
+    def tuned(self) -> bool:
+        """Whether something is chosen inside the training part: a number of components, or parameters."""
+        return self.arm.estimator is not None and not self.arm.predicts and self.name != KNN
+
+    def configurations(self, limit: int, n_rows: int, seed: int = 0) -> list[Any]:
+        """Unfitted estimators: the defaults, then draws from the search ranges, no two alike, at most ``limit``.
+
+        Examples
+        --------
+        >>> from benchmarks.entrants import entrant
+        >>> [len(entrant(name).configurations(4, 100)) for name in ("MDDM", "PCA", "all features")]
+        [4, 1, 1]
+        """
+        if self.candidate is None:
+            return [self.arm.estimator]
+        draws = Draws(np.random.default_rng(seed))
+        found: dict[str, Any] = {}
+        for attempt in range(ATTEMPTS * limit):
+            if len(found) == limit:
+                break
+            made = self.candidate.sample(draws) if attempt else self.candidate.default()
+            found.setdefault(words_of(made), suited(made, n_rows, seed))
+        return list(found.values())
+
+
+def words_of(estimator: Any) -> str:
+    """An estimator with its parameters that are not at their defaults, on one line, as the program reads it.
+
+    Examples
+    --------
+    >>> from proxembed import MDDM, SSDR
+    >>> from benchmarks.entrants import words_of
+    >>> words_of(SSDR(MDDM(mix=0.2)))
+    'SSDR(supervised=MDDM(mix=0.2))'
+    """
+    return "" if estimator is None else " ".join(repr(estimator).split())
+
+
+def entrant(name: str) -> Entrant:
+    """The entrant of a name.
+
+    Parameters
+    ----------
+    name : str
+        Of a method, as `proxembed search -m` takes it ("MESD(LFDA)", "Kernelized(MVMD, n_prototypes=500)"; single-label
+        methods enter through MESD), of a classifier with label scores of its own ("MLLGC"), or of a rival
+        ("all features").
+
+    Raises
+    ------
+    ValueError
+        There is none; the message lists near names.
+
+    Examples
+    --------
+    >>> from benchmarks.entrants import entrant
+    >>> [entrant(name).name for name in ("lfda", "mllgc", "all features")]
+    ['MESD(LFDA)', 'MLLGC', 'all features']
+    """
+    rivals, own = _rivals(), _own()
+    plain = name.strip().lower()
+    if plain in rivals:
+        return rivals[plain]
+    if plain in own:
+        return own[plain]
+    if plain.partition("(")[0] not in method_names() and "(" not in plain:
+        near = difflib.get_close_matches(plain, [*rivals, *own, *method_names()], n=3)
+        raise ValueError(f"no method or rival is named {name!r}; did you mean {' or '.join(near) or 'OPLS'}?")
+    (arm,) = method_arms([name])
+    (candidate,) = candidates([name], partly_labelled=True)
+    return Entrant(arm.name, arm, candidate)
+
+
+def _rivals() -> dict[str, Entrant]:
+    """The rivals of every comparison, but for those that are methods by name; and cosine neighbours of the features."""
+    arms = [replace(each.arm, lookup=None) for each in entrants(np.eye(3))]
+    found = {arm.name.lower(): Entrant(arm.name, arm) for arm in arms if arm.name.lower() not in method_names()}
+    del found["mesd(fda)"]
+    knn = Entrant(KNN, Arm(KNN, LabelKNN(n_neighbors=10, metric="cosine"), rival=True), own=True)
+    return {**found, KNN.lower(): knn}
+
+
+def _own() -> dict[str, Entrant]:
+    """The registered classifiers that score labels by themselves."""
+    classes = {name: cls for name, cls in estimators("classifier").items() if hasattr(cls, "decision_function")}
+    return {name.lower(): Entrant(name, Arm(name, cls()), Candidate(cls), own=True) for name, cls in classes.items()}

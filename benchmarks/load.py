@@ -1,0 +1,60 @@
+"""All stored results as one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks import HOME, RESULTS
+from benchmarks.store import COLUMNS
+
+
+def load(home: Path = HOME) -> Any:
+    """All stored results, a row per method, set, protocol, track and fold.
+
+    ========================= ======================================================================================
+    method                    name of the method or rival
+    kind                      "rival", "no labels", "labels", "partly labelled rows" or "own scores"
+    set                       name of the data set
+    protocol                  "iterative" (stratified by several labels) or "random" folds
+    track                     "all" labels known, or a "fifth" of the training rows labelled
+    fold                      1 to 5
+    k                         number of components chosen inside the training part; empty for methods without one
+    components                columns of the embedding, or of the features, that were read out
+    tried                     configurations tried inside the training part
+    average_precision         macro average precision of the ridge read-out, or of the method's own scores
+    average_precision_knn     the same of the 10 nearest training rows by cosine
+    jaccard                   mean Jaccard index of the label sets of a row and of its 10 nearest training rows
+    macro_f1, micro_f1        of predicted labels, cut by the shared rule of thresholds
+    seconds                   CPU seconds of tuning, last fit and read-outs
+    failure                   reason; the measures then hold their worst value
+    version                   of the package
+    parameters                the configuration that was chosen, as the program reads it
+    ========================= ======================================================================================
+
+    Parameters
+    ----------
+    home : Path
+        Folder of the benchmark.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Examples
+    --------
+    >>> from benchmarks.load import load
+    >>> rows = load()
+    >>> rows.query("set == 'wine' and track == 'all' and protocol == 'iterative' and method == 'OPLS'")["fold"].tolist()
+    [1, 2, 3, 4, 5]
+    """
+    import pandas as pd
+
+    text = ["method", "kind", "failure", "version", "parameters"]
+    kinds = {**dict.fromkeys(text, str), "k": "Int64", "components": "Int64"}
+    files = sorted((home / RESULTS).glob("*.csv"))
+    if not files:
+        return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, float)) for name in COLUMNS})
+    table = pd.concat([pd.read_csv(path, dtype=kinds) for path in files], ignore_index=True)
+    table[text] = table[text].fillna("")
+    return table

@@ -1,1 +1,0 @@
-"""The benchmark of multi-label and partly labelled embeddings on eight sets."""
