@@ -131,7 +131,7 @@ def _wanted(name: Any, version: int | None) -> dict[str, Any]:
     """What scikit-learn is asked for: an id, or a name with its version."""
     if isinstance(name, int) and not isinstance(name, bool) and name > 0:
         if version is not None:
-            raise DataError(f"version={version!r} is not allowed with the id {name}, which names one version; leave it out.")
+            raise DataError(f"version={version!r} is not allowed with the id {name} of one version; leave it out.")
         return {"data_id": name}
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"name={name!r} is not the name or id of an OpenML data set; give for example name='emotions'.")

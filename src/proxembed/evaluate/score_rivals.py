@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
@@ -25,6 +26,7 @@ from proxembed.validation import checked_features, learning
 from .rivals import FOREST_ROWS
 
 NEWTON_FEATURES = 500
+ONE_THREAD = 10_000  # rows up to which boosting takes one thread
 EARLY_STOPPING = 20  # rows of the rarer side below which boosting has none to spare for its stopping rule
 
 
@@ -303,7 +305,9 @@ class BoostedScores(ScoreRival):
                 early_stopping=early,
                 random_state=self.random_state,
             )
-            self.models_.append(model.fit(X[rows], column))
+            # Threads of OpenMP wait for each other at every node of a tree: on few rows they take longer than one.
+            with threadpool_limits(1 if len(column) <= ONE_THREAD else None, "openmp"):
+                self.models_.append(model.fit(X[rows], column))
         self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
 
     def _dense(self, X: Any) -> np.ndarray:

@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.ensemble
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from proxembed import load, save
 from proxembed.data import Dataset
+from proxembed.evaluate import score_rivals
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision, row_jaccard
 from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
@@ -88,6 +92,24 @@ def test_an_svm_gives_a_label_of_all_rows_or_of_none_a_full_margin():
     model = SVMScores().fit(X, Y)
     np.testing.assert_array_equal(model.decision_function(X)[:, :2], np.tile([1.0, -1.0], (30, 1)))
     np.testing.assert_array_equal(model.predict(X)[:, :2], Y[:, :2])
+
+
+@pytest.mark.parametrize(("most", "threads"), [(200, 1), (199, 2)])
+def test_boosting_of_few_rows_takes_one_thread(most, threads, monkeypatch):
+    """Threads of OpenMP wait for each other at every node: beside another process, two took 15 s for 0.6 s of work."""
+    seen = []
+
+    class Watched(HistGradientBoostingClassifier):
+        def fit(self, X, y):
+            seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"})
+            return super().fit(X, y)
+
+    monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", Watched)
+    monkeypatch.setattr(score_rivals, "ONE_THREAD", most)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    with threadpool_limits(2, "openmp"):
+        BoostedScores(max_iter=2).fit(X, X[:, :2] > 0)
+    assert seen == [{threads}] * 2
 
 
 @pytest.mark.parametrize("estimator", [LogisticScores(), BoostedScores(max_iter=3)])
