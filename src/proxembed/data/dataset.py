@@ -223,8 +223,9 @@ class Dataset:
         Returns
         -------
         dict
-            `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `cardinality` (labels per row), `density`
-            (cardinality / labels), `label_sets` (distinct), `rows_without_label` (no label and no unknown cell),
+            `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `density` (the share of known cells that are 1),
+            `cardinality` (labels per row: density times labels), `label_sets` (distinct ones, of rows without an
+            unknown cell if there are any), `rows_without_label` (no label and no unknown cell),
             `unknown_cells`, `rows_known` (without an unknown cell), `labels_without_row`, `zero_rows`,
             `duplicate_rows` (rows whose features equal an earlier row's), `constant_features`, `nonzero_share`,
             `train`, `test` (sizes or None), `licence`, `groups` (distinct ones, or None), `time_order` (whether the
@@ -245,6 +246,8 @@ class Dataset:
         empty, known = Y.sum(axis=1, dtype=np.int64) == 0, np.ones(n, dtype=bool)
         if self.unknown is not None:
             known = self.unknown.sum(axis=1, dtype=np.int64) == 0
+        unknown_cells = 0 if self.unknown is None else int(self.unknown.nnz)
+        known_cells = max(n * c - unknown_cells, 1)
         return {
             "name": self.name,
             "n": n,
@@ -252,11 +255,11 @@ class Dataset:
             "labels": c,
             "sparse": sparse.issparse(X),
             "single_label": self.single_label,
-            "cardinality": Y.nnz / n,
-            "density": Y.nnz / (n * c),
-            "label_sets": len(set(_row_keys(Y))),
+            "cardinality": Y.nnz * c / known_cells,
+            "density": Y.nnz / known_cells,
+            "label_sets": len(set(_row_keys(Y[known] if known.any() else Y))),
             "rows_without_label": int((empty & known).sum()),
-            "unknown_cells": 0 if self.unknown is None else int(self.unknown.nnz),
+            "unknown_cells": unknown_cells,
             "rows_known": int(known.sum()),
             "labels_without_row": int((self.Y.sum(axis=0, dtype=np.int64) == 0).sum()),
             "zero_rows": int((nonzero == 0).sum()),

@@ -162,6 +162,14 @@ def test_describe_sees_stored_zeros_and_unknown_cells():
     assert (facts["unknown_cells"], facts["rows_without_label"], facts["labels_without_row"]) == (1, 2, 1)
 
 
+def test_describe_counts_labels_among_known_cells():
+    """One class per row, two of five rows unknown: one label per row and two label sets."""
+    known = np.array([0, 1, 0])
+    Y = np.vstack([np.eye(2)[known], np.zeros((2, 2))])
+    facts = Dataset(np.eye(5), Y, unknown=np.repeat([[0], [1]], [3, 2], axis=0) * np.ones((1, 2))).describe()
+    assert (facts["cardinality"], facts["density"], facts["label_sets"], facts["rows_known"]) == (1.0, 0.5, 2, 3)
+
+
 def test_y_marks_unknown_cells_with_nan():
     data = make(unknown=(Y == 0) & (np.arange(2) == 1))
     np.testing.assert_array_equal(data.y, [[1, np.nan], [1, 1], [0, np.nan], [0, np.nan], [1, 1]])
