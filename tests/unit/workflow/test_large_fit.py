@@ -184,7 +184,7 @@ def test_a_choice_that_cannot_be_fitted_by_parts_is_fitted_on_the_sample(tmp_pat
     out, record = searched(tmp_path, "lpp")
     assert not record["search"]["fitted_on"]["all"] and record["search"]["fitted_on"]["rows"] < N / 4
     cuts = record["search"]["budget"]["cuts"]
-    assert any("on all 4,000 rows, it is on the sample: LPP cannot" in cut for cut in cuts)
+    assert any("on all 4,000 rows; it is on the sample instead: LPP cannot" in cut for cut in cuts)
     assert "fitted on all of them" not in (out / "model.md").read_text()
 
 
