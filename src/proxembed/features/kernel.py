@@ -81,7 +81,7 @@ def least_loo(
         return float(errors[j]), width, float(ridges[j])
 
     best = (np.inf, float(widths[0]), 0.0)
-    several = dimensions < ALONE_BELOW  # widths at a time, each on one thread of BLAS
+    several = dimensions < ALONE_BELOW  # several widths at a time, each with one thread of BLAS
     with one_thread if several else nullcontext():
         for found in in_order(least_at, widths.tolist(), None if several else 1):
             if found[0] < best[0] * (1 - EQUAL):

@@ -17,8 +17,8 @@ from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.parallel import ALONE_BELOW, threads_for
 
 RANGE_TOLERANCE = 1e-10
-EVD_BELOW = 800  # divide and conquer for all eigenvectors beats the subset solver up to here
-EVD_SHARE = 3  # and beyond, where more than one in so many eigenvectors is wanted
+EVD_BELOW = 800  # up to here divide and conquer for all eigenvectors is faster than the solver for some
+EVD_SHARE = 3  # and above it if more than one in three eigenvectors is wanted
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
