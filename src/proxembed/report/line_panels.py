@@ -10,6 +10,7 @@ from .figures import COLOURS, MARKERS, svg_text
 
 DASHES = ("-", "--", ":", "-.")
 WIDTH = 9.6  # inches
+LETTER, HANDLE = 0.075, 0.6  # inches of a legend: a letter of a name, the line before it
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def _fill(figure: Any, panels: Sequence[Panel], places: Any, looks: Mapping[str,
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     named = [name for name in looks if name in handles]
-    columns, place = min(len(named), 2 * across), "outside upper left"
+    fit = int(figure.get_figwidth() / (LETTER * max(map(len, named), default=0) + HANDLE))
+    columns, place = max(1, min(len(named), 2 * across, fit)), "outside upper left"
     figure.legend([handles[name] for name in named], named, loc=place, ncols=columns, frameon=False)
 
 

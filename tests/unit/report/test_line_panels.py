@@ -1,9 +1,13 @@
 """Panels of lines: a name looks the same in all of them, and the values drawn are those given."""
 
+import io
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 
+from proxembed.report import line_panels as line_panels_module
 from proxembed.report.line_panels import Panel, line_panels
 
 LINES = {"PCA": ([1, 2, 3], [0.5, 0.4, 0.3]), "MDDM": ([1, 2], [0.6, 0.2])}
@@ -22,6 +26,25 @@ def test_titles_axes_note_and_one_entry_a_name():
     for told in ("one", "two", "k", "loss", "F1", "n = 3 rows"):
         assert told in found
     assert [found.count(name) for name in ("PCA", "MDDM", "none")] == [1, 1, 1]
+
+
+def test_the_legend_is_no_wider_than_the_figure(monkeypatch):
+    """As many columns as fit: the last of eight entries was cut off."""
+    names = [f"method {number}, labels coupled" for number in range(8)]
+    panel = Panel("yeast", "k", "loss", {name: ([1, 2], [0.5, 0.4]) for name in names})
+    widths = []
+
+    def measured(size, draw, note):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        FigureCanvasSVG(figure).print_svg(io.StringIO())
+        widths.append((figure.legends[0].get_window_extent().x1, figure.bbox.x1))
+        return "<svg"
+
+    monkeypatch.setattr(line_panels_module, "svg_text", measured)
+    line_panels([panel] * 3, 3, "n = 3")
+    line_panels([panel], 1, "n = 3")
+    assert all(right <= edge for right, edge in widths) and len(widths) == 2
 
 
 def test_the_markup_is_the_same_every_time_and_follows_the_values():
