@@ -83,7 +83,7 @@ def naive_state(X, Y):
 
 
 def reached(seconds, bounds, at: float) -> str:
-    """The bound after so many seconds, in words."""
+    """The bound after a number of seconds, in words."""
     done = bounds[seconds <= at]
     return f"{done[-1]:.1f}" if len(done) else ""
 

@@ -50,7 +50,7 @@ def timed(rows) -> tuple[float, bytes]:
 
 
 def on_workers(paths: list[str], n_workers: int, repeats: int, kill_after: float | None = None) -> tuple[float, bytes]:
-    """The least seconds of so many fits on a cluster of its own."""
+    """The least seconds over repeated fits on a cluster of its own."""
     from distributed import Client, LocalCluster
 
     options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}

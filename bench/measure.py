@@ -22,7 +22,7 @@ def arguments(question: str, repeats: int = 5) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument("--quick", action="store_true", help="small sizes and one run, to see that it works")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of BLAS and OpenMP")
-    parser.add_argument("--repeats", type=int, default=repeats, help="the median of so many runs is reported")
+    parser.add_argument("--repeats", type=int, default=repeats, help="number of runs; their median is reported")
     parser.add_argument("--methods", default="", help="names separated by commas; all when left out")
     return parser
 
@@ -36,7 +36,7 @@ def fix_threads(threads: int) -> None:
 
 
 def median_seconds(task: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """Median wall-clock seconds of so many calls after one that warms up, and the last result."""
+    """Median wall-clock seconds over repeated calls after a warm-up call, and the last result."""
     result = task()
     seconds = []
     for _ in range(repeats):

@@ -27,7 +27,7 @@ REUTERS_TASKS = (
 
 
 def planted(n: int, d: int, labels: int):
-    """Rows around the means of their label sets, so many labels each."""
+    """Rows around the means of their label sets, with a given number of labels each."""
     import numpy as np
 
     rng = np.random.default_rng(0)

@@ -103,7 +103,7 @@ def one_fit(folder: Path, contender: str) -> None:
 
 
 def measured(contender: str, folder: Path, threads: int, repeats: int) -> dict:
-    """Median seconds and largest memory of so many fresh processes."""
+    """Median seconds and largest memory over fresh processes."""
     runs = [own_process(__file__, contender, folder, threads) for _ in range(repeats)]
     runs.sort(key=lambda run: run["seconds"])
     return runs[len(runs) // 2] | {"memory": max(run["memory"] for run in runs)}

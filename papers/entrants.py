@@ -62,7 +62,7 @@ class Entrant:
         return [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
 
     def configurations(self, limit: int | None = None, seed: int = 0) -> list[Any]:
-        """Unfitted estimators: the whole grid, or the estimator as it is and then so many drawn from the grid.
+        """Unfitted estimators: the whole grid, or the estimator as it is and then draws from the grid.
 
         ``limit`` counts the estimator as it is; of equal configurations the first is kept.
         """

@@ -101,7 +101,7 @@ class Kept:
     Attributes
     ----------
     record : dict
-        ``plan`` and ``parts`` (part -> entries, each with its ``entrant``), where the latest run's numbers come from,
+        ``plan`` and ``parts`` (part -> entries, each with its ``entrant``), facts on the latest run that made entries,
         and ``runs``: commands, code and data of all runs, to which each entry's number ``run`` points.
 
     Raises
@@ -139,6 +139,7 @@ class Kept:
     def _go_on(self, earlier: dict, force: bool) -> None:
         """Take over what an earlier run left; its data must be today's where both name a file."""
         held, given = earlier.get("data", {}), self.record["data"]
+        self.record |= {key: earlier[key] for key in self._made if key in earlier}
         other = [name for name in given if name in held and held[name] != given[name]]
         if other and not force:
             raise ValueError(
@@ -185,6 +186,7 @@ class Kept:
         this = {key: self._made[key] for key in RUN}
         if this not in self.record["runs"]:
             self.record["runs"].append(this)
+            self.record |= {**self._made, "data": self.record["data"]}
         return self.record["runs"].index(this)
 
     def order(self, part: str, names: Sequence[str]) -> None:
@@ -243,7 +245,7 @@ def made_by(request: Request, experiment: str) -> dict:
 
 
 def reduced(dataset: Dataset, rows: int | None, seed: int) -> Dataset:
-    """At most so many training rows and half as many test rows, drawn at random; the whole set for None.
+    """At most ``rows`` training rows and half as many test rows, drawn at random; the whole set for None.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class Fit:
 
 
 def fits_of(name: str, labels: int, plan: Any) -> list[Fit]:
-    """Every fit of a data set with so many labels, as plain updates with exactly ``plan.sweeps`` sweeps."""
+    """Every fit of a data set, as plain updates with exactly ``plan.sweeps`` sweeps."""
     plainly = {"accelerate": False, "tol": 0, "max_iter": plan.sweeps}
     bsml, bssml = BSML(**plainly), BSSML(**plainly)
     seeds = [plan.seed + i for i in range(plan.starts)]

@@ -56,7 +56,7 @@ def equal_settings(name: str, limits: Limits, number: int, seed: int) -> list[di
 def best_of_criterion(
     name: str, parts: Parts, classifier: str, largest: int, number: int, seed: int
 ) -> tuple[dict, EmbeddingModel]:
-    """The best of so many settings on the validation part, as plain data, and its model of the training part.
+    """The best setting on the validation part, as plain data, and its model of the training part.
 
     Raises
     ------

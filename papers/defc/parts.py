@@ -26,7 +26,7 @@ DOCUMENTS = 2  # the stream of the seed that draws them
 class Source:
     """A data set, the sizes of its parts and the largest k; ``file`` is None for what is made.
 
-    With ``classes`` it holds documents: of those with one label alone, the ones of so many largest labels take part, as
+    With ``classes`` it holds documents: those of the ``classes`` largest labels that have one label alone, as
     tf-idf vectors whose document frequencies are those of the training part.
     """
 
@@ -110,7 +110,7 @@ def random_parts(source: Source, dataset: Dataset | None, seed: int, rows: tuple
 
 
 def documents(dataset: Dataset, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows with one label alone, of so many labels that have the most of these, and their classes.
+    """The rows with one label alone, of the labels that have the most of these, and their classes.
 
     Examples
     --------

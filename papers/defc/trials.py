@@ -149,7 +149,7 @@ class RangeSearch(ParameterSearch):
 
 
 def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evaluations: int, seed: int) -> None:
-    """Score so many settings at most: one without parameters, a grid of 200 of one, else the genetic algorithm.
+    """Score at most ``evaluations`` settings: one without parameters, a grid of 200 of one, else the genetic algorithm.
 
     A whole number takes all its values where these are no more than the settings. The genetic algorithm ends before
     only where, of at least 200 settings, the last 100 have brought no better score.

@@ -29,7 +29,7 @@ QUICK: dict[str, Any] = {"rows": 450, "limit": 2, "draws": 2}
 
 @dataclass(frozen=True)
 class Plan:
-    """One of the two experiments, fixed before it runs; ``limit``: at most so many settings an entrant and draw."""
+    """One of the two experiments, fixed before it runs; ``limit``: the most settings per entrant and draw."""
 
     name: str
     title: str

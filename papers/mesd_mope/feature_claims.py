@@ -67,7 +67,7 @@ class Held:
         return {name: first[name] / second[name] for name in first if name in second}
 
     def predicted(self, name: str, terms: Any) -> np.ndarray | None:
-        """Seconds of the d x d problem of so many terms by d^3, from the largest that was timed; None without it."""
+        """Seconds of the d x d problem, extrapolated by d^3 from the largest that was timed; None without it."""
         measured = self.square.get(square_name(name, self.widths[-1]))
         return None if measured is None else cubic(1.0, self.widths[-1], terms) * measured
 

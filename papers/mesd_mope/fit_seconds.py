@@ -135,7 +135,7 @@ def frequent(T: Any, width: int) -> np.ndarray:
 
 
 def square_name(name: str, width: int) -> str:
-    """The entry of a method on so many terms.
+    """The entry of a method on a given number of terms.
 
     Examples
     --------

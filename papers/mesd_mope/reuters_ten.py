@@ -82,7 +82,7 @@ def reuters_ten(folder: Path, seed: int = 0, rows: int | None = None) -> Stage:
         It holds ``reuters.npz``.
     seed : int, default=0
     rows : int, optional
-        Only so many documents, drawn at random.
+        Number of documents, drawn at random.
     """
     return related(tfidf_ten(folder, seed, rows))
 

@@ -149,7 +149,7 @@ def _graph(X) -> dict[str, Any]:
 
 
 def rank_scores(X, Y: np.ndarray, known: np.ndarray, *, C: float, size: int | None = None) -> np.ndarray:
-    """RankSVM of the labelled rows; with a size, of so many principal components of all rows.
+    """RankSVM of the labelled rows; with a size, on that many principal components of all rows.
 
     Its threshold comes to a half: where the gap between a label of a row and another one is the margin, and the
     threshold in its middle, they lie at 1 and 0.

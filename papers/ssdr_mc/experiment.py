@@ -32,7 +32,7 @@ NAME = "ssdr-mc"
 SPLIT_SETS, SURFACE_SETS = ("emotions", "scene", "yeast"), ("yeast", "scene")
 CURVE_SETS = (*SURFACE_SETS, TEXT)
 ON_SPLITS = 4  # entrants of the published splits: both presets and the harmonic functions
-SIDE = 25  # settings of alpha, and of the threshold: the middles of so many equal parts of 0 to 1
+SIDE = 25  # settings of alpha, and of the threshold: the midpoints of 25 equal parts of 0 to 1
 NOTES, NOTE = 3, 200
 
 

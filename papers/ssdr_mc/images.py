@@ -107,7 +107,7 @@ def stage(size: int, number: int, passes: int) -> str:
 
 
 def ssdr_mc(size: int, place: str) -> str:
-    """The name of SSDR-MC with so many neighbours after a pass."""
+    """The name of SSDR-MC with its number of neighbours, after a pass."""
     return f"SSDR-MC, K = {size}, {place}"
 
 

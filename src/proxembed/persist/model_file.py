@@ -313,7 +313,7 @@ def _packed(model: Any, facts: str) -> bytes:
     buffer = io.BytesIO()
     try:
         skops_io.dump(model, buffer)
-    except (TypeError, AttributeError, NotImplementedError) as error:
+    except (TypeError, AttributeError, NotImplementedError) as error:  # by skops, or by the state of a member object
         raise ValueError(f"{type(model).__name__} holds what a .skops file cannot: {error}.") from error
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(FACTS, facts)

@@ -68,6 +68,15 @@ def test_every_entry_has_its_command_and_code(tmp_path, monkeypatch):
     assert kept(tmp_path, command="three").record["runs"] == last.record["runs"]  # joins with its first entry
 
 
+def test_a_run_that_makes_no_entry_leaves_the_command_of_the_record(tmp_path):
+    kept(tmp_path, command="one").add("yeast", ENTRY)
+    again = kept(tmp_path, command="two")
+    again.write("the page again", {})
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["command"] == "one"
+    again.add("yeast", {**ENTRY, "entrant": "LSI"})
+    assert again.record["command"] == "two" and [run["command"] for run in again.record["runs"]] == ["one", "two"]
+
+
 def test_the_commit_of_a_checkout_is_told():
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():

@@ -9,18 +9,16 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from proxembed.algebra.arrays.factor import short_indices
 
 ORDERED_FROM = 20_000  # rows: vectors of fewer stay in the cache in any order
-MOST_LINKS = (
-    400  # of the row at the end of a link, on average: ordering sorts the links of a row in their number squared
-)
+# Mean number of links of the row at the end of a link: ordering takes time quadratic in the links of each row.
+MOST_LINKS = 400
 
 
 def near_order(M: sparse.csr_array) -> np.ndarray:
-    """The rows of a symmetric sparse matrix in the order of reverse Cuthill and McKee; as they are where they are few,
-    where some have so many links that ordering takes longer than it saves, and beyond 2^31 links.
-    [cuthill1969bandwidth]
+    """The reverse Cuthill-McKee order of the rows of a symmetric sparse matrix.  [cuthill1969bandwidth]
 
-    Of the links of a row in that order few lie far from it: a product with a graph of 500,000 rows in arbitrary order
-    takes a third of the time. Rows of a graph component follow each other.
+    In this order most links of a row lead to rows near it: a product with a graph of 500,000 rows in arbitrary order
+    takes a third of the time. The rows of a graph component are consecutive. The given order is returned if the matrix
+    has few rows, if ordering would take longer than it saves (rows with very many links), and from 2^31 links on.
 
     Examples
     --------
