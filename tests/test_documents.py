@@ -71,6 +71,15 @@ def test_commands_exist_with_their_options(page):
         assert {word for word in words if re.match("-{1,2}[a-z]", word)} <= known, line
 
 
+def test_results_name_no_path_of_a_machine():
+    """Commands and files in records and pages of results are relative to the checkout."""
+    absolute = re.compile(r"""[\s"'`=](/(?:tmp|work|home|root|Users|mnt|var)/[^\s"'`]*)""")
+    stored = [*(ROOT / "docs" / "results").rglob("*"), *(ROOT / "benchmarks").rglob("*.csv")]
+    texts = [path for path in stored if path.suffix in {".json", ".jsonl", ".csv", ".md", ".svg"}]
+    hits = {str(path.relative_to(ROOT)): absolute.findall(path.read_text(encoding="utf-8")) for path in texts}
+    assert not {name: found for name, found in hits.items() if found}
+
+
 @pages
 def test_make_has_the_targets(page):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
