@@ -35,14 +35,14 @@ PANELS = {  # the options of a verb, by what they are about; others stand under 
 
 
 class Verb(TyperCommand):
-    """A verb, whose help has its options in groups."""
+    """A verb, whose help has its options in groups of two or more."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
-        for option in self.params:
-            if isinstance(option, TyperOption) and option.name in panels:
-                option.rich_help_panel = panels[option.name]
+        for panel, names in PANELS.items():
+            options = [each for each in self.params if isinstance(each, TyperOption) and each.name in names.split()]
+            for option in options if len(options) > 1 else []:
+                option.rich_help_panel = panel
 
 
 class Program(TyperGroup):

@@ -61,7 +61,7 @@ def search(
     memory: str = MEMORY,
     sample: int = SAMPLE,
     seed: int = typer.Option(0, "--seed", help="Seed of folds, search, shuffles and random projection.", min=0),
-    jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 is one per core."),
+    jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; 1 leaves all cores to each fit, -1 is one per core."),
     dask: str = DASK,
     out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-search."),
     resume: bool = typer.Option(False, "--resume", help="Continue an interrupted run of this command in its folder."),

@@ -333,7 +333,8 @@ def choice_text(summary: dict[str, Any]) -> str:
     choice = summary.get("choice")
     if not choice or choice["score"] is None:
         return ""
-    winner = f"the mean of the winner among {choice['configurations']} is"
+    several = choice["configurations"] > 1
+    winner = f"the mean of the winner among {choice['configurations']} is" if several else "its mean is"
     kept = "; another was ahead by less than a standard error" if choice["anchored"] else ""
     return (
         f"Chosen: {choice['method']}, k = {choice['k']}. Repeated without each of the {choice['folds']} folds, the "
