@@ -35,7 +35,7 @@ NOTES = f"""## What is asked, and what differs from the paper
   of standardised components.
 - The average AUC is that over the labels which some test row has and some lacks.
 - Figures 2 to 6 of the paper are pictures, of which the text at hand holds the ticks of the axes only: what it says of
-  them in words is checked. It has no tables. Its SSDR-MC figures belong to that method's experiments.
+  them in words is checked. It has no tables of numbers. Its SSDR-MC figures belong to that method's experiments.
 - Figure 6, rows in two dimensions with each label's decision line, is made by `docs/figures/decision_lines.py`.
 """
 

@@ -1,7 +1,7 @@
 """The numbers that stand in the text of the Bayesian multi-label paper, and how near ours should come.  [gonen2014bsml]
 
 Its curves (Figures 2 to 5) and its map (Figure 6) are pictures, of which the text at hand holds the axes' ticks only;
-what it says of them in words is in ``words``. It has no tables. Its SSDR-MC figures belong to that method.
+what it says of them in words is in ``words``. It has no tables of numbers. Its SSDR-MC figures belong to that method.
 """
 
 from __future__ import annotations

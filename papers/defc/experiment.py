@@ -8,7 +8,10 @@ training part each. Everything is tuned on the validation part, and the test par
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
+
+import numpy as np
 
 from papers.defc.criteria import CRITERIA
 from papers.defc.figures import figures
@@ -84,9 +87,12 @@ def run(request: Request) -> dict:
     kept = Kept(request, NAME, stated)
     held = [entry["draw"] + 1 for entries in kept.record["parts"].values() for entry in entries]
     plan = replace(plan, draws=max([request.draws or plan.draws, *held]))
-    kept.record |= {"title": TITLE, "sources": stated["sources"], "draws": plan.draws}
+    kept.record |= {"title": TITLE, "sources": deepcopy(stated["sources"]), "draws": plan.draws}
     made = _tasks(plan, request)
     first = {part.rpartition(", ")[0]: tasks[0].parts for part, tasks in made.items()}
+    for source in kept.record["sources"]:
+        parts = first[source["name"]]
+        source |= {"classes": len(np.unique(parts.y)), "features": parts.X.shape[1]}
     done, total = 0, sum(map(len, made.values()))
     for part, tasks in made.items():
         if request.force:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from papers.defc.criteria import CRITERIA, PUBLISHED
 from papers.defc.findings import CRITERIA_ENDING
@@ -24,7 +25,10 @@ from proxembed.report.matrices import gaussian_proximity
 SCORES = {"1-NN": "scores-1nn.svg", "FLDA": "scores-flda.svg"}
 FORMS, STRUCTURE = "criteria.svg", "class-structure.svg"
 SHOWN = (ORIGINAL, "PCA", "MFA", "KFDA", "KMFA", GA)
-MAPPED = {"banana": "banana.svg", "Swiss roll": "swiss-roll.svg"}
+MAPPED = {
+    "banana": ("banana.svg", SHOWN),
+    "Swiss roll": ("swiss-roll.svg", (ORIGINAL, "PCA", "LSI", "OLPP", "FDA", "MFA", "KFDA", "KMFA", GA)),
+}
 ROWS = 400  # test rows of a panel at most
 SIDE = 3.1  # inches of a panel
 Found = Mapping[str, Any]
@@ -51,12 +55,12 @@ def figures(record: Found, first: Mapping[str, Parts]) -> dict[str, tuple[str, s
         Set -> the parts of the first draw.
     """
     made = {**_scores(record["conclusions"], record["draws"])}
-    pairs = [pair for name, parts in first.items() if (pair := structures(record["parts"], name, parts))]
-    if pairs:
+    columns = [structures(record["parts"], name, parts) for name, parts in first.items()]
+    if columns:
         words = "Class structure of the training rows, whose classes DEFC knows, before and after it (Figures 1 and 5)"
-        made[STRUCTURE] = words, _structure(pairs)
-    for name, file in MAPPED.items():
-        if name in first and (views := maps(record["parts"], name, first[name])):
+        made[STRUCTURE] = words, _structure(columns)
+    for name, (file, methods) in MAPPED.items():
+        if name in first and (views := maps(record["parts"], name, first[name], methods)):
             words = f"Test rows of {name} as each method places them (Figures 2 to 4)"
             made[file] = words, _maps(name, views, len(first[name].y_test))
     return made
@@ -109,22 +113,21 @@ def _entry(parts: Mapping[str, Sequence[Found]], part: str, method: str) -> Foun
     return next(held, None)
 
 
-def structures(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) -> tuple[View, View] | None:
-    """The training rows of a set in the order of their classes, as they are and as DEFC (FLDA) places them."""
-    entry = _entry(entries, f"{name}, FLDA", GA)
-    if entry is None:
-        return None
-    order, (Z, _) = np.argsort(parts.y, kind="stable"), placed(entry, parts)
-    y = parts.y[order]
-    return View(f"{name}, features", parts.X[order], y), View(f"{name}, DEFC", Z[order], y)
+def structures(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) -> list[View]:
+    """The training rows of a set in the order of their classes, as they are and, where it was run, as DEFC (FLDA)
+    places them."""
+    entry, order = _entry(entries, f"{name}, FLDA", GA), np.argsort(parts.y, kind="stable")
+    X = parts.X.toarray() if issparse(parts.X) else parts.X
+    views = [View(f"{name}, features", X[order], parts.y[order])]
+    return views if entry is None else [*views, View(f"{name}, DEFC", placed(entry, parts)[0][order], parts.y[order])]
 
 
-def maps(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) -> list[View]:
+def maps(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts, methods: Iterable[str] = SHOWN) -> list[View]:
     """Test rows as each method places them (chosen by FLDA), and as DEFC's best by 1-NN does; the title has the score.
 
     Of features in space the first and the last are shown.
     """
-    asked = [(f"{name}, FLDA", method) for method in SHOWN]
+    asked = [(f"{name}, FLDA", method) for method in methods]
     asked += [(f"{name}, FLDA", REDUCED), (f"{name}, 1-NN", GA), (f"{name}, 1-NN", REDUCED)]
     made = []
     for part, method in asked:
@@ -140,15 +143,17 @@ def maps(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) -> lis
     return made
 
 
-def _structure(pairs: Sequence[tuple[View, View]]) -> str:
-    """Gaussian proximities, a column a set; below the features the embedding."""
+def _structure(columns: Sequence[Sequence[View]]) -> str:
+    """Gaussian proximities, a column a set; below the features the embedding, where there is one."""
 
     def draw(figure: Any) -> None:
         from matplotlib.colors import ListedColormap
 
-        grid = figure.subplots(2, len(pairs), squeeze=False)
-        for views, column in zip(pairs, grid.T, strict=True):
-            for view, axes in zip(views, column, strict=True):
+        grid = figure.subplots(2, len(columns), squeeze=False)
+        for views, column in zip(columns, grid.T, strict=True):
+            for axes in column[len(views) :]:
+                axes.set_visible(False)
+            for view, axes in zip(views, column, strict=False):
                 W, ends = gaussian_proximity(view.Z), np.cumsum(np.unique(view.y, return_counts=True)[1])
                 look = {"cmap": ListedColormap(shades() / 255.0), "vmin": 0.0, "vmax": 1.0, "interpolation": "none"}
                 image = axes.imshow(W, **look)
@@ -158,7 +163,7 @@ def _structure(pairs: Sequence[tuple[View, View]]) -> str:
                 axes.set_yticks(ends, [])
         figure.colorbar(image, ax=grid, label="exp(-squared distance / its median)", shrink=0.7)
 
-    return svg_text((SIDE * len(pairs) + 1.2, 2 * SIDE + 0.8), draw, "class structure")
+    return svg_text((SIDE * len(columns) + 1.2, 2 * SIDE + 0.8), draw, "class structure")
 
 
 def _maps(name: str, views: Sequence[View], tested: int) -> str:

@@ -81,15 +81,17 @@ def _settings_a_model(record: Mapping[str, Any]) -> str:
 
 
 def _sizes(record: Mapping[str, Any]) -> str:
-    sizes = record["plan"]["rows"]
-    words = [
-        f"{source['name']} {' / '.join(f'{n:,}' for n in sizes or source['sizes'])}" for source in record["sources"]
-    ]
+    """The sets and the sizes of their parts, as in Table IV of the paper, and what the whole took."""
+    rows = []
+    for source in record["sources"]:
+        sizes = record["plan"]["rows"] or source["sizes"]
+        rows.append((source["name"], source["classes"], *(f"{n:,}" for n in (source["features"], *sizes))))
     spent = sum(entry["seconds"] for entries in record["parts"].values() for entry in entries)
+    head = ("set", "classes", "features", "training rows", "validation rows", "test rows")
     return (
-        f"Training / validation / test rows: {'; '.join(words)}. Scores are shares of right predictions. All entrants "
-        f"together took {spent / 60:.0f} minutes of one process; the tables have the seconds of each, all draws "
-        "together.\n"
+        f"{table(head, rows)}\nThe sets, for Table IV of the paper. Scores are shares of right predictions. All "
+        f"entrants together took {spent / 60:.0f} minutes of one process; the tables have the seconds of each, all "
+        "draws together.\n"
     )
 
 
