@@ -13,7 +13,6 @@ from papers.defc.trials import LEAST, PATIENCE, PERMUTED
 from papers.entrants import OLPP_WORDS
 from papers.markdown import CAME, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
 from proxembed.defc.genetic import POPULATION
-from proxembed.defc.model_strategies import FEWEST_MODELS
 
 GENES = ("p", "r", "t", "s", "em", "g", "eo", "o")
 DIFFERENCES = """## How it was done, and what differs from the paper
@@ -36,10 +35,10 @@ DIFFERENCES = """## How it was done, and what differs from the paper
   with none is fitted once. Every k is looked at each time; DEFC with 1-NN looks at each up to 16, at four an octave
   beyond, and at the largest.
 - DEFC's genetic search tried {a_model} settings a model on average; the first {population} of a model are drawn, the
-  others bred. It ends before its settings are spent where five generations of models bring no better score. The search
-  of the eight models tries {reduced:,} settings. How many were tried stands in the tables. The paper tries 60 to 150
-  models with a genetic algorithm each; the settings are cut here to two populations for each of {models} models, to
-  keep five draws below three hours on two cores.
+  others bred: with {ga:,} settings in all, mostly those of models that are bred again. It ends before its settings are
+  spent where five generations of models bring no better score. The search of the eight models tries {reduced:,}
+  settings, so that each breeds its parameters. How many were tried stands in the tables. The paper tries 60 to 150
+  models with a genetic algorithm each; the bound keeps five draws below three hours on two cores.
 - Intervals of shares of searches (Wilson's) take the searches as independent; those on one set are not.
 - "wins", "ties" and "loses" speak of the 95 % interval (Student's) of the paired difference over the draws: of the
   draw of the training part, not of other data.
@@ -66,7 +65,6 @@ def page(record: Mapping[str, Any], drawn: Mapping[str, str]) -> str:
         "least": LEAST,
         "patience": PATIENCE,
         "population": POPULATION,
-        "models": FEWEST_MODELS,
         "a_model": _settings_a_model(record),
     }
     return "\n".join([*lines, DIFFERENCES.format(noise=ROLL_NOISE, olpp=OLPP_WORDS, **told)])

@@ -217,5 +217,5 @@ def test_rivals_may_try_what_defc_tries_and_parameters_are_bred():
         assert plan.evaluations(name) == plan.evaluations(GA) >= 200
     new = [random_genome(np.random.default_rng(seed)).canonical() for seed in range(POPULATION)]
     study = SimpleNamespace(evaluations_left=plan.ga, trials={}, outcomes=[])
-    assert min(NestedGA().caps(study, new, {}).values()) >= 2 * POPULATION
+    assert min(NestedGA().caps(study, new, {}).values()) >= POPULATION  # a model that is bred again breeds on
     assert min(plan.reduced, plan.permuted) / len(MODELS_OF_REDUCED) >= 2 * POPULATION
