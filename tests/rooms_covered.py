@@ -1,6 +1,6 @@
-"""The share of lines that the tests run, a room of the package a line, from coverage's JSON (``make coverage``).
+"""The share of lines that the tests run, one row per package, from coverage's JSON (``make coverage``).
 
-python tests/rooms_covered.py coverage.json
+python tests/rooms_covered.py coverage.json page.md
 """
 
 import json
@@ -20,12 +20,32 @@ def rooms(report: dict) -> dict[str, tuple[int, int]]:
     return {name: (run, of) for name, (run, of) in sorted(found.items())}
 
 
+PAGE = """# Test coverage
+
+Lines of `proxembed` that the tests of `make test` run, by `make coverage` on {day}. Lines that run in processes which
+the tests start (workers, the program itself) are not counted.
+
+{table}
+"""
+
+
+def page(lines: dict[str, tuple[int, int]], day: str) -> str:
+    """The table as a Markdown page."""
+    rows = [f"| {name} | {run:,} | {of:,} | {percent(run, of)} |" for name, (run, of) in lines.items()]
+    return PAGE.format(day=day, table="\n".join(["| package | lines run | lines | % |", "|---|---|---|---|", *rows]))
+
+
+def percent(run: int, of: int) -> str:
+    return f"{100 * run / max(of, 1):.1f}"
+
+
 def main() -> None:
     report = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     totals = report["totals"]
     lines = {**rooms(report), "all": (totals["covered_lines"], totals["num_statements"])}
     for name, (run, of) in lines.items():
-        print(f"{name:<20}{run:>7,} of {of:>6,}  {100 * run / max(of, 1):5.1f} %")
+        print(f"{name:<20}{run:>7,} of {of:>6,}  {percent(run, of):>5} %")
+    Path(sys.argv[2]).write_text(page(lines, report["meta"]["timestamp"][:10]), encoding="utf-8")
 
 
 if __name__ == "__main__":
