@@ -120,7 +120,7 @@ class Rows:
         """m m' / nt: projection on the mean of all label copies."""
         return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]), sums=np.array([self.labels.nt]))
 
-    def neighbors(self, K: int, *, metric: str = "euclidean", algorithm: Any = "exact") -> Neighbors:
+    def neighbors(self, K: int, *, metric: Any = "euclidean", algorithm: Any = "exact") -> Neighbors:
         """The K nearest other rows of every row."""
 
         def work() -> Any:
@@ -136,7 +136,7 @@ class Rows:
         K: int = 5,
         eps: float | None = None,
         *,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
         algorithm: Any = "exact",
     ) -> sparse.csr_array:
         """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.KINDS."""

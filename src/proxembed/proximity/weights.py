@@ -39,7 +39,7 @@ def edge_weights(
     negative: str = "clip",
     paths: Any = None,
     scale: np.ndarray | None = None,
-    metric: str = "euclidean",
+    metric: Any = "euclidean",
     algorithm: Any = "exact",
 ) -> sp.csr_array:
     """Weights w_ij of the edges of a neighbour graph, from their distances and the rows.  [mu2012mesd]
@@ -143,7 +143,7 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
 
 
 def local_scale(
-    X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: str = "euclidean", algorithm: Any = "exact"
+    X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> np.ndarray:
     """s_i, the distance of each row to its K-th nearest other row, K = min(n_scale, n - 1).  [zelnikmanor2004scaling]
 
