@@ -115,7 +115,7 @@ def check_shapes(X: Any, queries: Any, metric: Any) -> None:
         if X.shape[0] != X.shape[1]:
             raise ValueError(
                 f'X of {X.shape[0]} x {X.shape[1]} is not allowed with metric="precomputed": it holds the distances '
-                "of all pairs of rows, n x n."
+                "of all pairs of rows, n x n. Pass the square matrix, and for a part of the rows their columns alone."
             )
     if queries is not None and queries.shape[1] != X.shape[1]:
         raise ValueError(

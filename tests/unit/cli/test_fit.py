@@ -113,6 +113,8 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["-m", "ssdr", "--set", "supervised=1"], ["--set supervised=1 must name one method"]),
         (["--set", "ridge=" + "9" * 5000], ["--set ridge: the value of 5,000 characters cannot be read"]),
         (["--set", "ridge=" + "[" * 100_000], ["--set ridge: the value of 100,000 characters cannot be read"]),
+        (["-m", "LaplacianEigenmaps(weights='reconstruction')"], ["has no weights for the links of new rows"]),
+        (["-m", "laplacianeigenmaps", "--set", "normalization=none"], ["has no rule for new rows"]),
         (["--standard-split"], ["tags names no standard split"]),
         (["-o", "m.pkl"], ["-o 'm.pkl' must end in .skops"]),
         (["-o", "none/m.skops"], ["none/m.skops: its folder does not exist"]),
