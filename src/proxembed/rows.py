@@ -242,14 +242,14 @@ class Rows:
         origin = None if self.origin is None else self.origin.take(index)
         return replace(self, X=self.X[index], labels=labels, origin=origin)
 
-    def given_weights(self, W: Any) -> sparse.csr_array:
-        """W of these rows from the parameter ``weights`` of a method: a matrix for all rows given to fit, or a function
+    def given_weights(self, W: Any, name: str = "weights") -> sparse.csr_array:
+        """W of these rows from the parameter ``name`` of a method: a matrix for all rows given to fit, or a function
         (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""
 
         def work() -> Any:
             if callable(W):
-                return given_weights(call("weights", W, self.X, self.origin and self.origin.y), self.n)
-            whole = given_weights(W, self.n if self.origin is None else self.origin.n)
+                return given_weights(call(name, W, self.X, self.origin and self.origin.y), self.n, name)
+            whole = given_weights(W, self.n if self.origin is None else self.origin.n, name)
             index = None if self.origin is None else self.origin.index
             return whole if index is None else whole[index][:, index]
 
