@@ -37,8 +37,9 @@ WEIGHTS_DOC = (
 )
 OF_ROWS = tuple(metric for metric in EVERY_METRIC if metric != "precomputed")
 METRIC_DOC = (
-    'Distance between rows; "correlation" is 1 - r over the features, and those after it are scipy\'s, of dense rows '
-    "and searched exactly."
+    'Distance between rows; "correlation" is 1 - r over the features, and those after it are scipy\'s. Or a function '
+    '(Q, X) of m and n rows that returns their distances, m x n, such as lambda Q, X: cdist(Q, X, "minkowski", p=3). '
+    "All of these take dense rows and are searched exactly."
 )
 OR_GIVEN = (*OF_ROWS, "precomputed")
 GIVEN_DOC = METRIC_DOC + " precomputed: X is the symmetric n x n matrix of distances, of new rows m x n."
@@ -85,7 +86,7 @@ class Neighborly(Searching, abstract=True):
     n_neighbors: int = param(
         default=5, low=1, integer=True, search=integers(2, 30), doc="Neighbours of a row; at most n - 1."
     )
-    metric: str = param(default="euclidean", choices=OF_ROWS, doc=METRIC_DOC)
+    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
 
     @property
     def _search(self) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class Linked(Neighborly, abstract=True):
 class FromDistances(Neighborly, abstract=True):
     """An estimator that needs distances of the rows alone, which X may hold. [mu2012mesd]"""
 
-    metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
+    metric: Any = param(default="euclidean", choices=OR_GIVEN, callable=True, doc=GIVEN_DOC)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -292,7 +293,7 @@ def check_symmetric(D: Any) -> None:
         )
 
 
-def links_within(X: Any, eps: Any, queries: Any, metric: str) -> Neighbors:
+def links_within(X: Any, eps: Any, queries: Any, metric: Any) -> Neighbors:
     """For each new row the rows within ``eps``, nearest first; padded with infinite distances to the longest list.
 
     A row without any has the nearest one in the first place, whose distance is then above ``eps``.

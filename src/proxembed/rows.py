@@ -120,7 +120,7 @@ class Rows:
         """m m' / nt: projection on the mean of all label copies."""
         return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]), sums=np.array([self.labels.nt]))
 
-    def neighbors(self, K: int, *, metric: str = "euclidean", algorithm: Any = "exact") -> Neighbors:
+    def neighbors(self, K: int, *, metric: Any = "euclidean", algorithm: Any = "exact") -> Neighbors:
         """The K nearest other rows of every row."""
 
         def work() -> Any:
@@ -136,7 +136,7 @@ class Rows:
         K: int = 5,
         eps: float | None = None,
         *,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
         algorithm: Any = "exact",
     ) -> sparse.csr_array:
         """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.KINDS."""
@@ -242,14 +242,14 @@ class Rows:
         origin = None if self.origin is None else self.origin.take(index)
         return replace(self, X=self.X[index], labels=labels, origin=origin)
 
-    def given_weights(self, W: Any) -> sparse.csr_array:
-        """W of these rows from the parameter ``weights`` of a method: a matrix for all rows given to fit, or a function
+    def given_weights(self, W: Any, name: str = "weights") -> sparse.csr_array:
+        """W of these rows from the parameter ``name`` of a method: a matrix for all rows given to fit, or a function
         (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""
 
         def work() -> Any:
             if callable(W):
-                return given_weights(call("weights", W, self.X, self.origin and self.origin.y), self.n)
-            whole = given_weights(W, self.n if self.origin is None else self.origin.n)
+                return given_weights(call(name, W, self.X, self.origin and self.origin.y), self.n, name)
+            whole = given_weights(W, self.n if self.origin is None else self.origin.n, name)
             index = None if self.origin is None else self.origin.index
             return whole if index is None else whole[index][:, index]
 

@@ -127,6 +127,8 @@ USED = {  # settings under which a function is called
     ("RelationFeatures", "prototypes"): {"n_prototypes": 5},
     ("MOPE", "combine"): {"gamma": 0.5, "weights": "gaussian"},
     ("SSMOPE", "combine"): {"gamma": 0.5, "weights": "gaussian"},
+    ("MOPE", "metric"): {"weights": "gaussian"},
+    ("DirectMOPE", "metric"): {"weights": "gaussian"},
 }
 DECLARED = [(cls, name) for cls in EVERY if issubclass(cls, Embedder) for name in declared(cls)]
 FUNCTIONS = [(cls, name) for cls, name in DECLARED if declared(cls)[name][1].callable]

@@ -15,10 +15,11 @@ from sklearn.pipeline import make_pipeline
 import strategies
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance, span_distance
 from identities.local_problems import assert_close, matrices
-from oracles import dense, given, mope, preserving
+from oracles import dense, given, local, mope, preserving
 from proxembed import (
     DNE,
     FDA,
+    LFDA,
     LLE,
     LPP,
     MESD,
@@ -135,6 +136,48 @@ def test_dne_of_given_weights_is_the_sum_over_its_links():
     assert_close(found, -given.pair_loss(X, signs * W))
 
 
+@forms
+def test_lfda_takes_the_affinities_inside_classes_from_w(weights):
+    """As LFDA is stated: sums over pairs of one class of a_ij / n_k, and of a_ij (1/n - 1/n_k) beside all pairs / n."""
+    same = np.where(CLASSES[:, None] == CLASSES, 1.0 / np.bincount(CLASSES)[CLASSES], 0.0)
+    within = given.pair_loss(X, W * same)
+    between = given.pair_loss(X, np.where(same > 0, W * (1.0 / N - same), 1.0 / N))
+    for found, expected in zip(
+        matrices(LFDA(affinity=weights), Rows(X, LabelMatrix.of(CLASSES))), (between, within), strict=True
+    ):
+        assert_close(found, expected)
+    fitted = LFDA(affinity=weights, n_components=3, ridge=0.1, ridge_scale="absolute").fit(X, CLASSES)
+    P, w = dense.dense_solve(between, within + 0.1 * np.eye(D), X - X.mean(axis=0), 3)
+    np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=1e-9)
+    assert gram_distance(fitted.transform(X), (X - X.mean(axis=0)) @ P) < IDENTITY
+
+
+@pytest.mark.parametrize("weighting", ["none", "mimj", "printed"])
+def test_lfda_of_given_affinities_on_copies_is_that_of_explicit_duplication(weighting):
+    rows = Rows(X, LabelMatrix.of(Y), weighting=weighting)
+    data = local.Copies(X, Y)
+    total, inside, within = local.lfda(data, lambda i, j, k: W[i, j])
+    expected = [local.scatter(data, V, weighting, same) for V, same in ((total, False), (inside, True), (within, True))]
+    between, spread = matrices(LFDA(affinity=W), rows)
+    assert_close(between, expected[0] + expected[1])
+    assert_close(spread, expected[2])
+    assert_same_embedding(
+        MESD(LFDA(affinity=lambda X, y: W, ridge=0.1), weighting=weighting, n_components=3).fit(X, Y),
+        MESD(LFDA(affinity=W, ridge=0.1), weighting=weighting, n_components=3).fit(X, Y),
+        X,
+    )
+
+
+def test_affinities_that_lfda_cannot_take_are_refused():
+    for affinity, options, words in (
+        (SIGNED - W, {}, "affinity holds -0.3; given affinities must be at least 0"),
+        (W, {"n_links": 3}, "n_links=3 is not allowed where affinity is given"),
+        (W[:3], {}, r"affinity: the given matrix has shape \(3, 40\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            LFDA(affinity=affinity, **options).fit(X, CLASSES)
+
+
 @pytest.mark.parametrize("graph", ["undirected", "full"])
 def test_mope_combines_g_with_w_over_its_largest_entry(graph):
     G = mope.similarity_of_sets("jaccard", Y)
@@ -239,8 +282,8 @@ def test_a_function_makes_w_for_each_fold_and_a_matrix_fits_its_own_rows_alone()
 @pytest.mark.parametrize(
     "weights, words",
     [
-        (W + np.triu(np.ones((N, N)), 1), "differ from their transpose by up to 1"),
-        (np.where(np.eye(N) > 0, np.nan, W), "not finite: set absent weights to 0"),
+        (W + np.triu(np.ones((N, N)), 1), "weights: the given matrix differs from its transpose by up to 1"),
+        (np.where(np.eye(N) > 0, np.nan, W), "not finite: set absent ones to 0"),
         (lambda X, y: W[:3], r"shape \(3, 40\); \(40, 40\) is needed"),
         (lambda X, y: "W", "no matrix of numbers"),
         (lambda X: W, "cannot be called with"),

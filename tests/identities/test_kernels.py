@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 import strategies
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance
 from oracles import dense, kernels
-from proxembed import CCA, FDA, MDDM, MESD, MMC, OPLS, PCA, PLS, Kernelized, RelationFeatures
+from proxembed import CCA, FDA, MDDM, MESD, MMC, OPLS, PCA, PLS, Kernelized, RelationFeatures, load, save
 
 SINGLE, MULTI = strategies.problems_single(), strategies.problems_multi()
 TALL = MULTI[1]
@@ -115,6 +115,42 @@ def test_the_raw_kernel_is_the_relation_with_all_rows_as_features(kind):
     for rows in (TALL.X, new_rows(TALL)):
         Z, other = (model.fit(TALL.X, TALL.Y.astype(int)).transform(rows) for model in (kernel, features))
         assert gram_distance(Z, other) < IDENTITY
+
+
+@pytest.mark.parametrize("kind", ["tanimoto", "euclidean", "alternative", "correlation", "spearman", "local_scaling"])
+def test_relations_to_the_rows_of_training_stand_in_the_place_of_the_kernel(kind):
+    """Section 3.5 of the paper: Gamma'K'AK Gamma under Gamma'(K'BK + ridge)Gamma = I, K of any sign of eigenvalues."""
+    tau = 0.7 if kind == "alternative" else None
+    for method, define in (
+        (OPLS(**ABSOLUTE), lambda T: dense.opls(T, TALL.Y, 0.2)),
+        (MDDM(), lambda T: dense.mddm(T, TALL.Y)),
+    ):
+        Z, Zq, w = kernels.kernel_embedding(define, TALL.X, new_rows(TALL), kind, 2, tau, "raw")
+        fitted = Kernelized(method, kernel=kind, constraint="raw", tau=tau or "auto", n_scale=kernels.N_SCALE)
+        fitted.set_params(n_components=2).fit(TALL.X, TALL.Y.astype(int))
+        np.testing.assert_allclose(fitted.eigenvalues_, w, rtol=0, atol=IDENTITY * w[0])
+        assert gram_distance(fitted.transform(TALL.X), Z) < IDENTITY
+        assert gram_distance(fitted.transform(new_rows(TALL)), Zq) < IDENTITY
+        assert np.isfinite(fitted.feature_effects(fitted.components_)).all()
+
+
+def test_relations_to_some_rows_are_features_in_front_of_the_method(tmp_path):
+    options = {"prototypes": "farthest", "n_prototypes": 12, "n_scale": 2}
+    for kind in ("local_scaling", "spearman"):
+        kernel = Kernelized(OPLS(**ABSOLUTE), kernel=kind, constraint="raw", n_components=2, **options)
+        features = make_pipeline(RelationFeatures(kind, **options), OPLS(n_components=2, **ABSOLUTE))
+        for model in (kernel, features):
+            model.set_params(**{name: 0 for name in model.get_params() if name.endswith("random_state")})
+            model.fit(TALL.X, TALL.Y.astype(int))
+        assert gram_distance(kernel.transform(new_rows(TALL)), features.transform(new_rows(TALL))) < IDENTITY
+        again = load(save(kernel, tmp_path / f"{kind}.skops"))
+        np.testing.assert_array_equal(again.transform(TALL.X), kernel.transform(TALL.X))
+
+
+@pytest.mark.parametrize("constraint", ["feature", "coef"])
+def test_relations_that_are_no_kernels_are_refused_where_a_kernel_is_needed(constraint):
+    with pytest.raises(ValueError, match="not allowed with kernel='euclidean'.*Set constraint='raw'"):
+        Kernelized(kernel="euclidean", constraint=constraint).fit(TALL.X, TALL.Y.astype(int))
 
 
 def test_kernel_fisher_on_gaussian_coordinates():

@@ -30,6 +30,7 @@ from proxembed import (
     SSDRMC,
     Isomap,
     LaplacianEigenmaps,
+    save,
 )
 from proxembed.neighborly import OF_ROWS
 from proxembed.proximity.graph import close_graph, full_graph, rows_within
@@ -46,6 +47,17 @@ Y = strategies.labels_multi(N, 3)
 CLASSES = np.arange(N) // 2 % 3
 PARTLY = np.where(np.arange(N)[:, None] % 3 > 0, Y, np.nan)
 MEASURED = ("correlation", *OF_SCIPY)
+SPREAD = np.cov(X.T) + 0.1 * np.eye(D)
+
+
+def minkowski(Q, X):
+    return distance.cdist(Q, X, "minkowski", p=3)
+
+
+def mahalanobis(Q, X):
+    return distance.cdist(Q, X, "mahalanobis", VI=np.linalg.inv(SPREAD))
+
+
 OWN = {
     "braycurtis": lambda x, y: np.abs(x - y).sum() / np.abs(x + y).sum() if np.any(x + y) else 0.0,
     "canberra": lambda x, y: sum(abs(a - b) / (abs(a) + abs(b)) for a, b in zip(x, y, strict=True) if a or b),
@@ -57,20 +69,22 @@ OWN = {
     "jaccard": lambda x, y: (x != y).sum() / ((x + y) > 0).sum() if x.any() or y.any() else 0.0,
     "russellrao": lambda x, y: 1.0 - (x * y).mean(),
     "sqeuclidean": lambda x, y: (x - y) @ (x - y),
+    minkowski: lambda x, y: (np.abs(x - y) ** 3).sum() ** (1 / 3),
+    mahalanobis: lambda x, y: np.sqrt((x - y) @ np.linalg.solve(SPREAD, x - y)),
 }  # the others: scipy's function of two vectors, which does not share the code of its function of two matrices
 
 
-def rows_for(metric: str, X: np.ndarray) -> np.ndarray:
+def rows_for(metric, X: np.ndarray) -> np.ndarray:
     return (np.median(X) < X) * 1.0 if metric in OF_BITS else np.round(X) if metric == "hamming" else X
 
 
-def by_pairs(metric: str, Q: np.ndarray, X: np.ndarray) -> np.ndarray:
+def by_pairs(metric, Q: np.ndarray, X: np.ndarray) -> np.ndarray:
     of_two = OWN.get(metric) or getattr(distance, metric)
     bits = metric in ("rogerstanimoto", "sokalsneath", "yule")
     return np.array([[of_two(*((x > 0, y > 0) if bits else (x, y))) for y in X] for x in Q])
 
 
-every = pytest.mark.parametrize("metric", MEASURED)
+every = pytest.mark.parametrize("metric", (*MEASURED, minkowski, mahalanobis))
 
 
 # ------------------------------------------------------------------------------------------------------- searches
@@ -185,8 +199,9 @@ def test_folds_of_given_distances_take_rows_and_columns():
 
 
 @pytest.mark.parametrize("method", [LLE(), NPP(), OLPP(), SSDRMC(), LaplacianEigenmaps(), Isomap()], ids=repr)
-def test_every_method_of_neighbours_takes_every_metric(method):
-    model = clone(method).set_params(metric="canberra", n_neighbors=9)
+@pytest.mark.parametrize("metric", ["canberra", minkowski])
+def test_every_method_of_neighbours_takes_every_metric(method, metric):
+    model = clone(method).set_params(metric=metric, n_neighbors=9)
     y = PARTLY if isinstance(method, SSDRMC) else None
     assert np.isfinite(model.fit(X, y).transform(NEW)).all()
 
@@ -263,6 +278,32 @@ def test_refusals_name_the_argument_and_the_remedy():
     for method, data, words in cases:
         with pytest.raises(ValueError, match=words):
             method.fit(data)
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (lambda Q, X: Q @ X.T - 100.0, "metric=.* gives .*distances are at least 0"),
+        (lambda Q, X: np.abs(Q[:, :1] - X[:, 1]), "the other way; it must be symmetric"),
+        (lambda Q, X: distance.cdist(X, X), r"array of shape \(50, 50\)|array of shape \(6, 50\)"),
+        (lambda Q, X: np.full((len(Q), len(X)), np.inf), "gives inf for two rows"),
+        (lambda x: 0.0, "metric=.*cannot be called with"),
+    ],
+)
+def test_functions_that_give_no_distances_are_refused(metric, words):
+    for graph in ("undirected", "full", "closeness"):
+        with pytest.raises(ValueError, match=words):
+            model = LaplacianEigenmaps(metric=metric, graph=graph, eps=1e6).fit(X)
+            model.transform(NEW)
+    with pytest.raises(ValueError, match=r"needs dense rows.*toarray"):
+        LPP(metric=minkowski).fit(sp.csr_array(X))
+
+
+def test_distances_by_a_function_are_made_again_for_each_fold_and_are_not_saved(tmp_path):
+    named, own = (MLGFHF(metric=metric) for metric in ("chebyshev", lambda Q, X: distance.cdist(Q, X, "chebyshev")))
+    np.testing.assert_array_equal(*(cross_val_score(model, X, CLASSES, cv=3) for model in (named, own)))
+    with pytest.raises(ValueError, match="name a built-in kind instead of a function"):
+        save(LPP(metric=minkowski).fit(X), tmp_path / "model.skops")
 
 
 def test_every_metric_of_the_parameter_is_known_to_the_search():

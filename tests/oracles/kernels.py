@@ -1,4 +1,4 @@
-"""Kernels pair by pair, their centring, and a centred method on the coordinates of a kernel."""
+"""Kernels and other relations pair by pair, their centring, and a centred method on the coordinates of a kernel."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
+from scipy.stats import spearmanr
 
 from oracles.dense import RANK_TOLERANCE, dense_solve
 
+N_SCALE = 3
+
+
+def to_nearest(x, X) -> float:
+    """The distance to the ``N_SCALE``-th nearest row of X at a distance above 0."""
+    return sorted(d for d in np.linalg.norm(X - x, axis=1) if d > 0)[N_SCALE - 1]
+
 
 def kernel_matrix(X1, X2, kernel, tau=None) -> np.ndarray:
+    """Values of the rows of X1 with the rows of X2, which are those of training."""
     pairwise: dict[str, Callable] = {
         "linear": lambda a, b: a @ b,
         "gaussian": lambda a, b: np.exp(-np.sum((a - b) ** 2) / tau),
+        "tanimoto": lambda a, b: a @ b / (a @ a + b @ b - a @ b),
+        "euclidean": lambda a, b: np.linalg.norm(a - b),
+        "alternative": lambda a, b: 1.0 / (tau + np.sum((a - b) ** 2) / (a @ a + b @ b)),
+        "correlation": lambda a, b: np.corrcoef(a, b)[0, 1],
+        "spearman": lambda a, b: spearmanr(a, b).statistic,
+        "local_scaling": lambda a, b: np.exp(-np.sum((a - b) ** 2) / (to_nearest(a, X2) * to_nearest(b, X2))),
     }
     return np.array([[pairwise[kernel](a, b) for b in X2] for a in X1])
 

@@ -296,7 +296,7 @@ def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
     Raises
     ------
     ValueError
-        An unknown name; the message lists near names.
+        An unknown name (the message lists near names), or a method that cannot embed new rows.
 
     Examples
     --------
@@ -313,8 +313,26 @@ def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
         estimator = method_named(name)
         if several_labels and estimator.label_kind == "single":
             estimator = classes["MESD"](estimator)
+        check_places_rows(estimator)
         arms.setdefault(name_of(estimator), embedding_arm(name_of(estimator), estimator))
     return tuple(arms.values())
+
+
+def check_places_rows(estimator: Any) -> None:
+    """A ValueError for a method that, as it is set, has no rule for new rows; the message says what to do instead.
+
+    Examples
+    --------
+    >>> from proxembed import LaplacianEigenmaps
+    >>> from proxembed.evaluate.arms import check_places_rows
+    >>> check_places_rows(LaplacianEigenmaps(weights="reconstruction"))
+    Traceback (most recent call last):
+    ValueError: LaplacianEigenmaps has no weights for the links of new rows where W is given or made of ...
+    """
+    try:
+        estimator.transform  # noqa: B018  # an attribute only where there is a rule
+    except AttributeError as absent:
+        raise ValueError(str(absent.__cause__ or absent)) from None
 
 
 def embedding_arm(name: str, estimator: Any) -> Arm:

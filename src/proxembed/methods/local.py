@@ -41,8 +41,8 @@ class LFDA(LabelledLinks, PencilEmbedder):
 
     Fisher's criterion in which far rows of one class need not come together. A class may have several clusters, and
     there may be more components than classes. Affinities between the rows of a class are exp(-d^2/(s_i s_j)), where s
-    is the distance to the K-th neighbour [zelnikmanor2004scaling]; with ``affinity="constant"`` it is FDA. One class
-    per row; ``MESD(LFDA())`` takes several.
+    is the distance to the K-th neighbour [zelnikmanor2004scaling]; with ``affinity="constant"`` it is FDA, and A may
+    be given. One class per row; ``MESD(LFDA())`` takes several.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class LFDA(LabelledLinks, PencilEmbedder):
     Raises
     ------
     ValueError
-        For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
-        y.
+        For several labels per row (the message names MESD), no class of two rows, given affinities below 0 or beside
+        n_links, n_components above the rank, bad X or y.
 
     Examples
     --------
@@ -84,8 +84,12 @@ class LFDA(LabelledLinks, PencilEmbedder):
         choices=("class", "global"),
         doc="Where that neighbour is searched: in the class, or among all rows.",
     )
-    affinity: str = param(
-        default="local", choices=("local", "constant"), doc="Affinities inside a class: locally scaled, or all 1 (FDA)."
+    affinity: Any = param(
+        default="local",
+        choices=("local", "constant"),
+        kind=MATRICES,
+        callable=True,
+        doc="Affinities inside a class: locally scaled, or all 1 (FDA)." + GIVEN_DOC,
     )
     n_links: int | None = param(
         default=None,
@@ -100,12 +104,14 @@ class LFDA(LabelledLinks, PencilEmbedder):
     def template(self, rows: Rows) -> Template:
         check_classes(self, rows)
         total = Laplacian(rows.weigh(rows.grand_mean(), same_class=False))
-        if self.affinity == "constant":
+        if self._constant:
             scatter = Laplacian(rows.weigh(rows.class_mean()))
             return Template(total - scatter, scatter, b=0, offset=rows.mass)
         labels = rows.labels
         weights: InsideClasses
-        if self.n_links is None:
+        if not isinstance(self.affinity, str):
+            weights = ClassLinks(rows.n, self._given(rows))
+        elif self.n_links is None:
             weights = ClassWeights(rows.n, self._classes(rows))
         else:
             weights = ClassLinks(rows.n, self._near_links(rows))
@@ -114,13 +120,31 @@ class LFDA(LabelledLinks, PencilEmbedder):
         pairs = Laplacian(rows.weigh(LowRank(labels.Y, np.full(labels.c, 1.0 / labels.nt))))
         return Template(total - pairs + near - within, within, b=0, offset=rows.mass)
 
+    @property
+    def _constant(self) -> bool:
+        return isinstance(self.affinity, str) and self.affinity == "constant"
+
     def search(self, rows: Rows) -> None:
-        if self.affinity == "constant":
+        if self._constant or not isinstance(self.affinity, str):
             return
         if self.scope == "global":
             self._global_scale(rows)
         if self.n_links is not None:
             self._near(rows)
+
+    def _given(self, rows: Rows) -> list[tuple[np.ndarray, sparse.csr_array]]:
+        """The rows of each class and the given affinities among them."""
+        if self.n_links is not None:
+            raise ValueError(
+                f"LFDA: n_links={self.n_links!r} is not allowed where affinity is given, with links of its own. Leave "
+                "n_links at None."
+            )
+        A = rows.given_weights(self.affinity, "affinity")
+        if A.data.min(initial=0.0) < 0.0:
+            raise ValueError(
+                f"LFDA: affinity holds {A.data.min():.3g}; given affinities must be at least 0. Pass np.maximum(A, 0)."
+            )
+        return [(index, rows.take(index).weigh(A[index][:, index])) for index, _ in rows.classes()]
 
     def _near(self, rows: Rows) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and the nearest of them: for the links, and for the scales."""

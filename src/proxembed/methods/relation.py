@@ -34,6 +34,7 @@ from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
 
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
+OF_RELATIONS = tuple(kind for kind in RELATIONS if kind not in KERNELS.values())  # no kernels in general
 WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
 KERNEL_MATRIX = "The kernel matrix (set n_prototypes to bound it)"
 SAMPLE_ROWS = 10_000  # of blocks, among which prototypes and width are chosen
@@ -258,6 +259,8 @@ class KernelMap:
     tau: float | None = None
     map: np.ndarray | None = None
     level: np.ndarray | None = None
+    n_scale: int = 7
+    scales: np.ndarray | None = None
 
     def coordinates(self, X: Any) -> np.ndarray:
         """Coordinates (m, r) of rows X, or their (centred) kernel rows."""
@@ -286,10 +289,12 @@ class KernelMap:
 
     @property
     def _relation(self) -> str | Callable[..., Any]:
-        return self._own_kernel if callable(self.kernel) else KERNELS[self.kernel]
+        return self._own_kernel if callable(self.kernel) else KERNELS.get(self.kernel, self.kernel)
 
     @property
-    def _params(self) -> dict[str, float]:
+    def _params(self) -> dict[str, Any]:
+        if self.kernel == "local_scaling":
+            return {"n_scale": self.n_scale, "scale": self.scales}
         return measure_params(self._relation, self.tau, self.degree)
 
     def _own_kernel(self, X: Any, P: Any) -> np.ndarray:
@@ -331,8 +336,8 @@ class Kernelized(Wrapper):
     Raises
     ------
     ValueError
-        For a kernel matrix above the size guard (the message names n_prototypes), a method that places rows directly,
-        n_components above the bound, bad X or y.
+        For a kernel matrix above the size guard (the message names n_prototypes), a method that places rows directly, a
+        measure that is no kernel without constraint="raw", n_components above the bound, bad X or y.
 
     Examples
     --------
@@ -357,13 +362,20 @@ class Kernelized(Wrapper):
     )
     kernel: str | Callable[..., Any] = param(
         default="gaussian",
-        choices=(*KERNELS, "precomputed"),
+        choices=(*KERNELS, "precomputed", *OF_RELATIONS),
         callable=True,
         doc="Kernel: a name, or a callable (m x d, p x d) -> m x p; precomputed: X holds kernel values with the "
-        "training rows.",
+        "training rows. The names after it are measures of ``RelationFeatures`` that need not be kernels, for "
+        'constraint="raw" alone.',
     )
     tau: float | str = param(
-        default="auto", above=0, choices=("auto",), doc="Width of exp(-d^2/tau); auto: least leave-one-out error."
+        default="auto",
+        above=0,
+        choices=("auto",),
+        doc='Width of exp(-d^2/tau), and of "alternative"; auto: least leave-one-out error, and 1.',
+    )
+    n_scale: int = param(
+        default=7, low=1, integer=True, doc='Which nearest prototype sets the width of a row under "local_scaling".'
     )
     degree: float = param(default=2, above=0, doc='Degree of "polynomial", (1 + x\'y)^degree.')
     constraint: str = param(
@@ -440,12 +452,22 @@ class Kernelized(Wrapper):
 
     def prepare(self, rows: Rows) -> Prepared:
         """With prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
+        if self.kernel in OF_RELATIONS and self.constraint != "raw":
+            raise ValueError(
+                f"Kernelized: constraint={self.constraint!r} is not allowed with kernel={self.kernel!r}, which need "
+                "not be positive semidefinite. Set constraint='raw', or use a kernel such as 'gaussian'."
+            )
         settings = super().prepare(rows)
         if rows.summed:  # the kernel was chosen on a sample
             kernel = self.prepared_.kernel
             return OnKernel(**vars(settings) | {"width": kernel.prototypes.shape[0]}, kernel=kernel)
         inner = self.method_.template(rows)
         kernel = KernelMap(self.kernel, self.degree, self.constraint, self._chosen_prototypes(rows))
+        if self.kernel == "alternative":
+            kernel = replace(kernel, tau=1.0 if isinstance(self.tau, str) else float(self.tau))
+        if self.kernel == "local_scaling":
+            scales = prototype_scales(kernel.prototypes, self.n_scale)
+            kernel = replace(kernel, n_scale=self.n_scale, scales=scales)
         if self.kernel == "gaussian":
             tau, ridge = self._width(rows, inner, kernel.prototypes, settings)
             kernel = replace(kernel, tau=tau)

@@ -348,7 +348,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     True
     """
 
-    metric: str = param(default="euclidean", choices=OR_GIVEN, doc=GIVEN_DOC)
+    metric: Any = param(default="euclidean", choices=OR_GIVEN, callable=True, doc=GIVEN_DOC)
     normalization: str = param(
         default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Normalisation of the Laplacian."
     )

@@ -21,7 +21,7 @@ from .affinity import Distances
 from .correlation import SIGNED, correlations
 from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms
 from .geodesic import geodesics
-from .measured import OF_SCIPY, centred_rows, dense_rows, distance_blocks
+from .measured import centred_rows, dense_rows, distance_blocks, is_measured
 from .neighbors import nearest
 from .weights import DISTANCE_WEIGHTS, LOCAL_NEIGHBORS, local_scale, used_tau, weights_gaussian
 
@@ -56,7 +56,7 @@ class AllPairs:
         kind: str,
         tau: float | None = None,
         *,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
         paths: Any = None,
         algorithm: Any = "exact",
         n_scale: int = LOCAL_NEIGHBORS,
@@ -104,7 +104,7 @@ class AllPairs:
         W[i - part.start, i] = 0.0
         return W
 
-    def _largest(self, X: Any, metric: str) -> float:
+    def _largest(self, X: Any, metric: Any) -> float:
         """The largest weight: that of the nearest two rows where weights fall with the distance, else by blocks."""
         if self.kind == "constant" or self.n < 2:
             return 1.0
@@ -132,9 +132,9 @@ class BlockDistances:
            [1., 0., 2.]])
     """
 
-    def __init__(self, X: Any, metric: str = "euclidean"):
+    def __init__(self, X: Any, metric: Any = "euclidean"):
         self.n, self.power, self.unit, self.metric = X.shape[0], None, None, metric
-        if metric in OF_SCIPY:
+        if is_measured(metric):
             self.rows = dense_rows(X, metric)
             return
         if metric == "correlation":
@@ -152,7 +152,7 @@ class BlockDistances:
         self.squares = Distances(X, rows, row_squares(rows))
 
     def __call__(self, part: slice) -> np.ndarray:
-        if self.metric in OF_SCIPY:
+        if is_measured(self.metric):
             return np.concatenate([D for _, D in distance_blocks(self.rows[part], self.rows, self.metric)])
         if self.unit is not None:
             near = _product(self.unit[part], self.unit)
@@ -190,7 +190,7 @@ def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
     )
 
 
-def used_width(X: Any, kind: str, tau: float | None, metric: str) -> float:
+def used_width(X: Any, kind: str, tau: float | None, metric: Any) -> float:
     """``used_tau`` of the full graph, of 2,000 rows drawn by number where there are more.
 
     Examples

@@ -81,7 +81,7 @@ def _paths(graph: sp.csr_array, sources: np.ndarray, both: bool, limit: float = 
     return dijkstra(graph, directed=both, indices=sources, limit=limit)
 
 
-def connected(graph: Any, X: Matrix, *, how: str = "connect", metric: str = "euclidean") -> Any:
+def connected(graph: Any, X: Matrix, *, how: str = "connect", metric: Any = "euclidean") -> Any:
     """A graph in one piece: with the shortest edges between its components, or its largest one.  [tenenbaum2000isomap]
 
     Parameters
@@ -143,7 +143,7 @@ def _with_edges(graph: sp.csr_array, i: np.ndarray, j: np.ndarray, length: np.nd
     return sp.csr_array((values, (rows, columns)), shape=graph.shape)
 
 
-def _shortest_bridges(X: Matrix, label: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _shortest_bridges(X: Matrix, label: np.ndarray, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The shortest edge out of each component but the largest, each edge once: one round of Boruvka's algorithm.
 
     Edges are ordered by (length, lower row, higher row), so that all rounds together give the edges that adding the
@@ -160,7 +160,7 @@ def _shortest_bridges(X: Matrix, label: np.ndarray, metric: str) -> tuple[np.nda
     return low[chosen], high[chosen], length[chosen]
 
 
-def _nearest_outside(X: Matrix, label: np.ndarray, inside: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_outside(X: Matrix, label: np.ndarray, inside: np.ndarray, metric: Any) -> tuple[np.ndarray, np.ndarray]:
     """For each of the rows ``inside`` the nearest row of another component, and its distance."""
     other, length = np.empty(len(inside), dtype=np.intp), np.empty(len(inside))
     if metric == "precomputed":

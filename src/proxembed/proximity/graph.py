@@ -17,9 +17,9 @@ from proxembed.algebra.arrays.factor import short_indices
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.parallel import in_threads, one_pool
 
-from .distances import canonical, check_distances, check_metric, pair_distances
-from .measured import OF_SCIPY, centred_rows, dense_rows, distance_blocks, pairs_within
-from .neighbors import EVERY_METRIC, Neighbors, check_shapes, nearest
+from .distances import canonical, check_distances, pair_distances
+from .measured import all_distances, centred_rows, is_measured, pairs_within
+from .neighbors import Neighbors, check_any_metric, check_shapes, nearest
 from .search import each_in_threads, rounded_up
 from .tiles import Side, plan_tiles, tile
 
@@ -64,21 +64,21 @@ def _from_keys(keys: np.ndarray, data: np.ndarray, shape: tuple[int, int]) -> sp
     return sparse.csr_array((data, columns, indptr), shape=shape)
 
 
-def close_graph(X: Any, eps: float | None, *, metric: str = "euclidean") -> sparse.csr_array:
+def close_graph(X: Any, eps: float | None, *, metric: Any = "euclidean") -> sparse.csr_array:
     """The graph of all pairs of rows at a distance of at most ``eps``; symmetric, n x n CSR of distances.
 
     Raises ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB.
     """
-    check_metric(metric, EVERY_METRIC)
+    check_any_metric(metric)
     most = check_eps(eps)
     n = X.shape[0]
     if metric == "correlation":
         return close_graph(centred_rows(X), eps, metric="cosine")
-    if metric in OF_SCIPY:
+    if is_measured(metric) and not callable(metric):
         i, j, distance = pairs_within(X, most, metric)
         return _from_keys(i * np.int64(n) + j, distance, (n, n))
-    if metric == "precomputed":
-        D = check_distances(X)
+    if metric == "precomputed" or callable(metric):
+        D = check_distances(X) if metric == "precomputed" else all_distances(X, metric)
         near = D <= most
         np.fill_diagonal(near, False)
         rows, columns = np.nonzero(near)
@@ -89,7 +89,7 @@ def close_graph(X: Any, eps: float | None, *, metric: str = "euclidean") -> spar
     return _from_keys(keys[order], np.concatenate([distance, distance])[order], (n, n))
 
 
-def rows_within(X: Any, eps: float, *, queries: Any, metric: str = "euclidean") -> sparse.csr_array:
+def rows_within(X: Any, eps: float, *, queries: Any, metric: Any = "euclidean") -> sparse.csr_array:
     """All rows of X at a distance of at most ``eps`` from each row of ``queries``, m x n CSR of distances.
 
     Explicit zeros are rows at distance 0; columns ascend. X is n x n and queries m x n distances with
@@ -101,13 +101,13 @@ def rows_within(X: Any, eps: float, *, queries: Any, metric: str = "euclidean") 
     array([[2., 1., 1.],
            [0., 0., 0.]])
     """
-    check_metric(metric, EVERY_METRIC)
+    check_any_metric(metric)
     most = check_eps(eps)
     check_shapes(X, queries, metric)
     n = X.shape[0]
     if metric == "correlation":
         return rows_within(centred_rows(X), eps, queries=centred_rows(queries), metric="cosine")
-    if metric in OF_SCIPY:
+    if is_measured(metric):
         i, j, distance = pairs_within(X, most, metric, queries)
         return _from_keys(i * np.int64(n) + j, distance, (queries.shape[0], n))
     if metric == "precomputed":
@@ -120,18 +120,17 @@ def rows_within(X: Any, eps: float, *, queries: Any, metric: str = "euclidean") 
     return _from_keys(keys[order], distance[order], (queries.shape[0], n))
 
 
-def full_graph(X: Any, *, metric: str = "euclidean") -> sparse.csr_array:
+def full_graph(X: Any, *, metric: Any = "euclidean") -> sparse.csr_array:
     """All pairs of different rows, n x n CSR of distances; refused where that takes more than 2 GiB."""
-    check_metric(metric, EVERY_METRIC)
+    check_any_metric(metric)
     if metric == "correlation":
         return full_graph(centred_rows(X), metric="cosine")
     n = X.shape[0]
     guard_dense((n, n), "A full graph", itemsize=20)
     if metric == "precomputed":
         D = np.asarray(check_distances(X), dtype=np.float64)
-    elif metric in OF_SCIPY:
-        Z = dense_rows(X, metric)
-        D = np.concatenate([block for _, block in distance_blocks(Z, Z, metric)])
+    elif is_measured(metric):
+        D = all_distances(X, metric)
     else:
         D, Z = np.zeros((n, n)), canonical(X, metric)
 
@@ -148,7 +147,7 @@ def full_graph(X: Any, *, metric: str = "euclidean") -> sparse.csr_array:
 
 
 def feature_graph(
-    X: Any, kind: str, K: int = 5, eps: float | None = None, *, metric: str = "euclidean", algorithm: Any = "exact"
+    X: Any, kind: str, K: int = 5, eps: float | None = None, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> sparse.csr_array:
     """The graph of one of the five kinds over the rows of X, n x n CSR of distances; explicit zeros are edges.
 

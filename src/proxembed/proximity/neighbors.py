@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .backends import approximate_nearest, settled
 from .distances import METRICS, check_metric
-from .measured import OF_SCIPY, centred_rows, nearest_by_blocks
+from .measured import OF_SCIPY, centred_rows, is_measured, nearest_by_blocks
 from .search import exact_nearest
 
 EVERY_METRIC = (*METRICS, "correlation", *OF_SCIPY)
@@ -38,7 +38,7 @@ class Neighbors:
 
 
 def nearest(
-    X: Any, K: int, *, queries: Any = None, metric: str = "euclidean", algorithm: Any = "exact", exclude: bool = True
+    X: Any, K: int, *, queries: Any = None, metric: Any = "euclidean", algorithm: Any = "exact", exclude: bool = True
 ) -> Neighbors:
     """The K nearest rows of X for every row of X, its own number left out, or for every row of ``queries``.
 
@@ -48,9 +48,9 @@ def nearest(
     X: (n, d) array or CSR; n x n distances with metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with
     queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of
     zeros), "correlation" (1 - r likewise, 1 from a row of equal entries), "precomputed", or a name of scipy's cdist
-    (``measured.OF_SCIPY``), searched exactly; these and correlation need dense rows. algorithm: "exact"; "faiss" (all
-    distances in float32), "faiss-ivf" (inverted lists), "faiss-hnsw" (a navigable graph) or "pynndescent", which search
-    in float32 and measure exactly what they found; "auto": exact up
+    (``measured.OF_SCIPY``) or a function (Q, X) to m x n, searched exactly; these and correlation need dense rows.
+    algorithm: "exact"; "faiss" (all distances in float32), "faiss-ivf" (inverted lists), "faiss-hnsw" (a navigable
+    graph) or "pynndescent", which search in float32 and measure exactly what they found; "auto": exact up
     to 10^10 pairs of rows and queries, then pynndescent, or else faiss-hnsw; or an object with fit and transform as
     those of scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes
     that do not fit, for given distances that are not finite and at least 0 and for rows whose distances overflow;
@@ -64,13 +64,13 @@ def nearest(
     >>> found.distance[2].tolist()
     [0.0, 2.0]
     """
-    check_metric(metric, EVERY_METRIC)
+    check_any_metric(metric)
     check_shapes(X, queries, metric)
     check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))
     if metric == "correlation":
         X, metric = centred_rows(X), "cosine"
         queries = None if queries is None else centred_rows(queries)
-    if metric in OF_SCIPY:
+    if is_measured(metric):
         _refuse_approximation(algorithm, metric)
         return Neighbors(*nearest_by_blocks(X, int(K), queries, metric, exclude))
     algorithm = settled(X, (X if queries is None else queries).shape[0], int(K), metric, algorithm)
@@ -80,7 +80,7 @@ def nearest(
     return Neighbors(*approximate_nearest(X, int(K), queries, metric, algorithm, exclude), name)
 
 
-def _refuse_approximation(algorithm: Any, metric: str) -> None:
+def _refuse_approximation(algorithm: Any, metric: Any) -> None:
     """A ValueError for an approximate search of a metric that has an exact one alone."""
     if not isinstance(algorithm, str) or algorithm not in ("auto", "exact"):
         raise ValueError(
@@ -88,6 +88,12 @@ def _refuse_approximation(algorithm: Any, metric: str) -> None:
             "and its recall taken, in the Euclidean distance, cosine or correlation alone. Use algorithm='exact', or "
             "one of these metrics."
         )
+
+
+def check_any_metric(metric: Any) -> None:
+    """A ValueError for what is neither the name of a metric nor a function."""
+    if not callable(metric):
+        check_metric(metric, EVERY_METRIC)
 
 
 def check_count(K: Any, most: int, name: str = "K") -> None:
@@ -99,7 +105,7 @@ def check_count(K: Any, most: int, name: str = "K") -> None:
         )
 
 
-def check_shapes(X: Any, queries: Any, metric: str) -> None:
+def check_shapes(X: Any, queries: Any, metric: Any) -> None:
     """A TypeError or ValueError for distances that are sparse or not square, and for queries of other columns."""
     if metric == "precomputed":
         if sparse.issparse(X) or sparse.issparse(queries):
@@ -109,7 +115,7 @@ def check_shapes(X: Any, queries: Any, metric: str) -> None:
         if X.shape[0] != X.shape[1]:
             raise ValueError(
                 f'X of {X.shape[0]} x {X.shape[1]} is not allowed with metric="precomputed": it holds the distances '
-                "of all pairs of rows, n x n."
+                "of all pairs of rows, n x n. Pass the square matrix, and for a part of the rows their columns alone."
             )
     if queries is not None and queries.shape[1] != X.shape[1]:
         raise ValueError(

@@ -39,7 +39,7 @@ def edge_weights(
     negative: str = "clip",
     paths: Any = None,
     scale: np.ndarray | None = None,
-    metric: str = "euclidean",
+    metric: Any = "euclidean",
     algorithm: Any = "exact",
 ) -> sp.csr_array:
     """Weights w_ij of the edges of a neighbour graph, from their distances and the rows.  [mu2012mesd]
@@ -143,7 +143,7 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
 
 
 def local_scale(
-    X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: str = "euclidean", algorithm: Any = "exact"
+    X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> np.ndarray:
     """s_i, the distance of each row to its K-th nearest other row, K = min(n_scale, n - 1).  [zelnikmanor2004scaling]
 
@@ -305,7 +305,7 @@ def _mirrored(kind: str, X: Matrix, graph: sp.csr_array, row: np.ndarray) -> np.
     return values
 
 
-def given_weights(W: Any, n: int) -> sp.csr_array:
+def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
     """The weights of a caller as W of the templates: CSR, symmetric in every bit, zero diagonal, no stored zeros.
 
     Parameters
@@ -314,6 +314,8 @@ def given_weights(W: Any, n: int) -> sp.csr_array:
         Symmetric up to 1e-10 of its largest entry; entries may be negative.
     n : int
         Rows.
+    name : str
+        The parameter that holds W.
 
     Raises
     ------
@@ -330,21 +332,21 @@ def given_weights(W: Any, n: int) -> sp.csr_array:
     try:
         W = sp.csr_array(W, dtype=np.float64, copy=True) if sp.issparse(W) else np.asarray(W, dtype=np.float64)
     except (TypeError, ValueError) as fault:
-        raise ValueError(f"The given weights are no matrix of numbers: {fault}.") from fault
+        raise ValueError(f"{name}: given is no matrix of numbers: {fault}.") from fault
     if W.shape != (n, n):
         raise ValueError(
-            f"The given weights have shape {W.shape}; {(n, n)} is needed, for all pairs of the rows given to fit. A "
-            "matrix serves those rows alone: where folds are fitted, pass a function (X, y) that makes one for the "
-            "rows of each."
+            f"{name}: the given matrix has shape {W.shape}; {(n, n)} is needed, for all pairs of the rows given to "
+            "fit. A matrix serves those rows alone: where folds are fitted, pass a function (X, y) that makes one for "
+            "the rows of each."
         )
     W = sp.csr_array(W)
     W.sum_duplicates()
     if not np.isfinite(W.data).all():
-        raise ValueError("The given weights hold values that are not finite: set absent weights to 0.")
+        raise ValueError(f"{name}: the given matrix holds values that are not finite: set absent ones to 0.")
     gap = float(abs(W - W.T).max()) if W.nnz else 0.0
     if gap > 1e-10 * max(float(np.abs(W.data).max(initial=0.0)), 1.0):
         raise ValueError(
-            f"The given weights differ from their transpose by up to {gap:.3g}: a symmetric matrix is needed; "
+            f"{name}: the given matrix differs from its transpose by up to {gap:.3g}: a symmetric matrix is needed; "
             "pass (W + W.T) / 2."
         )
     W = sp.csr_array((W + W.T) / 2.0)

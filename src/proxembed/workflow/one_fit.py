@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import method_arms, title_of
+from proxembed.evaluate.arms import check_places_rows, method_arms, title_of
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.execute.executor import Progress, silent
 from proxembed.model import fit_on, source_of
@@ -43,7 +43,7 @@ def method_with(
     Raises
     ------
     ValueError
-        An unknown name, parameter or value.
+        An unknown name, parameter or value, or a method that cannot embed new rows.
 
     Examples
     --------
@@ -68,7 +68,8 @@ def method_with(
         owner, dots, _ = name.partition("__")
         if dots and not hasattr(options.get(owner, getattr(estimator, owner, None)), "get_params"):
             raise ValueError(f"--set {name}: {owner} of {method} is no method; name one first (--set {owner}=NAME).")
-    return estimator.set_params(**options)
+    check_places_rows(estimator.set_params(**options))
+    return estimator
 
 
 def method_parameters(estimator: BaseEstimator) -> set[str]:

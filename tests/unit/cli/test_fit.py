@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from proxembed.evaluate.arms import method_named, name_of
 from proxembed.persist import load, load_source
 from proxembed.persist import whole as whole_module
 from unit.cli.model_files import FIT, D, N, X, Y, fitted, one_class_csv, program, refused, several_labels_csv
@@ -67,6 +68,30 @@ def test_methods_and_their_parameters(tmp_path, options, name):
     assert "".join(repr(built).split()) == "".join(name.split())
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OLPP(metric='correlation', n_neighbors=8)",
+        "OLPP(weights='reconstruction')",
+        "LPP(weights='local_scaling', n_scale=3, graph='full')",
+        "Scaled(LPP(metric='cityblock'), kind='none')",
+        "DirectMOPE(scheme='labels', similarity='jaccard', weights='gaussian', metric='canberra')",
+        "MOPE(scheme='classes', similarity='latent_tanimoto')",
+        "MOPE(scheme='classes', similarity='hamming_linear')",
+        "MESD(MMC, constraint='embedding')",
+        "MESD(LFDA, weighting='mimj')",
+        "MESD(MFA(weights='local_scaling', n_scale=3), weighting='printed')",
+        "Kernelized(OPLS, constraint='raw')",
+        "Kernelized(OPLS, kernel='spearman', constraint='raw')",
+        "Kernelized(OPLS, kernel='local_scaling', n_scale=5, constraint='raw')",
+    ],
+)
+def test_options_that_the_papers_name_are_written_in_brackets(tmp_path, name):
+    built, expected = load(fitted(tmp_path, "-m", name, "-k", 2))["embedding"], method_named(name)
+    seed = {"random_state": 0} if "random_state" in expected.get_params() else {}
+    assert name_of(built) == name_of(expected.set_params(n_components=2, **seed)) and built.n_components_ == 2
+
+
 def test_a_wrapped_method_is_set_by_its_name(tags, tmp_path):
     made = program("fit", tags, *FIT, "-m", "kernelized", "--set", "method=mddm", "-o", tmp_path / "m.skops")
     assert made.exit_code == 0 and type(load(tmp_path / "m.skops")["embedding"].method).__name__ == "MDDM"
@@ -113,6 +138,8 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["-m", "ssdr", "--set", "supervised=1"], ["--set supervised=1 must name one method"]),
         (["--set", "ridge=" + "9" * 5000], ["--set ridge: the value of 5,000 characters cannot be read"]),
         (["--set", "ridge=" + "[" * 100_000], ["--set ridge: the value of 100,000 characters cannot be read"]),
+        (["-m", "LaplacianEigenmaps(weights='reconstruction')"], ["has no weights for the links of new rows"]),
+        (["-m", "laplacianeigenmaps", "--set", "normalization=none"], ["has no rule for new rows"]),
         (["--standard-split"], ["tags names no standard split"]),
         (["-o", "m.pkl"], ["-o 'm.pkl' must end in .skops"]),
         (["-o", "none/m.skops"], ["none/m.skops: its folder does not exist"]),
