@@ -15,6 +15,7 @@ import typer
 from .interruption import say
 
 FORECAST = "forecast"
+COLOURS_OF_WORDS = {"better": "green", "worse": "red", "cannot tell": "yellow"}
 
 
 def command() -> str:
@@ -154,7 +155,7 @@ def contrast_text(entry: dict[str, Any]) -> str:
     >>> from proxembed.cli.terminal import contrast_text
     >>> entry = {"a": "OPLS", "b": "PCA", "difference": 0.1, "interval": [0.05, 0.15], "p_holm": 0.004}
     >>> contrast_text({**entry, "bayes": {"worse": 0.0, "rope": 0.02, "better": 0.98}})
-    'OPLS - PCA: +0.100 (95 % interval +0.050 to +0.150), p = 0.004 (Holm), probability of better 0.98, of level 0.02'
+    'OPLS - PCA: +0.100 (95 % interval +0.050 to +0.150), p = 0.004 (Holm), probability 0.98 better, 0.02 level'
     """
     text = f"{entry['a']} - {entry['b']}: {entry['difference']:+.3f}"
     if entry["interval"]:
@@ -163,7 +164,7 @@ def contrast_text(entry: dict[str, Any]) -> str:
     if entry["p_holm"] is not None:
         text += f", p = {entry['p_holm']:.3f} (Holm)" if entry["p_holm"] >= 0.0005 else ", p < 0.001 (Holm)"
     if entry["bayes"]:
-        text += f", probability of better {entry['bayes']['better']:.2f}, of level {entry['bayes']['rope']:.2f}"
+        text += f", probability {entry['bayes']['better']:.2f} better, {entry['bayes']['rope']:.2f} level"
     return text
 
 
@@ -210,6 +211,9 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = Console()
+    console.print()
     for goal in verdict["goals"].values():
-        console.print(Text.assemble((f"{goal['title']}: {goal['word']}. ", "bold"), goal["sentence"]))
+        word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
+        parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}. ", word), goal["sentence"]
+        console.print(Text.assemble(*parts))
     console.print(Text(verdict["note"] or verdict["text"]))
