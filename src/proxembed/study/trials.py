@@ -489,6 +489,8 @@ def run_trial(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            if not sizes:
+                raise ValueError("a map has at most 2 components, and no such size is asked for; add 2 to the sizes")
             with Budget(limit).limit():
                 Z, Z_held_out, bounded = _embedded(estimator, part, max(sizes), bounded)
                 widths = sorted({min(k, Z.shape[1]) for k in sizes})

@@ -96,3 +96,10 @@ def test_a_layout_of_the_final_folds_tells_of_its_scores_there(groups):
     assert layout["final"] == layout["scores"] == {2: layout["score"]} and layout["k"] == 2 and layout["score"] > 0.5
     shown = {row["method"]: (row["k"], row["score"]) for row in trials_view({"trials": found.trials_})}
     assert shown == {"OPLS": (5, plane["final"][5]), "Layout(OPLS)": (2, layout["score"])}
+
+
+def test_a_map_at_three_components_is_refused_with_the_size_that_it_has(groups):
+    X, group = groups
+    Y = np.stack([group < 4, group % 2 == 0], axis=1).astype(int)
+    with pytest.raises(ValueError, match="at most 2 components.*add 2 to the sizes"):
+        EmbeddingSearch(["layout"], n_components=3, max_trials=1, max_seconds=None).fit(X, Y)
