@@ -332,7 +332,7 @@ def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
     try:
         W = sp.csr_array(W, dtype=np.float64, copy=True) if sp.issparse(W) else np.asarray(W, dtype=np.float64)
     except (TypeError, ValueError) as fault:
-        raise ValueError(f"{name}: given is no matrix of numbers: {fault}.") from fault
+        raise ValueError(f"{name}: the given value is not a matrix of numbers: {fault}.") from fault
     if W.shape != (n, n):
         raise ValueError(
             f"{name}: the given matrix has shape {W.shape}; {(n, n)} is needed, for all pairs of the rows given to "
