@@ -285,7 +285,7 @@ def test_a_function_makes_w_for_each_fold_and_a_matrix_fits_its_own_rows_alone()
         (W + np.triu(np.ones((N, N)), 1), "weights: the given matrix differs from its transpose by up to 1"),
         (np.where(np.eye(N) > 0, np.nan, W), "not finite: set absent ones to 0"),
         (lambda X, y: W[:3], r"shape \(3, 40\); \(40, 40\) is needed"),
-        (lambda X, y: "W", "no matrix of numbers"),
+        (lambda X, y: "W", "not a matrix of numbers"),
         (lambda X: W, "cannot be called with"),
         (np.zeros((N, N)), "given weights link no two rows"),
         ("precomputed", "weights='precomputed' is not allowed"),
