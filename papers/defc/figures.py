@@ -159,11 +159,20 @@ def _structure(columns: Sequence[Sequence[View]]) -> str:
                 image = axes.imshow(W, **look)
                 axes.set_title(view.title, fontsize=10)
                 axes.set_xlabel(f"n = {len(W)} training rows by class")
-                axes.set_xticks(ends, [str(end) for end in ends], fontsize=7)
+                axes.set_xticks(ends, spaced(ends), fontsize=7)
                 axes.set_yticks(ends, [])
         figure.colorbar(image, ax=grid, label="exp(-squared distance / its median)", shrink=0.7)
 
     return svg_text((SIDE * len(columns) + 1.2, 2 * SIDE + 0.8), draw, "class structure")
+
+
+def spaced(ends: Sequence[int]) -> list[str]:
+    """The ends of the classes as text, those that would overlap left empty; the last one is always there."""
+    words: list[str] = []
+    for end in reversed(ends):
+        shown = [int(word) for word in words if word]
+        words.append(str(end) if not shown or shown[-1] - end >= ends[-1] / 12 else "")
+    return words[::-1]
 
 
 def _maps(name: str, views: Sequence[View], tested: int) -> str:

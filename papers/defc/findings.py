@@ -282,5 +282,6 @@ def _at_chance(permuted: Mapping[str, Found]) -> dict:
     words = "; ".join(f"{part} {each['mean']:+.3f}" for part, each in permuted.items() if each["mean"] is not None)
     published = "with permuted labels the test score is at chance"
     came = all(each["at_chance"] for each in known.values()) if known and len(known) == len(permuted) else None
-    holds = f"{sum(each['at_chance'] for each in known.values())} of {len(permuted)} intervals hold 0 (99 %)"
+    holding = sum(each["at_chance"] for each in known.values())
+    holds = f"{holding} of {len(known)} intervals hold 0 (99 %)" if known else "none"
     return claim(published, "a check of ours", ALL, came, f"test score less chance: {words}", holds)

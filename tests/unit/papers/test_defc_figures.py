@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from papers.defc.criteria import CRITERIA
-from papers.defc.figures import MAPPED, SCORES, STRUCTURE, figures, maps, placed, structures
+from papers.defc.figures import MAPPED, SCORES, STRUCTURE, figures, maps, placed, spaced, structures
 from papers.defc.findings import conclusions
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
 from papers.defc.trials import Task, compete
@@ -78,3 +78,7 @@ def test_every_figure_names_its_axes_and_numbers_of_rows(record):
     assert [marks[f"panel-0-class-{c}"] for c in range(3)] == np.bincount(small_parts().y_test).tolist()
     empty = {"parts": {}, "conclusions": conclusions({}), "draws": 1}
     assert set(figures(empty, {"banana": small_parts()})) == {STRUCTURE} and figures(empty, {}) == {}
+
+
+def test_ends_of_small_classes_do_not_overlap():
+    assert spaced([248, 400, 420, 435, 447, 500]) == ["248", "400", "", "", "447", "500"]
