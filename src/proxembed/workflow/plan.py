@@ -37,6 +37,7 @@ from .labelled_data import has_whole_rows
 from .options import SearchOptions
 
 DIAGNOSIS, KERNEL_DIAGNOSIS = 5000, 1000
+DIAGNOSIS_ROWS = (2000, 1000, 500, 250)  # of a diagnosis that is cut
 PROTOTYPES, KERNEL_ROWS = 1000, 3000
 EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
@@ -169,18 +170,22 @@ class Plan:
 
     def _settle(self, leaders: Sequence[Any], done: float | None = None) -> None:
         """Cut, in order, until what comes after the search leaves its share of the work to it."""
-        names = [entrant.arm.name for entrant in self.rivals]
+        names, least = [entrant.arm.name for entrant in self.rivals], LEAST_SAVING * self.work
+
+        def work(cuts: Cuts) -> float:
+            return sum(self._forecast(cuts, leaders, done).values())
+
         for step in (None, *_steps(self.cuts, self.shape, names, len(self.split.held_out), done is not None)):
-            phases = self._forecast(self.cuts, leaders, done)
-            after = sum(phases.values())
+            after = work(self.cuts)
             room = self.planned - (self.cuts.share * self.work if done is None else done)
             if after <= room:
                 break
             if step is None:
                 continue
-            tried = replace(self.cuts, **step)
-            saved = after - sum(self._forecast(tried, leaders, done).values())
-            if saved >= LEAST_SAVING * self.work or "share" in step:
+            tried, small = replace(self.cuts, **step), replace(self.cuts, diagnosis=DIAGNOSIS_ROWS[-1])
+            if "shuffles" in step and work(small) - work(tried) < least:  # a small diagnosis is hardly dearer than none
+                tried = small
+            if after - work(tried) >= least or "share" in step:
                 self.cuts = tried
         phases = self._forecast(self.cuts, leaders, done)
         own = max(self.planned - sum(phases.values()), 0.1 * self.work) if done is None else done
@@ -422,8 +427,8 @@ def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searche
     """The cuts in the order in which they are made; what the search rests on is settled before it."""
     if SPARE in rivals:
         yield {"left_out": (SPARE,)}
-    yield {"diagnosis": 2000}
-    yield {"diagnosis": 1000}
+    for rows in DIAGNOSIS_ROWS:
+        yield {"diagnosis": rows}
     yield {"shuffles": 0}
     yield {"layouts": False}
     yield {"leading": True}

@@ -71,7 +71,7 @@ def test_some_things_are_never_cut():
 
 def test_what_is_cut_is_told_line_by_line():
     lines = planned(60.0).lines
-    assert any("shuffle" in line for line in lines) and any("3 folds instead of 5" in line for line in lines)
+    assert "diagnosis on 2,000 rows" in lines and any("3 folds instead of 5" in line for line in lines)
     assert any("of 15,000 training rows" in line for line in lines)
 
 
@@ -215,3 +215,14 @@ def test_the_kinds_of_repeat_commands():
     assert same == "proxembed search a.csv -j 2 --max-work 7.5"
     unbounded = SimpleNamespace(bounded=False, work=np.inf, options=None)
     assert main_job.repeat_command("proxembed search a.csv", unbounded) == "proxembed search a.csv"
+
+
+@pytest.mark.parametrize("work", [8.0, 12.0, 20.0])
+def test_shuffled_labels_are_left_out_only_where_a_small_diagnosis_would_be_dear(work):
+    found = planned(work, n=1500, d=40, c=6, methods=["opls", "mddm"])
+    small = replace(found.cuts, shuffles=20, diagnosis=250)
+    leaders = [proxembed.OPLS()]
+    none = replace(small, shuffles=0)
+    dearer = sum(found._forecast(small, leaders).values()) - sum(found._forecast(none, leaders).values())
+    assert found.cuts.shuffles == (20 if dearer < plan.LEAST_SAVING * work else 0)
+    assert (found.cuts.shuffles == 20) == (work > 8.0) and not found.cuts.layouts  # which is cut after it
