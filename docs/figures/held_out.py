@@ -34,7 +34,7 @@ def main(path: Path) -> None:
         ("Kernelized(OPLS)", Kernelized(OPLS(), n_components=2).fit(X, Y[split.train]), Y[split.train]),
         ("labels shuffled", Kernelized(OPLS(), n_components=2).fit(X, shuffled), shuffled),
     ]
-    figure = Figure(figsize=(7.4, 3.2), dpi=200, layout="constrained")  # legible at the width of a phone
+    figure = Figure(figsize=(7.4, 3.2), dpi=170, layout="constrained")  # legible at the width of a phone
     for axes, (title, embedder, labels) in zip(figure.subplots(1, 3), panels, strict=True):
         Z = embedder.transform(X_held_out)
         read_out = MultiOutputRidge(penalty="auto").fit(embedder.transform(X), labels)
