@@ -20,7 +20,11 @@ def rooms(report: dict) -> dict[str, tuple[int, int]]:
     return {name: (run, of) for name, (run, of) in sorted(found.items())}
 
 
-PAGE = """# Test coverage
+PAGE = """---
+orphan: true
+---
+
+# Test coverage
 
 Lines of `proxembed` that the tests of `make test` run, by `make coverage` on {day}. Lines that run in processes which
 the tests start (workers, the program itself) are not counted.

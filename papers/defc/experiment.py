@@ -34,10 +34,10 @@ CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
 class Plan:
     """What is run, fixed before it runs: draws of the parts and settings tried by each entrant at most.
 
-    ``ga`` settings are a population of parameters for each of 100 models of DEFC's genetic search; a rival may try as
-    many. The paper has 60 to 150 models with a genetic algorithm each: this bound keeps five draws below three hours on
-    two cores. ``reduced`` and ``permuted`` are shared by eight models. ``rows`` (training, validation, test) instead of
-    the sizes of the paper, for a quick run.
+    ``ga`` settings are one population for each of 100 models of DEFC's genetic search, so that few are bred; a rival
+    may try as many. The paper has 60 to 150 models with a genetic algorithm each: this bound keeps five draws below
+    three hours on two cores. ``reduced`` and ``permuted`` are shared by eight models. ``rows`` (training, validation,
+    test) instead of the sizes of the paper, for a quick run.
     """
 
     seed: int = 0

@@ -34,11 +34,11 @@ DIFFERENCES = """## How it was done, and what differs from the paper
   {patience} have brought no better score; one with one parameter takes {least} values, or all of a whole number; one
   with none is fitted once. Every k is looked at each time; DEFC with 1-NN looks at each up to 16, at four an octave
   beyond, and at the largest.
-- DEFC's genetic search tried {a_model} settings a model on average; the first {population} of a model are drawn, the
-  others bred: with {ga:,} settings in all, mostly those of models that are bred again. It ends before its settings are
-  spent where five generations of models bring no better score. The search of the eight models tries {reduced:,}
-  settings, so that each breeds its parameters. How many were tried stands in the tables. The paper tries 60 to 150
-  models with a genetic algorithm each; the bound keeps five draws below three hours on two cores.
+- DEFC's genetic search tried {a_model} settings per model on average. The first {population} of a model are drawn and
+  the others bred, so that with {ga:,} settings in all few are bred, which differs from the paper: it tries 60 to 150
+  models with a genetic algorithm each. The bound keeps five draws below three hours on two cores. The search ends
+  before its settings are spent where five generations of models bring no better score. The search of the eight models
+  tries {reduced:,} settings and breeds its parameters. How many were tried stands in the tables.
 - Intervals of shares of searches (Wilson's) take the searches as independent; those on one set are not.
 - "wins", "ties" and "loses" speak of the 95 % interval (Student's) of the paired difference over the draws: of the
   draw of the training part, not of other data.

@@ -74,15 +74,15 @@ def close_graph(X: Any, eps: float | None, *, metric: Any = "euclidean") -> spar
     n = X.shape[0]
     if metric == "correlation":
         return close_graph(centred_rows(X), eps, metric="cosine")
-    if is_measured(metric) and not callable(metric):
-        i, j, distance = pairs_within(X, most, metric)
-        return _from_keys(i * np.int64(n) + j, distance, (n, n))
     if metric == "precomputed" or callable(metric):
-        D = check_distances(X) if metric == "precomputed" else all_distances(X, metric)
+        D = all_distances(X, metric) if callable(metric) else check_distances(X)
         near = D <= most
         np.fill_diagonal(near, False)
         rows, columns = np.nonzero(near)
         return _from_keys(rows * n + columns, D[rows, columns].astype(np.float64), (n, n))
+    if is_measured(metric):
+        i, j, distance = pairs_within(X, most, metric)
+        return _from_keys(i * np.int64(n) + j, distance, (n, n))
     i, j, distance = close_pairs(canonical(X, metric), most, metric)
     keys = np.concatenate([i * n + j, j * n + i])
     order = np.argsort(keys)

@@ -490,7 +490,7 @@ def run_trial(
         warnings.simplefilter("always")
         try:
             if not sizes:
-                raise ValueError("a map has at most 2 components, and no such size is asked for; add 2 to the sizes")
+                raise ValueError("it has fewer components than any n_components asked for; add a smaller number")
             with Budget(limit).limit():
                 Z, Z_held_out, bounded = _embedded(estimator, part, max(sizes), bounded)
                 widths = sorted({min(k, Z.shape[1]) for k in sizes})

@@ -202,7 +202,7 @@ def test_the_page_shows_what_was_found_beside_the_paper(finished):
     assert "| dna, FLDA, Table VI of the paper | 3 | 6 | 3 | 7 | 1 | 2 | 2 | 1 | 8 |" in page
     held = [entry for entries in record["parts"].values() for entry in entries if entry["method"] == GA]
     a_model = sum(entry["evaluations"] for entry in held) / sum(entry["models"] for entry in held)
-    assert f"genetic search tried {a_model:.1f} settings a model" in page
+    assert f"genetic search tried {a_model:.1f} settings per model" in page
 
 
 def test_the_whole_plan_is_that_of_the_paper():
@@ -211,11 +211,11 @@ def test_the_whole_plan_is_that_of_the_paper():
     assert {plan.evaluations(name) for name in (FISHER, PAIRS, LOCAL)} == {plan.criterion}
 
 
-def test_rivals_may_try_what_defc_tries_and_parameters_are_bred():
+def test_rivals_may_try_what_defc_tries_and_the_eight_models_breed_their_parameters():
     plan = defc.Plan()
     for name in ("OLPP", "MFA", "KFDA", "KMFA", "FDA"):
         assert plan.evaluations(name) == plan.evaluations(GA) >= 200
     new = [random_genome(np.random.default_rng(seed)).canonical() for seed in range(POPULATION)]
     study = SimpleNamespace(evaluations_left=plan.ga, trials={}, outcomes=[])
-    assert min(NestedGA().caps(study, new, {}).values()) >= POPULATION  # a model that is bred again breeds on
+    assert min(NestedGA().caps(study, new, {}).values()) >= POPULATION
     assert min(plan.reduced, plan.permuted) / len(MODELS_OF_REDUCED) >= 2 * POPULATION
