@@ -11,6 +11,7 @@ from scipy import sparse
 import strategies
 from oracles.dense import dense_solve
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, LowRank, Sparse
+from proxembed.algebra.pencil import eigen
 from proxembed.algebra.pencil.eigen import principal_axes, rescaled, solve
 from proxembed.algebra.pencil.pencil import solve_trace_ratio
 from proxembed.algebra.pencil.problem import Problem
@@ -83,6 +84,39 @@ def test_why_the_row_space_matters(kind, features):
     w, P = w[::-1], P[:, ::-1]
     assert np.abs(w[:3]).max() < 1e-10 * np.abs(w).max()
     assert (Xc @ P[:, :3]).std(axis=0).max() < 1e-6
+
+
+def repeated_features() -> np.ndarray:
+    """Tall rows of rank 24 in 27 columns."""
+    return FEATURES["tall"][:, [*range(24), 0, 0, 5]].copy()
+
+
+@pytest.mark.parametrize("k", [20, 24])
+@pytest.mark.parametrize("offset", ["uniform", "weighted"])
+def test_negative_eigenvalues_follow_the_positive_ones_without_null_directions(offset, k, monkeypatch):
+    """Of the two orders that put zeros of the null space before negative eigenvalues neither may come out, and no
+    decomposition but that of X'AX is needed."""
+    problem = replace(setting("tall", "graph", "none", offset), X=repeated_features())
+    monkeypatch.delattr(eigen, "_restricted")
+    found = solve(problem.template, problem.X, k)
+    P, w = dense_solve(problem.objective, problem.constraint(), problem.weighted_rows, k)
+    assert (w < 0).any() and found.bound == 24
+    assert_same_solution(found, P, w, problem.rows)
+    np.testing.assert_allclose(found.P, problem.basis @ problem.basis.T @ found.P, rtol=0, atol=1e-9)
+
+
+def test_null_directions_that_rows_share_with_zero_eigenvalues_need_coordinates(monkeypatch):
+    """X'AX has a direction of eigenvalue zero inside the row space, which counts, and three outside, which do not."""
+    X = repeated_features()
+    lost = (X - X.mean(axis=0)) @ np.linalg.pinv(X - X.mean(axis=0))[:, :1]
+    keep = np.eye(60) - lost @ lost.T / (lost.T @ lost)
+    problem = replace(setting("tall", "graph", "none"), X=X)
+    A = keep @ problem.A @ keep
+    problem = replace(problem, template=replace(problem.template, A=Dense((A + A.T) / 2)), A=(A + A.T) / 2)
+    found = solve(problem.template, X, 24)
+    P, w = dense_solve(problem.objective, problem.constraint(), problem.weighted_rows, 24)
+    assert found.bound == 24 and np.count_nonzero(np.abs(w) < 1e-9 * w[0]) == 1
+    assert_same_solution(found, P, w, problem.rows)
 
 
 @pytest.mark.parametrize("B", ["none", "total"])

@@ -24,13 +24,13 @@ from proxembed.algebra.arrays.guard import dense_side
 from proxembed.algebra.arrays.parallel import CHUNK
 
 from .conjugate import conjugate_gradients, normal_product
-from .coordinates import Coordinates
+from .coordinates import Coordinates, rank_threshold
 from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
 from .plan import Aim
 from .problem import ROUNDING, Problem
-from .symmetric import RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top
+from .symmetric import RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top_or_all
 from .thin import constraint_solver, thin_pencil
 
 if TYPE_CHECKING:
@@ -231,10 +231,11 @@ def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
 
 
 def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
-    """The k leading eigenvectors of the d x d matrix itself, where Bp = bI and all k are positive.
+    """The k leading eigenvectors of the d x d matrix itself, where Bp = bI.
 
     Directions outside the row space have eigenvalue a, so that with a = 0 they come after every positive one. Before
-    negative ones they come first: a minimisation is solved here only where there are none.
+    negative ones they come first, and are left out where they can be told from those inside. A minimisation is solved
+    here only where there are none.
     """
     template = problem.template
     if template.B is not None or template.a or k is None or problem.side == "rows" or k > problem.d:
@@ -242,14 +243,34 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
     if template.sense < 0 and not problem.gram_factor.ok:
         return None
     M = problem.sandwich(template.A) / (template.b + ridge)
-    w, P = top(M, k)
-    useful = int(np.count_nonzero(w > RANGE_TOLERANCE * frobenius(M)))
+    size, bound = frobenius(M), problem.d
+    w, P = top_or_all(M, k)
+    useful = int(np.count_nonzero(w[:k] > RANGE_TOLERANCE * size))
     if problem.positive_only and useful:
         w, P = w[:useful], P[:, :useful]
     elif useful < k and not ((template.sense < 0 or problem.includes_scatter) and problem.gram_factor.ok):
-        return None  # but where the rows are known to be of full rank, nothing is outside
-    residual = relative_residual(matmul(M, P), P, w, frobenius(M))
-    return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", problem.d, residual)
+        zero = np.abs(w) <= RANGE_TOLERANCE * size
+        if len(w) < problem.d or not _outside(problem, P[:, zero]):
+            return None
+        w, P = w[~zero], P[:, ~zero]
+        bound = len(w)
+    w, P = w[:k], P[:, :k]
+    residual = relative_residual(matmul(M, P), P, w, size)
+    return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", bound, residual)
+
+
+def _outside(problem: Problem, P: np.ndarray) -> bool:
+    """Whether every column of P lies outside the row space: the rows map it to zero, up to rounding.
+
+    The longest feature stands for the largest singular value of the rows, which is no shorter.
+    """
+    limit = rank_threshold(problem.rows.column_norms(problem.weights).max(keepdims=True), problem.rows)
+    for start in range(0, P.shape[1], CHUNK):
+        squares = problem.rows.dot(P[:, start : start + CHUNK]) ** 2
+        lengths = squares.sum(axis=0) if problem.weights is None else problem.weights @ squares
+        if lengths.max() > limit:
+            return False
+    return True
 
 
 def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:

@@ -48,10 +48,15 @@ def eigenvalues(M: np.ndarray) -> np.ndarray:
 
 def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest (algebraic) eigenvalues of a symmetric matrix, descending, and their vectors."""
+    w, V = top_or_all(M, k)
+    return w[:k], V[:, :k]
+
+
+def top_or_all(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """``top``, or all eigenpairs in the same order where they come at no further cost."""
     r = len(M)
     if k >= r or r < EVD_BELOW or (EVD_SHARE * k > r and r < EVD_MEMORY):
-        w, V = descending(M)
-        return w[:k], V[:, :k]
+        return descending(M)
     with threads_for(r):
         w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
     return w[::-1], V[:, ::-1]
