@@ -6,11 +6,12 @@ They show the first draw. Models are fitted again from the settings of the recor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.metrics.pairwise import cosine_similarity
 
 from papers.defc.criteria import CRITERIA, PUBLISHED
 from papers.defc.findings import CRITERIA_ENDING
@@ -36,12 +37,16 @@ Found = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class View:
-    """Rows in a panel: ``Z`` (n, k), their classes ``y``, a title of what placed them, and what its columns are."""
+    """Rows in a panel: ``Z`` (n, k), their classes ``y``, a title of what placed them, and what its columns are.
+
+    ``cosine``: proximities are cosines, not Gaussian.
+    """
 
     title: str
     Z: np.ndarray
     y: np.ndarray
     axes: tuple[str, ...] = ("component 1", "component 2")
+    cosine: bool = False
 
 
 def figures(record: Found, first: Mapping[str, Parts]) -> dict[str, tuple[str, str]]:
@@ -56,6 +61,7 @@ def figures(record: Found, first: Mapping[str, Parts]) -> dict[str, tuple[str, s
     """
     made = {**_scores(record["conclusions"], record["draws"])}
     columns = [structures(record["parts"], name, parts) for name, parts in first.items()]
+    columns += [_by_cosine(column) for column, parts in zip(columns, first.values(), strict=True) if issparse(parts.X)]
     if columns:
         words = "Class structure of the training rows, whose classes DEFC knows, before and after it (Figures 1 and 5)"
         made[STRUCTURE] = words, _structure(columns)
@@ -122,6 +128,11 @@ def structures(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts) 
     return views if entry is None else [*views, View(f"{name}, DEFC", placed(entry, parts)[0][order], parts.y[order])]
 
 
+def _by_cosine(views: Sequence[View]) -> list[View]:
+    """The same rows with proximities by the cosine."""
+    return [replace(view, title=f"{view.title}, cosine", cosine=True) for view in views]
+
+
 def maps(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts, methods: Iterable[str] = SHOWN) -> list[View]:
     """Test rows as each method places them (chosen by FLDA), and as DEFC's best by 1-NN does; the title has the score.
 
@@ -144,7 +155,7 @@ def maps(entries: Mapping[str, Sequence[Found]], name: str, parts: Parts, method
 
 
 def _structure(columns: Sequence[Sequence[View]]) -> str:
-    """Gaussian proximities, a column a set; below the features the embedding, where there is one."""
+    """Proximities, one column per set; below the features the embedding, where there is one."""
 
     def draw(figure: Any) -> None:
         from matplotlib.colors import ListedColormap
@@ -154,14 +165,17 @@ def _structure(columns: Sequence[Sequence[View]]) -> str:
             for axes in column[len(views) :]:
                 axes.set_visible(False)
             for view, axes in zip(views, column, strict=False):
-                W, ends = gaussian_proximity(view.Z), np.cumsum(np.unique(view.y, return_counts=True)[1])
+                W = cosine_similarity(view.Z) if view.cosine else gaussian_proximity(view.Z)
+                ends = np.cumsum(np.unique(view.y, return_counts=True)[1])
                 look = {"cmap": ListedColormap(shades() / 255.0), "vmin": 0.0, "vmax": 1.0, "interpolation": "none"}
                 image = axes.imshow(W, **look)
                 axes.set_title(view.title, fontsize=10)
                 axes.set_xlabel(f"n = {len(W)} training rows by class")
                 axes.set_xticks(ends, spaced(ends), fontsize=7)
                 axes.set_yticks(ends, [])
-        figure.colorbar(image, ax=grid, label="exp(-squared distance / its median)", shrink=0.7)
+        figure.colorbar(
+            image, ax=grid, label="exp(-squared distance / its median); the cosine, 0 where negative", shrink=0.7
+        )
 
     return svg_text((SIDE * len(columns) + 1.2, 2 * SIDE + 0.8), draw, "class structure")
 

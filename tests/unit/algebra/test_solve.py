@@ -201,7 +201,11 @@ def spoilt(find):
     return spoil
 
 
-WRONG = [(eigen, "lanczos", "none", "iterative"), (eigen, "top_or_all", "none", "primal"), (pencil, "top", "total", "primal")]
+WRONG = [
+    (eigen, "lanczos", "none", "iterative"),
+    (eigen, "top_or_all", "none", "primal"),
+    (pencil, "top", "total", "primal"),
+]
 
 
 @pytest.mark.parametrize("room, name, B, solver", WRONG, ids=["lanczos", "top", "pencil"])

@@ -10,7 +10,7 @@ from papers import experiment
 from papers.defc import experiment as defc
 from papers.defc.criteria import FISHER, LOCAL, PAIRS
 from papers.defc.findings import above_chance, claims, conclusions, paired
-from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
+from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, rivals_on
 from papers.defc.trials import PERMUTED
 from papers.experiment import Request, plain
 from papers.markdown import failures
@@ -160,8 +160,8 @@ def finished(tmp_path_factory):
     counted_set(data / "reuters.npz", n=4000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(defc, "QUICK", replace(defc.QUICK, draws=2, ga=10, reduced=8, criterion=2, permuted=8))
-        patch.setattr(defc, "SOURCES", [each for each in defc.SOURCES if each.name in ("dna", "Swiss roll")])
-        patch.setattr(defc, "SEARCHED", (GA, REDUCED, "PCA", "KFDA", ORIGINAL, PERMUTED))
+        patch.setattr(defc, "SOURCES", [each for each in defc.SOURCES if each.name in ("dna", "Swiss roll", "Reuters")])
+        patch.setattr(defc, "rivals_on", lambda name: ("KFDA",) if name == "Reuters" else ("PCA", "KFDA"))
         request = Request(data, folder, quick=True, command="python -m papers defc --quick")
         record = experiment("defc").run(request)
         said: list[tuple] = []
@@ -172,10 +172,10 @@ def finished(tmp_path_factory):
 def test_a_run_holds_every_entrant_of_every_draw_and_a_second_one_has_nothing_to_do(finished):
     record, again, said, _ = finished
     assert list(record["parts"]) == ["dna, 1-NN", "dna, FLDA", "dna, criteria", "Swiss roll, 1-NN", "Swiss roll, FLDA",
-                                     "Swiss roll, criteria", "Reuters, criteria"]  # fmt: skip
-    assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6, 6]
+                                     "Swiss roll, criteria", "Reuters, 1-NN", "Reuters, FLDA", "Reuters, criteria"]  # fmt: skip
+    assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6, 10, 10, 6]
     assert all(entry["failure"] is None for each in record["parts"].values() for entry in each)
-    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60, 66]
+    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60, 70, 80, 86]
     assert record["parts"]["dna, 1-NN"][0]["entrant"] == f"{GA}, draw 1"
 
 
@@ -194,8 +194,8 @@ def test_the_page_shows_what_was_found_beside_the_paper(finished):
     assert f"{table[GA]['test']:.4f} ± {table[GA]['spread']:.4f} | 0.9157" in page
     assert f"{table['KFDA']['test']:.4f} ± {table['KFDA']['spread']:.4f} | 0.8630" in page
     assert "`python -m papers defc --quick`" in page and "A quick run" in page
-    assert page.count("DEFC outperforms all the existing methods") == 4
-    assert "## Failures" not in page and page.count("\n## ") == 2 + 4 + 4
+    assert page.count("DEFC outperforms all the existing methods") == 6
+    assert "## Failures" not in page and page.count("\n## ") == 2 + 6 + 4
     assert record == plain(record)
     said, first = page.index("| the paper says | where | set | ours | interval |"), page.index("\n## ")
     assert first < said < page.index("![") < page.index("## Where DEFC wins")
@@ -207,7 +207,9 @@ def test_the_page_shows_what_was_found_beside_the_paper(finished):
 
 def test_the_whole_plan_is_that_of_the_paper():
     plan = defc.Plan()
-    assert plan.draws == 5 and plan.rows is None and set(RIVALS) < set(defc.SEARCHED)
+    assert plan.draws == 5 and plan.rows is None
+    assert [rivals_on(each.name) == tuple(RIVALS) for each in defc.SOURCES] == [True] * 4 + [False]
+    assert rivals_on("Reuters") == ("KFDA", "KMFA")
     assert {plan.evaluations(name) for name in (FISHER, PAIRS, LOCAL)} == {plan.criterion}
 
 

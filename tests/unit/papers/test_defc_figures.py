@@ -53,6 +53,16 @@ def test_class_structure_is_of_the_training_rows_by_class_before_and_after(recor
     np.testing.assert_array_equal(alone.Z, before.Z)
 
 
+def test_documents_have_proximities_by_the_cosine_beside_the_gaussian_ones(record):
+    parts = small_parts()
+    sparse = replace(parts, **{name: csr_array(getattr(parts, name)) for name in ("X", "X_val", "X_test")})
+    parts_of = {"Reuters, FLDA": record["parts"]["banana, FLDA"]}
+    drawn = figures({**record, "parts": parts_of}, {"Reuters": sparse})[STRUCTURE][1]
+    for title in ("Reuters, features", "Reuters, DEFC", "Reuters, features, cosine", "Reuters, DEFC, cosine"):
+        assert f">{title}<" in drawn
+    assert "cosine<" not in figures(record, {"banana": parts})[STRUCTURE][1]
+
+
 def test_maps_show_test_rows_with_the_score_of_the_record(record):
     parts = small_parts()
     views = maps(record["parts"], "banana", parts)

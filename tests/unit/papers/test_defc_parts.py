@@ -11,6 +11,7 @@ from unit.papers.made import counted_set
 from unit.papers.made_classes import class_sets
 
 BY_NAME = {source.name: source for source in SOURCES}
+ROWS = [source for source in SOURCES if source is not REUTERS]  # documents: see their own test
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def rows(X):
     return {tuple(row) for row in X.tolist()}
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize("source", ROWS, ids=lambda source: source.name)
 def test_parts_have_the_sizes_of_the_paper_and_share_no_row(source, folder):
     parts = random_parts(source, source.read(folder), 0)
     assert (len(parts.X), len(parts.X_val), len(parts.X_test)) == source.sizes
@@ -39,10 +40,11 @@ def test_sizes_are_those_of_the_specification():
         "dna": (497, 1503, 1186),
         "banana": (400, 2000, 2900),
         "Swiss roll": (400, 2400, 2800),
+        "Reuters": (500, 1230, 1229),
     }
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize("source", ROWS, ids=lambda source: source.name)
 def test_every_draw_has_other_training_rows_and_the_seed_alone_decides(source, folder):
     one, same, other = (random_parts(source, source.read(folder), seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.X, same.X)

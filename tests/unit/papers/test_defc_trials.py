@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 
 from papers.defc.criteria import CRITERIA, FISHER, LOCAL, PAIRS, best_of_criterion, equal_settings
-from papers.defc.rivals import GA, ORIGINAL, PUBLISHED, REDUCED, RIVALS, Rival, Scale
+from papers.defc.rivals import GA, ORIGINAL, PUBLISHED, REDUCED, RIVALS, Rival, Scale, rivals_on
 from papers.defc.trials import PERMUTED, RivalTrials, Task, by_chance, compete, tune
 from proxembed import DEFC, PCA
 from proxembed.adaptive.parameters import Domain, Limits
@@ -44,6 +46,18 @@ def test_the_best_setting_is_scored_as_a_plain_fit_is():
         assert found[name] == nearest.score(model.transform(X), y)
     plain = KNeighborsClassifier(1).fit(parts.X, parts.y)
     assert compete(task(ORIGINAL))["test"] == plain.score(parts.X_test, parts.y_test)
+
+
+def test_original_documents_are_read_by_a_linear_svm_in_place_of_discriminants():
+    names = ("X", "X_val", "X_test")
+    parts = replace(small_parts(), **{name: getattr(small_parts(), name) ** 3 for name in names})
+    sparse = replace(parts, **{name: csr_array(getattr(parts, name)) for name in names})
+    linear = LinearSVC(random_state=0).fit(sparse.X, parts.y)
+    expected = {"1nn": KNeighborsClassifier(1).fit(parts.X, parts.y).score(parts.X_test, parts.y_test),
+                "flda": linear.score(sparse.X_test, parts.y_test)}  # fmt: skip
+    for classifier, score in expected.items():
+        assert compete(task(ORIGINAL, classifier, sparse))["test"] == score
+    assert compete(task(ORIGINAL, "flda", parts))["test"] != expected["flda"]
 
 
 def test_a_rival_keeps_its_best_validation_score_with_the_smallest_k():
@@ -162,8 +176,11 @@ def test_ranges_of_the_rivals_can_be_fitted_at_both_ends():
 
 def test_rivals_are_the_nine_of_the_paper_with_its_figures():
     assert set(RIVALS) == {"PCA", "LSI", "OLPP", "FDA", "MFA", "DNE", "OLPP-R", "KFDA", "KMFA"}
-    assert set(PUBLISHED) == {ORIGINAL, GA, *RIVALS}
-    assert all(set(each) == {"satimage", "dna", "banana"} for each in PUBLISHED.values())
+    assert set(PUBLISHED) == {ORIGINAL, GA, REDUCED, *RIVALS} and set(PUBLISHED[REDUCED]) == {"Reuters"}
+    tabular = {"satimage", "dna", "banana"}
+    for name, each in PUBLISHED.items():
+        on_documents = name in (ORIGINAL, GA, REDUCED, *rivals_on("Reuters"))
+        assert set(each) == {*(() if name == REDUCED else tabular), *(["Reuters"] if on_documents else [])}
     assert PUBLISHED[GA]["dna"] == (91.57, 90.98) and PUBLISHED["KMFA"]["satimage"] == (80.55, 83.60)
 
 
