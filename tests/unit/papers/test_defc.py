@@ -172,7 +172,8 @@ def finished(tmp_path_factory):
 def test_a_run_holds_every_entrant_of_every_draw_and_a_second_one_has_nothing_to_do(finished):
     record, again, said, _ = finished
     assert list(record["parts"]) == ["dna, 1-NN", "dna, FLDA", "dna, criteria", "Swiss roll, 1-NN", "Swiss roll, FLDA",
-                                     "Swiss roll, criteria", "Reuters, 1-NN", "Reuters, FLDA", "Reuters, criteria"]  # fmt: skip
+                                     "Swiss roll, criteria", "Reuters, 1-NN", "Reuters, FLDA",
+                                     "Reuters, criteria"]  # fmt: skip
     assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6, 10, 10, 6]
     assert all(entry["failure"] is None for each in record["parts"].values() for entry in each)
     assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60, 70, 80, 86]
