@@ -64,6 +64,12 @@ class LabelledLinks(Searching, abstract=True):
     algorithm_ : str or None, the search that ran, an approximate one where there were several; None for none.
     """
 
+    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
+
+    @property
+    def _search(self) -> dict[str, Any]:
+        return {"metric": self.metric, "algorithm": self.algorithm}
+
     def search(self, rows: Rows) -> None:
         """Make every search that the template needs; ``rows`` keep them."""
         raise TypeError(f"{type(self).__name__} must define search(rows).")

@@ -18,7 +18,9 @@ from .algebra.template import Template
 from .params import call
 from .proximity import graph as graphs
 from .proximity import labelled
+from .proximity.distances import canonical, pair_distances
 from .proximity.labelled import Searched
+from .proximity.measured import all_distances, centred_rows, is_measured
 from .proximity.neighbors import Neighbors, nearest
 from .proximity.weights import given_weights
 from .sources import RowBlocks
@@ -130,6 +132,21 @@ class Rows:
 
         return self._kept(("neighbors", K, metric), algorithm, work)
 
+    def searched_by(self, metric: Any) -> tuple[Any, Any]:
+        """X and the metric for searches that know the Euclidean distance, the cosine and given distances alone: the
+        distances of all rows for what they do not know."""
+        if is_measured(metric):
+            return self._kept(("distances", metric), "exact", lambda: all_distances(self.X, metric)), "precomputed"
+        return (centred_rows(self.X), "cosine") if metric == "correlation" else (self.X, metric)
+
+    def pair_distances(self, i: np.ndarray, j: np.ndarray, metric: Any = "euclidean") -> np.ndarray:
+        """The distance of rows i[t] and j[t] for every t."""
+        X, known = self.searched_by(metric)
+        if known == "precomputed":
+            return np.asarray(X[i, j])
+        X = canonical(X, known)
+        return pair_distances(X, i, X, j, known)
+
     def graph(
         self,
         kind: str = "undirected",
@@ -149,7 +166,7 @@ class Rows:
         return self._kept(("graph", kind, K, eps, metric), algorithm, work)
 
     def friends(
-        self, K: int, link: str = "undirected", *, metric: str = "euclidean", algorithm: Any = "exact"
+        self, K: int, link: str = "undirected", *, metric: Any = "euclidean", algorithm: Any = "exact"
     ) -> sparse.csr_array:
         """Links inside classes, collapsed over label copies: sum_k max(F_k, F_k'); sum_k F_k for link="directed"."""
         return self._kept(
@@ -172,21 +189,20 @@ class Rows:
         by: str = "point",
         link: str = "undirected",
         *,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
         algorithm: Any = "exact",
     ) -> sparse.csr_array:
         """Links between classes, collapsed over label copies: K nearest enemies per row ("point") or class pairs."""
-        options = {"copies": self.copies, "enemy": self.enemy, "metric": metric, "algorithm": algorithm}
-        return self._kept(
-            ("enemies", K, by, link, metric),
-            algorithm,
-            lambda: labelled.enemies(
-                self.X, self.label_matrix, K, by, link=link, record=self._record(algorithm), **options
-            ),
-        )
+
+        def work() -> Any:
+            X, known = self.searched_by(metric)
+            options = {"copies": self.copies, "enemy": self.enemy, "metric": known, "algorithm": algorithm}
+            return labelled.enemies(X, self.label_matrix, K, by, link=link, record=self._record(algorithm), **options)
+
+        return self._kept(("enemies", K, by, link, metric), algorithm, work)
 
     def class_neighbors(
-        self, K: int, *, metric: str = "euclidean", algorithm: Any = "exact"
+        self, K: int, *, metric: Any = "euclidean", algorithm: Any = "exact"
     ) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and their K nearest inside it, in the class's own numbering."""
 

@@ -14,9 +14,12 @@ from sklearn.neighbors import KNeighborsTransformer
 import strategies
 from identities.comparison import IDENTITY, assert_same_embedding, gram_distance
 from identities.local_problems import assert_close, matrices
-from oracles import given, mope, preserving
+from oracles import given, local, mope, preserving
 from proxembed import (
+    DLA,
     DNE,
+    DONPP,
+    LFDA,
     LLE,
     LPP,
     MFA,
@@ -27,6 +30,7 @@ from proxembed import (
     OLPP,
     OLPPR,
     ONPPR,
+    SONPP,
     SSDRMC,
     Isomap,
     LaplacianEigenmaps,
@@ -249,6 +253,76 @@ def test_local_scaling_of_mope_takes_its_k_for_rows_and_label_sets():
         np.testing.assert_allclose(psi, S[np.ix_(index, index)], rtol=0, atol=1e-9)
 
 
+# ---------------------------------------------------------------------------------------------- the labelled family
+
+LABELLED = [
+    LFDA(n_neighbors=3), LFDA(scope="global"), LFDA(n_links=2), LFDA(scope="global", n_links=3),
+    MFA(), MFA(pairs="point"), DLA(), DNE(), DNE(scope="class"),
+    OLPPR(), SONPP(), DONPP(n_neighbors=4), ONPPR(),
+]  # fmt: skip
+SOME = ("cosine", "correlation", "cityblock", "jensenshannon", minkowski)
+some = pytest.mark.parametrize("metric", SOME)
+
+
+def cosine_distance(x, y):
+    return 1.0 - x @ y / np.sqrt((x @ x) * (y @ y))
+
+
+def distances(metric):
+    if metric == "cosine":
+        return np.array([[cosine_distance(x, y) for y in X] for x in X])
+    return by_pairs(metric, X, X)
+
+
+@some
+@pytest.mark.parametrize("labels", [CLASSES, Y], ids=["classes", "several"])
+@pytest.mark.parametrize("method", LABELLED, ids=repr)
+def test_friends_and_enemies_are_near_by_the_metric(method, labels, metric):
+    """Against loops over pairs of label copies."""
+    several = labels is Y
+    data = local.Copies(X, Y if several else strategies.one_hot(CLASSES), D=distances(metric))
+    rows = Rows(X, LabelMatrix.of(labels), weighting="none" if several else None)
+    found, expected = matrices(clone(method).set_params(metric=metric), rows), local.pencil(method, data)
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert_close(one, other)
+    euclidean = matrices(method, Rows(X, rows.labels, weighting=rows.weighting))
+    assert np.abs(found[0] - euclidean[0]).max() > 1e-6 * np.abs(found[0]).max()
+
+
+@some
+@pytest.mark.parametrize("method", [MFA(), DNE(), DNE(scope="class"), OLPPR(), ONPPR()], ids=repr)
+def test_weights_of_links_are_of_their_distance_by_the_metric(method, metric):
+    E, labels = distances(metric), LabelMatrix.of(CLASSES)
+    scale = np.sort(E, axis=1)[:, 3]
+    known = {
+        "gaussian": np.exp(-(E**2) / 0.7),
+        "local_scaling": np.exp(-(E**2) / np.outer(scale, scale)),
+        "alternative": 1.0 / (0.7 + E**2 / np.add.outer((X**2).sum(axis=1), (X**2).sum(axis=1))),
+    }
+    for kind, W in known.items():
+        model = clone(method).set_params(metric=metric, weights=kind, tau=0.7, n_scale=3)
+        given_W = clone(method).set_params(metric=metric, weights=W * (1 - np.eye(N)))
+        for one, other in zip(matrices(model, Rows(X, labels)), matrices(given_W, Rows(X, labels)), strict=True):
+            assert (one is None) == (other is None)
+            if one is not None:
+                assert_close(one, other)
+
+
+def test_the_cosine_of_sparse_rows_and_of_unit_rows_finds_the_same_links():
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    for method in (MFA(ridge=0.1), DLA(), DNE(), LFDA(n_links=3, scope="global", ridge=0.1)):
+        cosine = clone(method).set_params(metric="cosine", n_components=2)
+        Z = cosine.fit_transform(X, CLASSES)
+        np.testing.assert_allclose(cosine.fit_transform(sp.csr_array(X), CLASSES), Z, rtol=0, atol=1e-8)
+        if isinstance(method, LFDA):
+            continue  # its scales are distances, which differ
+        euclidean = clone(method).set_params(n_components=2)
+        Z, expected = (model.fit_transform(unit, CLASSES) for model in (cosine, euclidean))
+        np.testing.assert_allclose(Z, expected, rtol=0, atol=1e-8)
+
+
 # ------------------------------------------------------------------------------------------------------- refusals
 
 
@@ -266,6 +340,9 @@ def test_refusals_name_the_argument_and_the_remedy():
             X,
             "cannot search.*algorithm='exact'",
         ),
+        (MFA(metric="cityblock", algorithm="pynndescent"), X, "cannot search metric='cityblock'.*recall"),
+        (DLA(metric="precomputed"), X, "metric='precomputed' is not allowed"),
+        (LFDA(metric="correlation"), sp.csr_array(X), r"needs dense rows.*toarray"),
         (LPP(n_scale=0), X, "n_scale=0 is not allowed"),
         (LaplacianEigenmaps(metric="precomputed"), np.triu(X @ X.T), r"symmetric distances. Pass \(X \+ X.T\) / 2"),
         (LaplacianEigenmaps(metric="precomputed"), X, "n x n"),
@@ -277,7 +354,7 @@ def test_refusals_name_the_argument_and_the_remedy():
     ]
     for method, data, words in cases:
         with pytest.raises(ValueError, match=words):
-            method.fit(data)
+            method.fit(data, CLASSES)
 
 
 @pytest.mark.parametrize(

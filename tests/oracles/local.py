@@ -14,13 +14,13 @@ from oracles.dense import pair_scatter
 class Copies:
     """The copies of n rows: `row` and `label` of each, distances of rows, and who may be whose neighbour."""
 
-    def __init__(self, X, Y, rule="distinct", enemy="any"):
+    def __init__(self, X, Y, rule="distinct", enemy="any", D=None):
         self.X, self.Y, self.rule, self.enemy = np.asarray(X, float), np.asarray(Y, float), rule, enemy
         self.n, self.c = self.Y.shape
         self.m, self.nk = self.Y.sum(axis=1), self.Y.sum(axis=0)
         self.list = [(i, k) for i in range(self.n) for k in range(self.c) if self.Y[i, k]]
         self.nt = len(self.list)
-        self.D = np.array([[np.sqrt(((a - b) ** 2).sum()) for b in self.X] for a in self.X])
+        self.D = np.array([[np.sqrt(((a - b) ** 2).sum()) for b in self.X] for a in self.X]) if D is None else D
 
     def nearest(self, i, candidates, K):
         return sorted((j for j in candidates if j != i), key=lambda j: (self.D[i, j], j))[:K]

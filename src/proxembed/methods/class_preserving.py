@@ -13,7 +13,7 @@ from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator,
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
-from ..neighborly import MATRICES, SCALE_DOC
+from ..neighborly import MATRICES, METRIC_DOC, OF_ROWS, SCALE_DOC
 from ..params import integers, log, param
 from ..proximity.reconstruction import reconstruction_weights
 from ..proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
@@ -40,7 +40,13 @@ WHOLE_DOC = (
 REG_DOC = "Share of the trace added to the systems of the reconstruction weights."
 
 
-class OLPPR(SpectralEmbedder):
+class ClassPreserving(SpectralEmbedder, abstract=True):
+    """A projection made from near rows inside classes or between them, by one metric.  [kokiopoulou2009repulsion]"""
+
+    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
+
+
+class OLPPR(ClassPreserving):
     """Orthogonal locality preserving projection with repulsion: minimise L(Ws) - beta L(Wr), P'P = I.
     [kokiopoulou2009repulsion]
 
@@ -89,7 +95,7 @@ class OLPPR(SpectralEmbedder):
     def template(self, rows: Rows) -> Template:
         inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.labels.Y)
         attraction = Laplacian(rows.weigh(inside))
-        repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau, self.n_scale)
+        repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau, self.n_scale, self.metric)
         beta = self.beta
         if self.balance == "trace":
             X = CentredMatrix.centred(rows.X, rows.ones)
@@ -98,7 +104,7 @@ class OLPPR(SpectralEmbedder):
         return Template(beta * repulsion - attraction, offset=rows.mass, sense=-1)
 
 
-class SONPP(SpectralEmbedder):
+class SONPP(ClassPreserving):
     """Supervised orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W), W inside classes, P'P = I.
     [kokiopoulou2007onpp]
 
@@ -135,10 +141,10 @@ class SONPP(SpectralEmbedder):
 
     def template(self, rows: Rows) -> Template:
         check_classes(self, rows)
-        return Template(-reconstructions(rows, self.n_neighbors, self.reg), offset=rows.mass, sense=-1)
+        return Template(-reconstructions(rows, self.n_neighbors, self.reg, self.metric), offset=rows.mass, sense=-1)
 
 
-class DONPP(SpectralEmbedder):
+class DONPP(ClassPreserving):
     """Discriminative orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W) - beta L(G + G').
     [zhang2010donpp]
 
@@ -175,12 +181,12 @@ class DONPP(SpectralEmbedder):
     reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
 
     def template(self, rows: Rows) -> Template:
-        G = rows.weigh(point_enemies(rows, self.n_enemies, "directed"), same_class=False)
-        M = reconstructions(rows, self.n_neighbors, self.reg)
+        G = rows.weigh(point_enemies(rows, self.n_enemies, "directed", metric=self.metric), same_class=False)
+        M = reconstructions(rows, self.n_neighbors, self.reg, self.metric)
         return Template(self.beta * Laplacian(Sparse(G + G.T)) - M, offset=rows.mass, sense=-1)
 
 
-class ONPPR(SpectralEmbedder):
+class ONPPR(ClassPreserving):
     """Orthogonal neighbourhood preserving projection with repulsion: minimise (I - W)'(I - W) - beta L(Wr), P'P = I.
     [kokiopoulou2009repulsion]
 
@@ -220,31 +226,32 @@ class ONPPR(SpectralEmbedder):
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def template(self, rows: Rows) -> Template:
-        repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau, self.n_scale)
-        M = reconstructions(rows, self.n_neighbors, self.reg)
+        repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau, self.n_scale, self.metric)
+        M = reconstructions(rows, self.n_neighbors, self.reg, self.metric)
         return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)
 
 
-def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int) -> Operator:
+def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, metric: Any = "euclidean") -> Operator:
     """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
     by copies."""
-    graph = labelled_graph(rows, K)
+    graph = labelled_graph(rows, K, metric=metric)
     if isinstance(kind, str):
-        weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind, n_scale))
+        weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind, n_scale, metric=metric))
     else:
         weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), link_kind(rows, kind))
     pairs = rows.copy_pairs(weights, same=False)
     return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
 
 
-def reconstructions(rows: Rows, K: int | None, reg: float) -> Operator:
+def reconstructions(rows: Rows, K: int | None, reg: float, metric: Any = "euclidean") -> Operator:
     """sum_k S_k (I - W_k)' V_k (I - W_k) S_k', W_k the reconstruction weights inside class k from K rows or from all,
     V_k the weights of the copies; a class of one row has no term."""
     if K is None:
         classes = [(index, weight) for index, weight in rows.classes() if len(index) > 1]
         return ClassResiduals(rows.n, [class_residual(rows.X, index, reg, weight) for index, weight in classes])
     parts = []
-    for (index, near), (_, weight) in zip(rows.class_neighbors(at_most(K, rows)), rows.classes(), strict=True):
+    found = rows.class_neighbors(at_most(K, rows), metric=metric)
+    for (index, near), (_, weight) in zip(found, rows.classes(), strict=True):
         if len(index) < 2:
             continue
         w = reconstruction_weights(rows.X[index], near.index, reg=reg) * np.sqrt(weight)[:, None]

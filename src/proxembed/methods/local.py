@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ class LFDA(LabelledLinks, PencilEmbedder):
         weights: InsideClasses
         if not isinstance(self.affinity, str):
             weights = ClassLinks(rows.n, self._given(rows))
-        elif self.n_links is None:
+        elif not self._by_lists:
             weights = ClassWeights(rows.n, self._classes(rows))
         else:
             weights = ClassLinks(rows.n, self._near_links(rows))
@@ -124,12 +125,17 @@ class LFDA(LabelledLinks, PencilEmbedder):
     def _constant(self) -> bool:
         return isinstance(self.affinity, str) and self.affinity == "constant"
 
+    @property
+    def _by_lists(self) -> bool:
+        """Whether affinities are those of lists of near rows: of some, or of all by a metric that has no tiles."""
+        return self.n_links is not None or self.metric != "euclidean"
+
     def search(self, rows: Rows) -> None:
         if self._constant or not isinstance(self.affinity, str):
             return
         if self.scope == "global":
             self._global_scale(rows)
-        if self.n_links is not None:
+        if self._by_lists:
             self._near(rows)
 
     def _given(self, rows: Rows) -> list[tuple[np.ndarray, sparse.csr_array]]:
@@ -148,9 +154,9 @@ class LFDA(LabelledLinks, PencilEmbedder):
 
     def _near(self, rows: Rows) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and the nearest of them: for the links, and for the scales."""
-        links: Any = self.n_links
+        links = rows.n if self.n_links is None else self.n_links
         K = max(links, self.n_neighbors if self.scope == "class" else 1)
-        return rows.class_neighbors(at_most(K, rows), algorithm=self.algorithm)
+        return rows.class_neighbors(at_most(K, rows), **self._search)
 
     def _near_links(self, rows: Rows) -> list[tuple[np.ndarray, sparse.csr_array]]:
         """The rows of each class and the affinities of those near each other."""
@@ -170,7 +176,7 @@ class LFDA(LabelledLinks, PencilEmbedder):
         """The distance of each row to its n_neighbors-th nearest of all; rows without a label have 1."""
         part, known = rows.with_label
         scale = np.ones(rows.n)
-        scale[known] = part.neighbors(at_most(self.n_neighbors, part), algorithm=self.algorithm).distance[:, -1]
+        scale[known] = part.neighbors(at_most(self.n_neighbors, part), **self._search).distance[:, -1]
         return scale
 
     def _classes(self, rows: Rows) -> list[tuple[np.ndarray, Open]]:
@@ -247,23 +253,23 @@ class MFA(LabelledLinks, PencilEmbedder):
     def search(self, rows: Rows) -> None:
         self._friends(rows)
         self._enemies(rows)
-        link_scale(rows, self.weights, self.n_scale, self.algorithm)
+        link_scale(rows, self.weights, self.n_scale, **self._search)
 
     def _friends(self, rows: Rows) -> sparse.csr_array:
-        return near_friends(rows, self.n_friends, algorithm=self.algorithm)
+        return near_friends(rows, self.n_friends, **self._search)
 
     def _enemies(self, rows: Rows) -> sparse.csr_array:
         number = self.n_enemies or {"class": 20, "point": 5}[self.pairs]
         if self.pairs == "point":
-            return point_enemies(rows, number, algorithm=self.algorithm)
-        return nearest_pairs(rows, number, self.algorithm)
+            return point_enemies(rows, number, **self._search)
+        return nearest_pairs(rows, number, **self._search)
 
     def template(self, rows: Rows) -> Template:
         check_classes(self, rows)
-        scale = link_scale(rows, self.weights, self.n_scale, self.algorithm)
-        kind = link_kind(rows, self.weights)
-        enemies = weighted_links(rows.X, self._enemies(rows), kind, self.tau, scale)
-        friends = weighted_links(rows.X, self._friends(rows), kind, self.tau, scale)
+        scale = link_scale(rows, self.weights, self.n_scale, **self._search)
+        kind, distances = link_kind(rows, self.weights), partial(rows.pair_distances, metric=self.metric)
+        enemies = weighted_links(rows.X, self._enemies(rows), kind, self.tau, scale, distances)
+        friends = weighted_links(rows.X, self._friends(rows), kind, self.tau, scale, distances)
         A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
         B = Laplacian(Sparse(rows.weigh(friends)))
         return Template(A, B, b=0, offset=rows.mass)
@@ -311,8 +317,8 @@ class DLA(LabelledLinks, SpectralEmbedder):
     def _links(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Friends and enemies of every row."""
         return (
-            near_friends(rows, self.n_friends, "directed", self.algorithm),
-            point_enemies(rows, self.n_enemies, "directed", self.algorithm),
+            near_friends(rows, self.n_friends, "directed", **self._search),
+            point_enemies(rows, self.n_enemies, "directed", **self._search),
         )
 
     def template(self, rows: Rows) -> Template:
@@ -368,16 +374,16 @@ class DNE(LabelledLinks, SpectralEmbedder):
 
     def search(self, rows: Rows) -> None:
         self._links(rows)
-        link_scale(rows, self.weights, self.n_scale, self.algorithm)
+        link_scale(rows, self.weights, self.n_scale, **self._search)
 
     def _links(self, rows: Rows) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Friends and enemies of every row."""
         if self.scope == "class":
             return (
-                near_friends(rows, self.n_neighbors, algorithm=self.algorithm),
-                point_enemies(rows, self.n_neighbors, algorithm=self.algorithm),
+                near_friends(rows, self.n_neighbors, **self._search),
+                point_enemies(rows, self.n_neighbors, **self._search),
             )
-        graph = labelled_graph(rows, self.n_neighbors, self.algorithm)
+        graph = labelled_graph(rows, self.n_neighbors, **self._search)
         return rows.copy_pairs(graph, same=True), rows.copy_pairs(graph, same=False)
 
     def template(self, rows: Rows) -> Template:
@@ -385,8 +391,9 @@ class DNE(LabelledLinks, SpectralEmbedder):
         kind = link_kind(rows, self.weights)
         if sparse.issparse(kind) or kind != "constant":
             links = ((friends + enemies) > 0).astype(np.float64).tocsr()
-            scale = link_scale(rows, self.weights, self.n_scale, self.algorithm)
-            links = weighted_links(rows.X, links, kind, self.tau, scale)
+            scale = link_scale(rows, self.weights, self.n_scale, **self._search)
+            distances = partial(rows.pair_distances, metric=self.metric)
+            links = weighted_links(rows.X, links, kind, self.tau, scale, distances)
             friends, enemies = links.multiply(friends).tocsr(), links.multiply(enemies).tocsr()
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
         return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
@@ -400,19 +407,19 @@ def at_most(K: int, rows: Rows) -> int:
     return min(K, max(1, rows.n - 1))
 
 
-def near_friends(rows: Rows, K: int, link: str = "undirected", algorithm: Any = "exact") -> sparse.csr_array:
+def near_friends(rows: Rows, K: int, link: str = "undirected", **search: Any) -> sparse.csr_array:
     """The K nearest rows of the class of every row; all of them where there are fewer."""
-    return rows.friends(at_most(K, rows), link, algorithm=algorithm)
+    return rows.friends(at_most(K, rows), link, **search)
 
 
-def point_enemies(rows: Rows, K: int, link: str = "undirected", algorithm: Any = "exact") -> sparse.csr_array:
+def point_enemies(rows: Rows, K: int, link: str = "undirected", **search: Any) -> sparse.csr_array:
     """The K nearest rows of other classes of every row; all of them where there are fewer."""
-    return rows.enemies(at_most(K, rows), "point", link, algorithm=algorithm)
+    return rows.enemies(at_most(K, rows), "point", link, **search)
 
 
-def nearest_pairs(rows: Rows, K: int, algorithm: Any = "exact") -> sparse.csr_array:
+def nearest_pairs(rows: Rows, K: int, **search: Any) -> sparse.csr_array:
     """The K nearest pairs of every class and the others; all of them where there are fewer."""
-    return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class", algorithm=algorithm)
+    return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class", **search)
 
 
 def affinities(distance: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -431,7 +438,7 @@ def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:
     return weights if isinstance(weights, str) else rows.given_weights(weights)
 
 
-def link_scale(rows: Rows, kind: Any, K: int, algorithm: Any = "exact") -> np.ndarray | None:
+def link_scale(rows: Rows, kind: Any, K: int, **search: Any) -> np.ndarray | None:
     """The local scales of the labelled rows by their K-th neighbour, which know of no other; None for weights that need
     none."""
     if not isinstance(kind, str) or kind != "local_scaling":
@@ -439,16 +446,16 @@ def link_scale(rows: Rows, kind: Any, K: int, algorithm: Any = "exact") -> np.nd
     part, known = rows.with_label
     scale = np.zeros(rows.n)
     if part.n > 1:
-        scale[known] = part.neighbors(at_most(K, part), algorithm=algorithm).distance[:, -1]
+        scale[known] = part.neighbors(at_most(K, part), **search).distance[:, -1]
     return scale
 
 
-def labelled_graph(rows: Rows, K: int, algorithm: Any = "exact") -> sparse.csr_array:
+def labelled_graph(rows: Rows, K: int, **search: Any) -> sparse.csr_array:
     """The undirected graph of the K nearest labelled rows, n x n with distances; zeros are edges."""
     part, known = rows.with_label
     if part.n < 2:
         return sparse.csr_array((rows.n, rows.n))
-    graph = part.graph("undirected", at_most(K, part), algorithm=algorithm).tocoo()
+    graph = part.graph("undirected", at_most(K, part), **search).tocoo()
     return sparse.csr_array((graph.data, (known[graph.row], known[graph.col])), shape=(rows.n, rows.n))
 
 

@@ -31,7 +31,7 @@ FEW_ROWS = 2048  # an index costs more than their exact search
 MEASURED = 4096
 
 
-def settled(X: Any, m: int, K: int, metric: str, algorithm: Any, labelled: bool = False) -> Any:
+def settled(X: Any, m: int, K: int, metric: Any, algorithm: Any, labelled: bool = False) -> Any:
     """The algorithm that searches m lists of K among the rows of X: ``algorithm``, or what "auto" stands for.
 
     "auto" is the exact search up to 10^10 pairs and where a tree serves; beyond it pynndescent, or else HNSW of faiss,

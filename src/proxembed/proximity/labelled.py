@@ -22,6 +22,7 @@ from .backends import SAMPLE, check_library, measured, settled
 from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
 from .libraries import EnemyLists
+from .measured import is_measured
 from .neighbors import Neighbors, check_count, nearest
 from .search import Lists, exact_lists, given_lists, queried_lists, rank_in
 
@@ -32,7 +33,7 @@ FIRST = 4  # enemies of every copy that are looked for before the nearest pairs 
 
 
 def class_neighbors(
-    X: Any, labels: LabelMatrix, K: int, *, metric: str = "euclidean", algorithm: Any = "exact"
+    X: Any, labels: LabelMatrix, K: int, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> Iterator[tuple[np.ndarray, Neighbors]]:
     """For each class its rows, and their K nearest inside the class in the class's own numbering.
 
@@ -40,7 +41,8 @@ def class_neighbors(
     class has an index of its own; "auto" goes by the rows of all classes.
     """
     check_count(K, max(1, labels.n - 1))
-    algorithm = settled(X, labels.n, int(K), metric, algorithm)
+    if not is_measured(metric):
+        algorithm = settled(X, labels.n, int(K), metric, algorithm)
     for k in range(labels.c):
         rows = class_rows(labels, k)
         most = min(int(K), len(rows) - 1)
@@ -66,7 +68,7 @@ def shared_labels(labels: LabelMatrix, i: np.ndarray, j: np.ndarray) -> np.ndarr
     return out
 
 
-def take_rows(X: Any, rows: np.ndarray, metric: str) -> Any:
+def take_rows(X: Any, rows: np.ndarray, metric: Any) -> Any:
     """Some rows, of a matrix of distances also the columns."""
     return X[np.ix_(rows, rows)] if metric == "precomputed" else X[rows]
 
@@ -86,7 +88,7 @@ def friends(
     K: int,
     *,
     link: str = "undirected",
-    metric: str = "euclidean",
+    metric: Any = "euclidean",
     algorithm: Any = "exact",
     record: list[Searched] | None = None,
 ) -> sparse.csr_array:

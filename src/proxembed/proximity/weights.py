@@ -384,12 +384,17 @@ def _refuse_overflow(values: np.ndarray, kind: str) -> None:
 
 
 def weighted_links(
-    X: Any, links: sp.csr_array, kind: str | sp.csr_array, tau: float | None = None, scale: np.ndarray | None = None
+    X: Any,
+    links: sp.csr_array,
+    kind: str | sp.csr_array,
+    tau: float | None = None,
+    scale: np.ndarray | None = None,
+    distances: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> sp.csr_array:
     """The links (n x n, zero diagonal) times the weights of ``edge_weights`` on the same pairs; "constant" leaves them.
 
     ``kind`` may be the weights of all pairs themselves, as ``given_weights`` returns them. ``scale``: the local scales
-    of the rows where they are known.
+    of the rows where they are known. ``distances(i, j)``: those of pairs of rows; None for Euclidean ones.
 
     Examples
     --------
@@ -405,7 +410,8 @@ def weighted_links(
         return links
     X = canonical(X)
     row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
-    distance = pair_distances(X, row, X, links.indices)
+    column = links.indices
+    distance = pair_distances(X, row, X, column) if distances is None else distances(row, column)
     graph = sp.csr_array((distance, links.indices, links.indptr), shape=links.shape)
     weights = edge_weights(X, graph, kind, tau=tau, scale=scale)
     return sp.csr_array((links.data * weights.data, links.indices, links.indptr), shape=links.shape)

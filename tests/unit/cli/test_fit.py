@@ -72,6 +72,7 @@ def test_methods_and_their_parameters(tmp_path, options, name):
     "name",
     [
         "OLPP(metric='correlation', n_neighbors=8)",
+        "MESD(MFA(metric='cosine'))",
         "OLPP(weights='reconstruction')",
         "LPP(weights='local_scaling', n_scale=3, graph='full')",
         "Scaled(LPP(metric='cityblock'), kind='none')",
