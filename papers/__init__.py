@@ -51,7 +51,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "defc",
-            "Mu et al. 2012: adaptive embeddings (DEFC) beside nine methods on satimage, dna, banana and a Swiss roll",
+            "Mu et al. 2012: adaptive embeddings (DEFC) beside nine methods on five data sets",
             ("satimage", "dna", "banana", "reuters"),
             _later("defc.experiment", "run"),
             360,
