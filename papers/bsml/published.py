@@ -12,8 +12,7 @@ EMOTIONS, SCENE, YEAST, TMC = "emotions", "scene", "yeast", "tmc2007-500"
 BSML, RELEVANCE, BSSML = "BSML", "BSML+ARD", "BSSML"
 REDUCED = "the slowest reduction with PROBIT"
 OTHER_FEATURES = (
-    "no scaling of these features gives it: even PROBIT on all features is worse here than the paper's BSML, so that "
-    "its copy of the data must differ"
+    "even PROBIT on all features is worse here than the paper's BSML, so that its copy of the data must differ"
 )
 NO_KNOWN_CODE = "it does not come out of any known code: nearly every start ends with one component"
 
