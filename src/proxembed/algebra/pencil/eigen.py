@@ -250,7 +250,7 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
         w, P = w[:useful], P[:, :useful]
     elif useful < k and not ((template.sense < 0 or problem.includes_scatter) and problem.gram_factor.ok):
         zero = np.abs(w) <= RANGE_TOLERANCE * size
-        if len(w) < problem.d or not _outside(problem, P[:, zero]):
+        if len(w) < problem.d or zero.all() or not _outside(problem, P[:, zero]):
             return None
         w, P = w[~zero], P[:, ~zero]
         bound = len(w)
