@@ -36,7 +36,7 @@ class Plan:
 
     ``ga`` settings are one population for each of 100 models of DEFC's genetic search, so that few are bred; a rival
     may try as many. The paper has 60 to 150 models with a genetic algorithm each: this bound keeps five draws below
-    three hours on two cores. ``reduced`` and ``permuted`` are shared by eight models. ``rows`` (training, validation,
+    five hours on two cores. ``reduced`` and ``permuted`` are shared by eight models. ``rows`` (training, validation,
     test) instead of the sizes of the paper, for a quick run.
     """
 

@@ -17,7 +17,7 @@ from proxembed.defc.genetic import POPULATION
 GENES = ("p", "r", "t", "s", "em", "g", "eo", "o")
 DIFFERENCES = """## How it was done, and what differs from the paper
 
-- The paper does not publish its parts and reports one number a method: here the mean of {draws} random draws of the
+- The paper does not publish its parts and reports one number per method: here the mean of {draws} random draws of the
   training part, and its standard deviation. Compare rankings, not digits. The test parts of satimage and dna are those
   of the files, the same in every draw; banana and Swiss roll are drawn whole.
 - The Swiss roll is ours (noise {noise:g}; classes are the quarters of its angle), so that no figure stands beside it.
@@ -39,7 +39,7 @@ DIFFERENCES = """## How it was done, and what differs from the paper
   beyond, and at the largest.
 - DEFC's genetic search tried {a_model} settings per model on average. The first {population} of a model are drawn and
   the others bred, so that with {ga:,} settings in all few are bred, which differs from the paper: it tries 60 to 150
-  models with a genetic algorithm each. The bound keeps five draws below three hours on two cores. The search ends
+  models with a genetic algorithm each. The bound keeps five draws below five hours on two cores. The search ends
   before its settings are spent where five generations of models bring no better score. The search of the eight models
   tries {reduced:,} settings and breeds its parameters. How many were tried stands in the tables.
 - Intervals of shares of searches (Wilson's) take the searches as independent; those on one set are not.
@@ -188,4 +188,4 @@ def _switches(chosen: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         if part in PUBLISHED_SWITCHES:
             *switches, k = PUBLISHED_SWITCHES[part]
             rows.append((f"{part}, Table VI of the paper", *switches, k))
-    return f"By the genetic search, one line a draw.\n\n{table(('set, classifier', *GENES, 'k'), rows)}"
+    return f"By the genetic search, one line per draw.\n\n{table(('set, classifier', *GENES, 'k'), rows)}"

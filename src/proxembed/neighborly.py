@@ -49,9 +49,14 @@ MATRICES = (np.ndarray, sparse.sparray, sparse.spmatrix)
 
 
 class Searching(Embedder, abstract=True):
-    """An estimator that searches near rows. [mu2012mesd]"""
+    """An estimator that searches near rows by one metric. [mu2012mesd]"""
 
     algorithm: Any = param(default="auto", choices=ALGORITHMS, kind=BaseEstimator, doc=ALGORITHM_DOC)
+    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
+
+    @property
+    def _search(self) -> dict[str, Any]:
+        return {"metric": self.metric, "algorithm": self.algorithm}
 
 
 class LabelledLinks(Searching, abstract=True):
@@ -63,12 +68,6 @@ class LabelledLinks(Searching, abstract=True):
     recall_ : float or None, the sampled recall of approximate searches, over their rows; None for exact ones.
     algorithm_ : str or None, the search that ran, an approximate one where there were several; None for none.
     """
-
-    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
-
-    @property
-    def _search(self) -> dict[str, Any]:
-        return {"metric": self.metric, "algorithm": self.algorithm}
 
     def search(self, rows: Rows) -> None:
         """Make every search that the template needs; ``rows`` keep them."""
@@ -92,11 +91,6 @@ class Neighborly(Searching, abstract=True):
     n_neighbors: int = param(
         default=5, low=1, integer=True, search=integers(2, 30), doc="Neighbours of a row; at most n - 1."
     )
-    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
-
-    @property
-    def _search(self) -> dict[str, Any]:
-        return {"metric": self.metric, "algorithm": self.algorithm}
 
     @property
     def searches(self) -> bool:

@@ -20,7 +20,7 @@ from .proximity import graph as graphs
 from .proximity import labelled
 from .proximity.distances import canonical, pair_distances
 from .proximity.labelled import Searched
-from .proximity.measured import all_distances, centred_rows, is_measured
+from .proximity.measured import all_distances, as_cosine, is_measured
 from .proximity.neighbors import Neighbors, nearest
 from .proximity.weights import given_weights
 from .sources import RowBlocks
@@ -133,11 +133,11 @@ class Rows:
         return self._kept(("neighbors", K, metric), algorithm, work)
 
     def searched_by(self, metric: Any) -> tuple[Any, Any]:
-        """X and the metric for searches that know the Euclidean distance, the cosine and given distances alone: the
-        distances of all rows for what they do not know."""
+        """X and the metric as searches take them that know the Euclidean distance, the cosine and given distances: for
+        another metric the distances of all rows, kept, and "precomputed"."""
         if is_measured(metric):
             return self._kept(("distances", metric), "exact", lambda: all_distances(self.X, metric)), "precomputed"
-        return (centred_rows(self.X), "cosine") if metric == "correlation" else (self.X, metric)
+        return as_cosine(self.X, metric)
 
     def pair_distances(self, i: np.ndarray, j: np.ndarray, metric: Any = "euclidean") -> np.ndarray:
         """The distance of rows i[t] and j[t] for every t."""

@@ -231,7 +231,7 @@ class ONPPR(ClassPreserving):
         return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)
 
 
-def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, metric: Any = "euclidean") -> Operator:
+def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, metric: Any) -> Operator:
     """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
     by copies."""
     graph = labelled_graph(rows, K, metric=metric)
@@ -243,7 +243,7 @@ def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, me
     return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
 
 
-def reconstructions(rows: Rows, K: int | None, reg: float, metric: Any = "euclidean") -> Operator:
+def reconstructions(rows: Rows, K: int | None, reg: float, metric: Any) -> Operator:
     """sum_k S_k (I - W_k)' V_k (I - W_k) S_k', W_k the reconstruction weights inside class k from K rows or from all,
     V_k the weights of the copies; a class of one row has no term."""
     if K is None:

@@ -21,7 +21,7 @@ from .affinity import Distances
 from .correlation import SIGNED, correlations
 from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms
 from .geodesic import geodesics
-from .measured import centred_rows, dense_rows, distance_blocks, is_measured
+from .measured import as_cosine, dense_rows, distance_blocks, is_measured
 from .neighbors import nearest
 from .weights import DISTANCE_WEIGHTS, LOCAL_NEIGHBORS, local_scale, used_tau, weights_gaussian
 
@@ -137,8 +137,7 @@ class BlockDistances:
         if is_measured(metric):
             self.rows = dense_rows(X, metric)
             return
-        if metric == "correlation":
-            X, metric = centred_rows(X), "cosine"
+        X, metric = as_cosine(X, metric)
         if metric == "cosine":
             self.unit = canonical(X, metric)
             return

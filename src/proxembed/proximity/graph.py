@@ -18,7 +18,7 @@ from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.parallel import in_threads, one_pool
 
 from .distances import canonical, check_distances, pair_distances
-from .measured import all_distances, centred_rows, is_measured, pairs_within
+from .measured import all_distances, as_cosine, is_measured, pairs_within
 from .neighbors import Neighbors, check_any_metric, check_shapes, nearest
 from .search import each_in_threads, rounded_up
 from .tiles import Side, plan_tiles, tile
@@ -72,8 +72,7 @@ def close_graph(X: Any, eps: float | None, *, metric: Any = "euclidean") -> spar
     check_any_metric(metric)
     most = check_eps(eps)
     n = X.shape[0]
-    if metric == "correlation":
-        return close_graph(centred_rows(X), eps, metric="cosine")
+    X, metric = as_cosine(X, metric)
     if metric == "precomputed" or callable(metric):
         D = all_distances(X, metric) if callable(metric) else check_distances(X)
         near = D <= most
@@ -105,8 +104,8 @@ def rows_within(X: Any, eps: float, *, queries: Any, metric: Any = "euclidean") 
     most = check_eps(eps)
     check_shapes(X, queries, metric)
     n = X.shape[0]
-    if metric == "correlation":
-        return rows_within(centred_rows(X), eps, queries=centred_rows(queries), metric="cosine")
+    queries = as_cosine(queries, metric)[0]
+    X, metric = as_cosine(X, metric)
     if is_measured(metric):
         i, j, distance = pairs_within(X, most, metric, queries)
         return _from_keys(i * np.int64(n) + j, distance, (queries.shape[0], n))
@@ -123,8 +122,7 @@ def rows_within(X: Any, eps: float, *, queries: Any, metric: Any = "euclidean") 
 def full_graph(X: Any, *, metric: Any = "euclidean") -> sparse.csr_array:
     """All pairs of different rows, n x n CSR of distances; refused where that takes more than 2 GiB."""
     check_any_metric(metric)
-    if metric == "correlation":
-        return full_graph(centred_rows(X), metric="cosine")
+    X, metric = as_cosine(X, metric)
     n = X.shape[0]
     guard_dense((n, n), "A full graph", itemsize=20)
     if metric == "precomputed":

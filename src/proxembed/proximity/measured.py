@@ -71,6 +71,17 @@ def centred_rows(X: Any) -> np.ndarray:
     return np.where(length[:, None] > 0.0, X - mean[:, None], 0.0)
 
 
+def as_cosine(X: Any, metric: Any) -> tuple[Any, Any]:
+    """The rows and the metric, of the correlation as a cosine of rows less their means; others as they are.
+
+    Examples
+    --------
+    >>> as_cosine(np.array([[1.0, 3.0]]), "correlation")
+    (array([[-1.,  1.]]), 'cosine')
+    """
+    return (centred_rows(X), "cosine") if metric == "correlation" else (X, metric)
+
+
 def distance_blocks(Q: np.ndarray, X: np.ndarray, metric: Any) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of the rows of Q with their distances to all rows of X, both from ``dense_rows``; two rows of zeros are at
     distance 0.

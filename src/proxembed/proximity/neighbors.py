@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .backends import approximate_nearest, settled
 from .distances import METRICS, check_metric
-from .measured import OF_SCIPY, centred_rows, is_measured, nearest_by_blocks
+from .measured import OF_SCIPY, as_cosine, is_measured, nearest_by_blocks
 from .search import exact_nearest
 
 EVERY_METRIC = (*METRICS, "correlation", *OF_SCIPY)
@@ -67,9 +67,8 @@ def nearest(
     check_any_metric(metric)
     check_shapes(X, queries, metric)
     check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))
-    if metric == "correlation":
-        X, metric = centred_rows(X), "cosine"
-        queries = None if queries is None else centred_rows(queries)
+    queries = None if queries is None else as_cosine(queries, metric)[0]
+    X, metric = as_cosine(X, metric)
     if is_measured(metric):
         _refuse_approximation(algorithm, metric)
         return Neighbors(*nearest_by_blocks(X, int(K), queries, metric, exclude))

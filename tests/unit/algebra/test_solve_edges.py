@@ -94,8 +94,8 @@ def repeated_features() -> np.ndarray:
 @pytest.mark.parametrize("k", [20, 24])
 @pytest.mark.parametrize("offset", ["uniform", "weighted"])
 def test_negative_eigenvalues_follow_the_positive_ones_without_null_directions(offset, k, monkeypatch):
-    """Of the two orders that put zeros of the null space before negative eigenvalues neither may come out, and no
-    decomposition but that of X'AX is needed."""
+    """Zero eigenvalues of the null space, which lie before the negative ones, are left out without a second
+    decomposition."""
     problem = replace(setting("tall", "graph", "none", offset), X=repeated_features())
     monkeypatch.delattr(eigen, "_restricted")
     found = solve(problem.template, problem.X, k)
@@ -105,7 +105,7 @@ def test_negative_eigenvalues_follow_the_positive_ones_without_null_directions(o
     np.testing.assert_allclose(found.P, problem.basis @ problem.basis.T @ found.P, rtol=0, atol=1e-9)
 
 
-def test_null_directions_that_rows_share_with_zero_eigenvalues_need_coordinates(monkeypatch):
+def test_an_eigenvalue_of_zero_inside_the_row_space_counts():
     """X'AX has a direction of eigenvalue zero inside the row space, which counts, and three outside, which do not."""
     X = repeated_features()
     lost = (X - X.mean(axis=0)) @ np.linalg.pinv(X - X.mean(axis=0))[:, :1]

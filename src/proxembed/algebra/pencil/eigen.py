@@ -262,7 +262,7 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
 def _outside(problem: Problem, P: np.ndarray) -> bool:
     """Whether every column of P lies outside the row space: the rows map it to zero, up to rounding.
 
-    The longest feature stands for the largest singular value of the rows, which is no shorter.
+    The largest squared length of a feature is at most the largest eigenvalue of the Gram matrix, for which it stands.
     """
     limit = rank_threshold(problem.rows.column_norms(problem.weights).max(keepdims=True), problem.rows)
     for start in range(0, P.shape[1], CHUNK):
