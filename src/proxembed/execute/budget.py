@@ -15,7 +15,9 @@ from typing import Any
 from proxembed.algebra.arrays.parallel import sets_pools
 
 AGAIN = 1.0  # seconds after which the work is stopped once more: a callback of the interpreter swallows exceptions
-SOON = 0.01  # seconds after which work is stopped that is setting the threads of a BLAS
+SOON = 0.01  # seconds after which work is stopped that would leave something half made behind
+IMPORT = "<frozen importlib._bootstrap>"
+COMPILERS = ("numba.", "llvmlite.")
 
 
 class OutOfBudget(TimeoutError):
@@ -93,6 +95,22 @@ class Budget:
         raise OutOfBudget(f"the budget of {self.seconds:g} {unit} an arm and split is spent")
 
 
+def makes_code(frame: FrameType | None) -> bool:
+    """Whether a module is being imported, or machine code compiled by numba, where a program was stopped.
+
+    Both stay half made if they are stopped: LLVM then ends the process at a later call.
+
+    >>> import sys
+    >>> makes_code(sys._getframe())
+    False
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == IMPORT or str(frame.f_globals.get("__name__")).startswith(COMPILERS):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[None]:
     """Call ``stop`` from the main thread after ``seconds`` seconds, unless the signal is in use."""
@@ -106,7 +124,7 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
-        if sets_pools(frame):
+        if sets_pools(frame) or makes_code(frame):
             signal.setitimer(timer, SOON, AGAIN)
         else:
             stop()

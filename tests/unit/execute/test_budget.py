@@ -1,10 +1,13 @@
-"""The clock of a budget: it rings again where something has swallowed its exception."""
+"""The clock of a budget: it rings again where something has swallowed its exception, and later where code is made."""
 
+import importlib
 import signal
+import sys
 import time
 from contextlib import suppress
 from types import SimpleNamespace
 
+import numba
 import pytest
 
 from proxembed.algebra.arrays.parallel import _OneThread
@@ -46,3 +49,32 @@ def test_blas_has_its_threads_again_after_work_that_was_stopped_while_it_set_the
             assert pools.entered
         spin(5)
     assert done == ["set", "restored"] and not pools.entered
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers on this system")
+def test_a_module_is_imported_to_its_end_before_its_importer_is_stopped(tmp_path, monkeypatch):
+    body = "import time\nend = time.monotonic() + 0.3\nwhile time.monotonic() < end:\n    sum(range(100))\nwhole = True\n"
+    (tmp_path / "slow_to_import.py").write_text(body)
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        with pytest.raises(OutOfBudget), Budget(0.1).limit():
+            importlib.import_module("slow_to_import")
+            spin(5)
+        assert sys.modules["slow_to_import"].whole
+    finally:
+        sys.modules.pop("slow_to_import", None)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers on this system")
+def test_machine_code_is_compiled_to_its_end_before_the_work_that_needs_it_is_stopped():
+    @numba.njit
+    def harmonic(n):
+        total = 0.0
+        for k in range(1, n + 1):
+            total += 1.0 / k
+        return total
+
+    with pytest.raises(OutOfBudget), Budget(0.01).limit():
+        harmonic(2)
+        spin(5)
+    assert harmonic.signatures and harmonic(2) == 1.5
