@@ -75,6 +75,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_signature": False,
     "min_reported_time": 1,
+    "thumbnail_size": (800, 560),
     "matplotlib_animations": False,
 }
 
