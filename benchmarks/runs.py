@@ -67,18 +67,23 @@ class Plan:
                 found[name] = str(error)
         return found
 
+    def lacking(self) -> dict[str, str]:
+        """The methods of the plan whose library is not installed, with the reason."""
+        reasons = {name: entrant(name).lacks for name in dict.fromkeys(cell[4] for cell in self.cells)}
+        return {name: reason for name, reason in reasons.items() if reason}
+
 
 def execute(plan: Plan, n_jobs: int) -> Iterator[str]:
-    """Run the cells and store each as it is finished; a line for each, and for each set that is skipped.
+    """Run the cells and store each as it is finished; a line for each, and for each set or method that is skipped.
 
     Raises
     ------
     ValueError
         The data of a set are not those of its stored folds.
     """
-    skipped = plan.skipped()
-    yield from (f"skipped: {reason}" for reason in skipped.values())
-    cells = [cell for cell in plan.cells if cell[0] not in skipped]
+    skipped, lacking = plan.skipped(), plan.lacking()
+    yield from (f"skipped: {reason}" for reason in (skipped | lacking).values())
+    cells = [cell for cell in plan.cells if cell[0] not in skipped and cell[4] not in lacking]
     data = None if plan.data is None else str(plan.data)
     arguments = [(*cell, str(plan.home), data) for cell in cells]
     for count, (number, row) in enumerate(unordered_results(run_cell, arguments, n_jobs), start=1):

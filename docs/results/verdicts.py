@@ -7,19 +7,20 @@ HERE = Path(__file__).parent / "search"
 HEAD = """# What `proxembed search` found
 
 From `results.json` of each folder (`make search-results`); `proxembed report FOLDER` writes its page. The values are
-those of the test rows, scored once; the gain has its 95 % interval. [The program](../../program.md) explains the terms.
+those of the test rows, scored once; the gain has its 95 % interval. Work is the budget of the search, in the units of
+`--max-work`. [The program](../../program.md) explains the terms.
 """
 TABLE = """
 ## {title}
 
-| data | rows | labels | verdict | embedding | value | against | gain | a rival ahead | made |
-|---|---|---|---|---|---|---|---|---|---|
+| data | rows | labels | verdict | embedding | value | against | gain | a rival ahead | work | made |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 COMPRESS = """
 ## Compress
 
-| data | rows | labels | verdict | embedding | numbers | of features | keeps | made |
-|---|---|---|---|---|---|---|---|---|
+| data | rows | labels | verdict | embedding | numbers | of features | keeps | work | made |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -45,7 +46,7 @@ def line(name: str, record: dict, goal: str) -> str:
             f"{found['gain']:+.3f} ({low:+.3f} to {high:+.3f})",
             f"{at(rival)}: {rival['value']:.3f}" if ahead else "none",
         ]
-    return "| " + " | ".join([*cells, record["created"][:10]]) + " |\n"
+    return "| " + " | ".join([*cells, f"{record['search']['budget']['work']:g}", record["created"][:10]]) + " |\n"
 
 
 def main() -> None:

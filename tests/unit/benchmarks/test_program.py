@@ -11,6 +11,7 @@ from benchmarks import HOME, PAGE
 from benchmarks.__main__ import app
 from benchmarks.load import load
 from benchmarks.store import COLUMNS, file_name, read_rows, write
+from proxembed.proximity import layouts
 
 
 def program(*words):
@@ -85,6 +86,13 @@ def test_a_set_that_cannot_be_read_is_skipped_with_the_reason(home):
     done = run(home, "PCA")
     assert done.exit_code == 0 and "skipped: scene: no folder of data files is named; give --data" in done.output
     assert {row["set"] for row in read_rows("PCA", home)} == {"wine"}
+
+
+def test_a_method_whose_library_is_missing_is_skipped_with_the_reason(home, monkeypatch):
+    monkeypatch.setattr(layouts, "umap_installed", lambda: False)
+    done = run(home, "supervised umap", "PCA", protocols="random")
+    assert done.exit_code == 0 and set(contents(home)) == {"PCA.csv"}
+    assert done.output.startswith("skipped: supervised UMAP needs umap-learn; install it (pip install"), done.output
 
 
 def test_other_data_than_those_of_the_folds_are_refused(home):

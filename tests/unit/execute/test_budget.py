@@ -53,7 +53,9 @@ def test_blas_has_its_threads_again_after_work_that_was_stopped_while_it_set_the
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers on this system")
 def test_a_module_is_imported_to_its_end_before_its_importer_is_stopped(tmp_path, monkeypatch):
-    body = "import time\nend = time.monotonic() + 0.3\nwhile time.monotonic() < end:\n    sum(range(100))\nwhole = True\n"
+    body = (
+        "import time\nend = time.monotonic() + 0.3\nwhile time.monotonic() < end:\n    sum(range(100))\nwhole = True\n"
+    )
     (tmp_path / "slow_to_import.py").write_text(body)
     monkeypatch.syspath_prepend(tmp_path)
     try:
