@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import warnings
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from proxembed.execute.executor import Executor
 
 def total(shared, item):
     return float(shared.sum()) + item
+
+
+def warned(shared, item):
+    warnings.warn(f"{shared} of {item}", stacklevel=2)
+    return item
 
 
 def process(shared, item):

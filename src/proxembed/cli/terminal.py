@@ -51,10 +51,14 @@ def notes() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
+    if not caught:
+        return
+    from proxembed.evaluate.protocol import without_numbers
+
     kinds: dict[str, list[str]] = {}
     for warning in caught:
         line = " ".join(str(warning.message).split())
-        kinds.setdefault(re.sub(r"\d[\d.,e+-]*", "0", line), []).append(line)
+        kinds.setdefault(without_numbers(line), []).append(line)
     for lines in kinds.values():
         say(f"note: {lines[-1]}" + (f" ({len(lines)} times)" if len(lines) > 1 else ""))
 

@@ -163,12 +163,15 @@ class Dataset:
 
     @property
     def y(self) -> sparse.csc_array | NDArray[np.float64]:
-        """Labels as estimators take them: Y, or where cells are unknown a float array with NaN in these cells."""
+        """Labels as estimators take them: Y, or where cells are unknown a float array with NaN in these cells.
+
+        A single label stays sparse, since a dense column of 0 and 1 means two classes.
+        """
         if self.unknown is None:
             return self.Y
         y = self.Y.toarray().astype(np.float64)
         y[self.unknown.toarray()] = np.nan
-        return y
+        return y if y.shape[1] > 1 else sparse.csc_array(y)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Data set of the chosen rows, in the order given; the split follows the rows.

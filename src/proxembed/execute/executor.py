@@ -26,6 +26,7 @@ from proxembed.sources.cluster import ClusterTasks, active_client, cores
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]
+Told = tuple[str, type[Warning]]
 MAPPED = 10_000  # bytes of an array from which on it is sent once, by memory map
 ENDED = BrokenProcessPool, ShutdownExecutorError  # a worker was ended; the second where items were still dispatched
 _received: dict[str, Any] = {}
@@ -151,8 +152,9 @@ class Executor:
             self._pool = self._stack.enter_context(_pool(self.n_jobs, self.ordered))
         try:
             with ended_quietly(iter(self._pool(self._calls(task, left)))) as results:
-                for number, result in results:
+                for number, result, told in results:
                     del left[number]
+                    _tell(told)
                     yield result
         except GeneratorExit:  # joblib's pool keeps items that it has not dispatched, and would run them later
             self._stack.close()
@@ -171,7 +173,9 @@ class Executor:
         """One item with the machine to itself."""
         try:
             with ended_quietly(iter(_pool(2, True)(self._calls(task, {number: item})))) as results:
-                return next(results)[1]
+                _, result, told = next(results)
+                _tell(told)
+                return result
         except ENDED as error:
             return died(item, " ".join(str(error).split())[:200])
 
@@ -219,16 +223,33 @@ def _pool(n_jobs: int, ordered: bool) -> Parallel:
         return Parallel(n_jobs, **options)
 
 
-def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any]:
-    """A task in a worker, without workers of its own; Ctrl-C is for the first process, which then ends the workers."""
-    if multiprocessing.parent_process() is not None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if token not in _received:
-            _received.clear()
-            _received[token] = shared
-        shared = _received[token]
-    return number, _alone_in_worker(task, shared, item)
+def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any, list[Told]]:
+    """A task in a worker, without workers of its own, and the warnings of a process, which would print them itself.
+
+    Ctrl-C is for the first process, which then ends the workers.
+    """
+    if multiprocessing.parent_process() is None:
+        return number, _alone_in_worker(task, shared, item), []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = _alone_in_worker(task, _kept(token, shared), item)
+    return number, result, [(str(warning.message), warning.category) for warning in caught]
+
+
+def _kept(token: str, shared: Any) -> Any:
+    """What a worker process received first."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if token not in _received:
+        _received.clear()
+        _received[token] = shared
+    return _received[token]
+
+
+def _tell(told: list[Told]) -> None:
+    """Issue the warnings of a worker process here, where they are collected."""
+    for text, category in told:
+        warnings.warn(text, category, stacklevel=3)
 
 
 def _alone_in_worker(task: Task, shared: Any, item: Any) -> Any:

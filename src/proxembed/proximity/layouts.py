@@ -99,10 +99,16 @@ def opentsne_map(rows: Any, n_components: int, perplexity: float, seed: Any, n_j
     tsne = import_module("openTSNE").TSNE(
         n_components=n_components,
         perplexity=perplexity_of(rows.shape[0], perplexity),
+        initialization=_start(rows, n_components),
         random_state=seed,
         n_jobs=1 if n_jobs is None else n_jobs,
     )
     return tsne.fit(rows)
+
+
+def _start(rows: Any, n_components: int) -> str:
+    """Where both libraries start: the principal scores, or places at random where there are too few of them."""
+    return "pca" if min(rows.shape) >= n_components else "random"
 
 
 def umap_model(n: int, n_components: int, n_neighbors: int, seed: Any, **options: Any) -> Any:
@@ -186,7 +192,9 @@ def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: in
     if layout == "opentsne":
         return np.asarray(opentsne_map(Z, n_components, PERPLEXITY, seed, n_jobs), dtype=np.float64)
     if layout == "umap":
-        model = umap_model(n, n_components, UMAP_NEIGHBORS, seed, init="spectral" if n > 10 * n_components else "pca")
+        model = umap_model(
+            n, n_components, UMAP_NEIGHBORS, seed, init="spectral" if n > 10 * n_components else _start(Z, n_components)
+        )
         return np.asarray(model.fit_transform(Z), dtype=np.float64)
     from sklearn.manifold import TSNE
 

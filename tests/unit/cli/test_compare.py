@@ -3,6 +3,7 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -35,6 +36,23 @@ def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
     assert {row["arm"] for row in rows} == {"OPLS", "all features", "PCA", "logistic regression", "label scores"}
     measures = {(row["measure"], row["readout"]) for row in rows}
     assert {("Hamming loss", "ridge"), ("log-loss", "ridge")} <= measures
+
+
+@pytest.mark.filterwarnings("ignore:OPLS cannot use unknown labels")
+def test_one_label_of_which_some_cells_are_empty(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 3))
+    told = np.where(X[:, 0] + 0.3 * random.normal(size=80) > 0, "1", "0")
+    told[::9] = ""
+    lines = [",".join([*(f"{value:.3f}" for value in row), label]) for row, label in zip(X, told, strict=True)]
+    (tmp_path / "one.csv").write_text("\n".join(["a,b,c,topic", *lines]) + "\n")
+    words = [*FAST, "-k", "1", "--labels", "topic", "--json", "-o", tmp_path / "out"]
+    done = program("compare", tmp_path / "one.csv", *words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["dataset"]["labels"] == 1 and found["dataset"]["unknown_cells"] == 9
+    best = found["leaderboard"][0]["scores"]["macro average precision (ridge)"]["mean"]
+    assert best > 0.9
 
 
 def test_json_is_one_document_with_contrasts_and_test_scores(file, tmp_path):

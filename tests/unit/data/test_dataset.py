@@ -10,6 +10,7 @@ from scipy import sparse
 from proxembed.data import DataError, Dataset
 from proxembed.data.dataset import one_hot
 from proxembed.model import training_labels
+from proxembed.targets.labels import LabelMatrix
 
 X = np.array([[0.0, 0.0, 5.0], [1.0, 2.0, 5.0], [1.0, 2.0, 5.0], [-0.0, 0.0, 5.0], [3.0, 0.0, 5.0]])
 Y = np.array([[1, 0], [1, 1], [0, 0], [0, 0], [1, 1]])
@@ -168,6 +169,13 @@ def test_describe_counts_labels_among_known_cells():
     Y = np.vstack([np.eye(2)[known], np.zeros((2, 2))])
     facts = Dataset(np.eye(5), Y, unknown=np.repeat([[0], [1]], [3, 2], axis=0) * np.ones((1, 2))).describe()
     assert (facts["cardinality"], facts["density"], facts["label_sets"], facts["rows_known"]) == (1.0, 0.5, 2, 3)
+
+
+def test_one_label_with_unknown_cells_stays_one_label():
+    data = Dataset(np.eye(4), np.array([[1], [0], [0], [0]]), unknown=np.array([[0], [0], [1], [0]]))
+    labels = LabelMatrix.of(data.y)
+    assert labels.Y.toarray().tolist() == data.Y.toarray().tolist() == [[1], [0], [0], [0]]
+    assert labels.rows_known.tolist() == [True, True, False, True]
 
 
 def test_y_marks_unknown_cells_with_nan():

@@ -11,7 +11,7 @@ from joblib import parallel_config
 from joblib.externals.loky.process_executor import ShutdownExecutorError, _ExecutorManagerThread
 
 from proxembed.execute.executor import Executor, _pool, ended_quietly
-from worker_tasks import count, fatal, mapped, nested, process, total
+from worker_tasks import count, fatal, mapped, nested, process, total, warned
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
@@ -51,6 +51,12 @@ def test_arrays_are_sent_by_memory_map_and_copied_on_writing():
 def test_workers_have_no_workers_of_their_own():
     with Executor(2, np.ones(2)) as executor:
         assert list(executor.map(nested, [1, 2])) == [(1, [3.0]), (1, [4.0])]
+
+
+def test_warnings_of_workers_reach_the_caller():
+    with Executor(2, "half") as executor, pytest.warns(UserWarning) as caught:
+        assert list(executor.map(warned, [1, 2])) == [1, 2]
+    assert [str(warning.message) for warning in caught] == ["half of 1", "half of 2"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")

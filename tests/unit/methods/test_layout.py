@@ -221,3 +221,5 @@ def test_layouts_of_the_real_packages(layout, module, honest, emotions, tmp_path
         np.testing.assert_array_equal(saved.transform(rows), fitted.transform(rows))
     other = Layout(layout=layout, n_components=1).fit(X[:12], Y[:12])
     assert other.places_.shape == (12, 1) and np.isfinite(other.transform(NEW)).all()
+    narrow = Layout(OPLS(n_components=1), layout=layout, honest=honest).fit(X[:12], Y[:12])
+    assert narrow.places_.shape == (12, 2) and np.isfinite(narrow.places_).all()
