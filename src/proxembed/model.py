@@ -142,6 +142,11 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     EmbeddingPipeline
         Fitted.
 
+    Raises
+    ------
+    TypeError
+        ``dataset`` is no data set.
+
     Examples
     --------
     >>> from proxembed import OPLS
@@ -150,6 +155,9 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     >>> list(fit_on(OPLS(n_components=3), digits(), readout=False).named_steps)
     ['scaling', 'embedding']
     """
+    if not hasattr(dataset, "label_names"):
+        made = "Dataset(X, Y), Dataset.from_classes(X, classes) or read(file) of proxembed.data"
+        raise TypeError(f"fit_on(method, dataset) needs a data set; got {type(dataset).__name__}. Make one with {made}.")
     model, y = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling), training_labels(dataset)
     if readout:
         fit_model(model, dataset.X, y, dataset.groups)

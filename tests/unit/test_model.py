@@ -282,6 +282,12 @@ def test_a_model_of_a_data_set_explains_by_name(method, single, tmp_path):
     assert other.explain(1, 2, 1) == model.explain(1, 2, 1) and len(model.explain(1, 2, 1).features) == 2
 
 
+@pytest.mark.parametrize("dataset", [(np.eye(4), np.eye(4)), np.eye(4), OPLS()])
+def test_what_is_no_data_set_is_refused_with_the_remedy(dataset):
+    with pytest.raises(TypeError, match=r"needs a data set; got \w+\. Make one with Dataset\(X, Y\)"):
+        fit_on(OPLS(), dataset)
+
+
 def test_a_model_of_a_table_explains_by_what_its_columns_become():
     frame = pandas.DataFrame({"size": X[:, 0], "kind": np.where(Y[:, 0] > 0, "big", "small")})
     model = embedding_pipeline(OPLS(n_components=1), table_of(frame)).fit(frame, Y)

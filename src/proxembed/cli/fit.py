@@ -94,7 +94,7 @@ def fit(
         dataset = dataset_from(file, **table_options(locals())) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
-        check_labels(dataset, file, least=2)
+        check_labels(dataset, file)
         given = dict(map(setting, settings or []))
         estimator = method_with(method, size, given, seed, several_labels=not dataset.single_label)
         with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:

@@ -266,7 +266,7 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
     return None, names
 
 
-def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) -> None:
+def check_labels(dataset: Dataset, file: object = "y") -> None:
     """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows.
 
     Parameters
@@ -274,8 +274,6 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     dataset : Dataset
     file : object
         Where the labels come from, for the message.
-    least : int
-        Rows with known labels that are needed.
 
     Examples
     --------
@@ -292,8 +290,8 @@ def check_labels(dataset: Dataset, file: object = "y", least: int = LEAST_ROWS) 
     row = "row" if dataset.unknown is None or cells is not None else "row whose labels are all known"
     if Y.nnz == 0:
         raise ValueError(f"{file}: no {row} has a label; {remedy}.")
-    if len(known) < least:
-        few = f"{len(known)} row{'s' * (len(known) != 1)} with known labels, and at least {least} are needed"
+    if len(known) < LEAST_ROWS:
+        few = f"{len(known)} row{'s' * (len(known) != 1)} with known labels, and at least {LEAST_ROWS} are needed"
         raise ValueError(f"{file}: there {'is' if len(known) == 1 else 'are'} only {few}; label more rows.")
     counts = np.asarray(Y.sum(axis=0)).ravel()
     rows = len(known) if cells is None else cells.sum(axis=0)
