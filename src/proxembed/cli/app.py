@@ -24,7 +24,7 @@ from .search import search
 from .transform import transform
 
 NOBODY_READS = 141  # the code that a shell reports for a program ended by SIGPIPE
-
+NAMES_OPTIONS = ("--labels", "--text", "--drop", "--keep", "--missing")  # take several names
 
 PANELS = {  # the options of a verb, by what they are about; others stand under "Options"
     "Columns of a table": "labels text id groups time drop keep missing unknown separator",
@@ -60,12 +60,28 @@ class Program(TyperGroup):
             words, context = getattr(error, "format_message", None), getattr(error, "ctx", None)
             if words is None:  # not about the command line
                 raise
-            line = " ".join(words().split()).removesuffix(".")
+            line = " ".join(words().split()).removesuffix(".") + joined_names(words(), args or sys.argv[1:])
             if line:  # else the help was shown
                 asked = context.command_path if context is not None else "proxembed"
                 say(f"{line}{' See' if line[-1] == '?' else '; see'} `{asked} --help`.")
             code = 2
         sys.exit(code or 0)
+
+
+def joined_names(told: str, args: Sequence[str]) -> str:
+    """How to give several names to an option, for a refusal of an extra argument; "" for other refusals.
+
+    Examples
+    --------
+    >>> from proxembed.cli.app import joined_names
+    >>> joined_names("Got unexpected extra argument (b)", ["data", "t.csv", "--labels", "a", "b"])
+    '; join names with a comma: --labels a,b'
+    """
+    named = [word.partition("=")[0] for word in args]
+    option = next((word for word in named if word in NAMES_OPTIONS), None)
+    if option is None or not told.startswith("Got unexpected extra argument"):
+        return ""
+    return f"; join names with a comma: {option} a,b"
 
 
 def printed(run: Callable[[], Any]) -> Any:

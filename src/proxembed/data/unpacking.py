@@ -121,10 +121,26 @@ class _Counted(io.RawIOBase):
         return place
 
 
+def check_exists(path: Path) -> None:
+    """Refuse a path where nothing is.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> from proxembed.data.unpacking import check_exists
+    >>> check_exists(pathlib.Path("gone.csv"))
+    Traceback (most recent call last):
+    proxembed.data.errors.DataError: gone.csv: no such file; check the path.
+    """
+    if not path.exists():
+        raise DataError.at(path, None, "no such file", "check the path")
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Binary stream of a file; gzip is recognised by its first bytes, whatever the name, and unpacked up to a limit."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    check_exists(path)
+    if not path.is_file() and not path.is_dir():
         remedy = "write what it gives to a file first"
         raise DataError.at(path, None, "it is a pipe or a device, which cannot be read twice", remedy)
     try:
@@ -137,7 +153,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError.at(path, None, "the gzip data are cut short or damaged", "fetch the file again") from error
     except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read ({error.strerror})"
+        reason = f"it cannot be read ({error.strerror})"
         raise DataError.at(path, None, reason, "check the path and the right to read it") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
@@ -13,7 +14,12 @@ MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>",
 NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 LEADING_ZERO = re.compile(r"0\d")
 QUANTITY = re.compile(r"([-+]?)\s*([$€£¥]?)\s*(\d(?:[\d.,' \u00a0]*\d)?|\.\d+)\s*([^\d\s.,].{0,11})?")
+BLANKS = re.compile(r"[' \u00a0]")  # that may stand between digits
 DIGIT_GROUPS = re.compile(r"\d{1,3}(,\d{3})+")
+THOUSANDS = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?")
+DECIMAL = re.compile(r"(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?")
+NUMBER_FORMS = (NUMBER, THOUSANDS, DECIMAL)
+DATE_STYLES = ("iso", "dmy", "mdy")
 DATE = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?")
 TRUTHS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("nein", "ja"), ("non", "oui"))
 SCALES = (
@@ -65,6 +71,45 @@ def scale_steps(words: Iterable[str]) -> tuple[str, ...] | None:
     return None
 
 
+def number_misfits(words: Sequence[str], unit: str | None = None) -> list[int]:
+    """The places of the words that are no number of the form of most others, in a unit (None: that of most).
+
+    Examples
+    --------
+    >>> from proxembed.tables.cells import number_misfits
+    >>> number_misfits(["36,66", "-", "12,5o", "7"]), number_misfits(["3 kg", "4.5 kg", "10 g"])
+    ([1, 2], [2])
+    """
+    found = [_digits_unit(word) for word in words]
+    if unit is None:
+        units = Counter(own for digits, own in found if digits)
+        unit = max(units, key=units.__getitem__, default="")
+    fitting = [form.fullmatch for form in NUMBER_FORMS]
+    places = [[j for j, (digits, own) in enumerate(found) if own != unit or not fits(digits)] for fits in fitting]
+    return min(places, key=len)
+
+
+def _digits_unit(word: str) -> tuple[str, str]:
+    """A quantity as its digits with their marks, and its unit; ("", "") for other words."""
+    if NUMBER.fullmatch(word):
+        return word.lstrip("+-"), ""
+    part = QUANTITY.fullmatch(word)
+    return ("", "") if part is None else (re.sub(BLANKS, "", part[3]), (part[2] + (part[4] or "")).strip())
+
+
+def date_misfits(words: Sequence[str]) -> list[int]:
+    """The places of the words that are no date of the form of most others.
+
+    Examples
+    --------
+    >>> from proxembed.tables.cells import date_misfits
+    >>> date_misfits(["2024-01-31", "-", "17.05.2022", "2024-02-01"])
+    [1, 2]
+    """
+    places = [[j for j, word in enumerate(words) if seconds(word, style) is None] for style in DATE_STYLES]
+    return min(places, key=len)
+
+
 def number_style(words: Sequence[str]) -> tuple[str, str] | None:
     """How all the words write a number: what commas mean ("", "thousands" or "decimal"), and the unit they share.
 
@@ -78,13 +123,15 @@ def number_style(words: Sequence[str]) -> tuple[str, str] | None:
     >>> number_style(["3 kg", "10 g"]) is None
     True
     """
+    if words and all(map(NUMBER.fullmatch, words)):
+        return "", ""
     parts = [QUANTITY.fullmatch(word) for word in words]
     if not parts or not all(parts):
         return None
     units = {(part[2] + (part[4] or "")).strip() for part in parts if part is not None}
     if len(units) > 1:
         return None
-    digits = [re.sub(r"[' \u00a0]", "", part[3]) for part in parts if part is not None]
+    digits = [re.sub(BLANKS, "", part[3]) for part in parts if part is not None]
     style = _comma(digits)
     if style is None or any(_as_float(each, style) is None for each in digits):
         return None
@@ -105,6 +152,8 @@ def _comma(digits: list[str]) -> str | None:
 
 
 def _as_float(digits: str, style: str) -> float | None:
+    if style == "decimal" and not DECIMAL.fullmatch(digits):  # 12.50 is not 1250
+        return None
     plain = digits.replace(".", "").replace(",", ".") if style == "decimal" else digits.replace(",", "")
     return float(plain) if NUMBER.fullmatch(plain) else None
 
@@ -117,13 +166,15 @@ def number(word: str, style: str, unit: str) -> float | None:
     >>> from proxembed.tables.cells import number
     >>> number("1,299 EUR", "thousands", "EUR"), number("1e-3", "", ""), number("3 kg", "", "EUR")
     (1299.0, 0.001, None)
+    >>> number("1.250,5", "decimal", ""), number("12.50", "decimal", "")
+    (1250.5, None)
     """
     if NUMBER.fullmatch(word) and style != "decimal":
         return float(word)
     part = QUANTITY.fullmatch(word)
     if part is None or (part[2] + (part[4] or "")).strip() not in ("", unit):
         return None
-    found = _as_float(re.sub(r"[' \u00a0]", "", part[3]), style)
+    found = _as_float(re.sub(BLANKS, "", part[3]), style)
     return found if found is None or part[1] != "-" else -found
 
 
@@ -138,7 +189,7 @@ def date_style(words: Sequence[str]) -> str | None:
     >>> date_style(["2024-01-31"]), date_style(["31/12/2024"]), date_style(["12/31/2024"]), date_style(["soon"])
     ('iso', 'dmy', 'mdy', None)
     """
-    for style in ("iso", "dmy", "mdy"):
+    for style in DATE_STYLES:
         if words and all(seconds(word, style) is not None for word in words):
             return style
     return None

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .cells import LEADING_ZERO, NUMBER, date_style, listed, number_style, scale_steps, truth_words
+from .cells import (
+    LEADING_ZERO,
+    NUMBER,
+    date_misfits,
+    date_style,
+    listed,
+    number,
+    number_misfits,
+    number_style,
+    scale_steps,
+    truth_words,
+)
 from .column import CellError, Column, is_missing, is_real, word_of
 
 ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
@@ -21,6 +31,8 @@ GROUP_NAME = re.compile(
 )
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
+FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
+MOST_ODD = 2  # words that may stand for an empty cell
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
@@ -189,7 +201,7 @@ def _tokens(cells: Cells) -> bool:
     words = cells.words
     if len(words) < len(cells.values) or number_style(words) or date_style(words):
         return False
-    if 2 * sum(NUMBER.fullmatch(word) is not None for word in words) > len(words):
+    if 2 * min(len(number_misfits(words, unit="")), len(date_misfits(words))) < len(words):
         return False
     return not any(word.startswith(("[", "{")) for word in words) and all(map(str.isascii, words))
 
@@ -255,19 +267,32 @@ def _numbers(cells: Cells, asks: bool) -> Reading | None:
 def _almost_numbers(cells: Cells, asks: bool) -> Reading | None:
     """Numbers but for one word or two, which may stand for an empty cell; None for anything else."""
     words = cells.words
-    wrong = [j for j, word in enumerate(words) if not NUMBER.fullmatch(word)]
-    share = cells.counts[wrong].sum() / cells.counts.sum()
-    if len(wrong) > 2 or share > 0.25 or any(LEADING_ZERO.match(word) for word in words):
+    wrong = number_misfits(words, unit="")
+    if not _few(cells, wrong) or any(LEADING_ZERO.match(word) for word in words):
         return None
-    shown, options = [repr(words[j]) for j in wrong], [f"--missing={shlex.quote(words[j])}" for j in wrong]
-    problem = f"holds {' and '.join(shown)}, no number as its other cells are: an empty cell?"
     others = [j for j in range(len(words)) if j not in wrong]
-    code = _missing_code(np.array([float(words[j]) for j in others]), cells.counts[others]) if asks else None
+    found = number_style([words[j] for j in others])
+    if found is None:
+        return None
+    numbers = np.array([number(words[j], *found) for j in others], dtype=np.float64)
+    code = _missing_code(numbers, cells.counts[others]) if asks else None
+    return _with_odd(cells, "number", wrong, code)
+
+
+def _few(cells: Cells, wrong: Sequence[int]) -> bool:
+    """Whether the cells at fault are of one or two words, and a quarter of all at most."""
+    return 0 < len(wrong) <= MOST_ODD and 4 * cells.counts[wrong].sum() <= cells.counts.sum()
+
+
+def _with_odd(cells: Cells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
+    """Numbers or dates whose other words, and perhaps a number such as -999, may stand for an empty cell."""
+    odd = [cells.words[j] for j in wrong]
+    options = [f"--missing={quoted(word)}" for word in odd]
+    problem = f"holds {' and '.join(map(repr, odd))}, no {kind} as its other cells are: an empty cell?"
     if code is not None:
         problem = f"{problem} And {code:g}, far from all others?"
         options.append(f"--missing={code:g}")
-    option = " ".join(options)
-    return _said(cells, "number", None, problem=problem, option=option, at=cells.places[wrong[0]])
+    return _said(cells, kind, None, problem=problem, option=" ".join(options), at=cells.places[wrong[0]])
 
 
 def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
@@ -322,9 +347,12 @@ def _dates(cells: Cells, asks: bool) -> Reading | None:
         except CellError:
             return None
         return _said(cells, "date", column)
-    style = date_style(words) if len(words) == len(cells.values) else None
-    if style is None:
+    if len(words) < len(cells.values):
         return None
+    style = date_style(words)
+    if style is None:
+        wrong = date_misfits(words)
+        return _with_odd(cells, "date", wrong) if _few(cells, wrong) else None
     order = {"iso": "", "dmy": ", day first", "mdy": ", month first"}[style]
     note = ""
     if style == "dmy" and date_style([re.sub(r"^(\d+)\D(\d+)", r"\2/\1", word) for word in words]) == "dmy":
@@ -361,12 +389,33 @@ def _words(cells: Cells) -> Reading:
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
     repeats = len(words) <= max(2, known / 2)
     if repeats and (length <= MAX_WORDS or len(words) <= 30) or length <= 1.2:
-        return _category(cells, "category")
-    return _said(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"))
+        return _category(cells, "category", note=_mostly(cells, "category"))
+    note = _mostly(cells, "text")
+    return _said(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"), note=note)
 
 
-def _category(cells: Cells, kind: str) -> Reading:
-    return _said(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"))
+def _category(cells: Cells, kind: str, note: str = "") -> Reading:
+    return _said(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"), note=note)
+
+
+def _mostly(cells: Cells, kind: str) -> str:
+    """A note on a column of this kind most cells of which are numbers or dates; "" for any other."""
+    words, known = cells.words, int(cells.counts.sum())
+    if len(words) < len(cells.values):
+        return ""
+    for what, misfits in (("dates", date_misfits), ("numbers", number_misfits)):
+        wrong = misfits(words)
+        fitting = sorted(set(range(len(words))) - set(wrong))
+        count = int(cells.counts[fitting].sum())
+        if not wrong or len(fitting) < FEWEST_VALUES or 2 * count <= known:
+            continue
+        if what == "numbers" and any(LEADING_ZERO.match(words[j]) for j in fitting):
+            continue  # codes
+        return (
+            f"{cells.name} is read as a {kind}, though {count:,} of its {known:,} cells are {what} such as "
+            f"{words[fitting[0]]!r}; write the others, such as {words[wrong[0]]!r}, the same way, or leave them empty"
+        )
+    return ""
 
 
 def quoted(name: str) -> str:

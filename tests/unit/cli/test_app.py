@@ -32,6 +32,8 @@ def program(*words, **options):
         (["compare", "d.csv", "--folds", "1"], ["--folds", "compare --help"]),
         (["demo", "--seed", "-1"], ["--seed", "demo --help"]),
         (["fitt"], ["'fitt'", " --help"]),
+        (["data", "d.csv", "--labels", "a", "b"], ["(b); join names with a comma: --labels a,b; see", "data --help"]),
+        (["fit", "d.csv", "--drop=a", "b"], ["(b); join names with a comma: --drop a,b; see"]),
     ],
 )
 def test_wrong_words_are_one_line_and_code_2(words, parts):

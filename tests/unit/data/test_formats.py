@@ -69,6 +69,8 @@ def test_the_rows_of_a_new_format_are_checked(planted, tmp_path):
 
 
 def test_the_errors_name_a_new_format(planted, tmp_path):
+    for name in ("a.xlsx", "a.slash"):
+        (tmp_path / name).touch()
     with pytest.raises(DataError) as caught:
         read(tmp_path / "a.xlsx")
     assert str(caught.value).endswith(
@@ -81,6 +83,7 @@ def test_the_errors_name_a_new_format(planted, tmp_path):
 
 
 def test_the_accepted_formats_are_listed_in_one_order(tmp_path):
+    (tmp_path / "a.xlsx").touch()
     with pytest.raises(DataError) as caught:
         read(tmp_path / "a.xlsx")
     assert str(caught.value) == (

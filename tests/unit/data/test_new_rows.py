@@ -177,6 +177,7 @@ def test_files_that_hold_no_rows(tmp_path):
     np.savez(tmp_path / "a.npz", Y=np.eye(2))
     np.savez(tmp_path / "b.npz", X=np.arange(2))
     np.save(tmp_path / "c.npy", np.array([[1.0, np.inf]]))
+    (tmp_path / "d.xls").touch()
     cases = {"a.npz": "the archive holds no features", "b.npz": "X has shape", "c.npy": "row 1 holds inf"}
     for name, message in {**cases, "d.xls": "the file name has no known ending", "e.csv": "no such file"}.items():
         with pytest.raises(DataError, match=message):

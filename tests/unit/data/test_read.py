@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from proxembed.data import DataError, read
+from proxembed.data import Columns, DataError, read, read_rows
 
 ARFF = "@relation 'toy: -C 1'\n@attribute a {0,1}\n@attribute x numeric\n@data\n1,0.5\n0,2\n"
 SVM = "0 1:0.5\n1 1:2\n"
@@ -68,6 +68,8 @@ def test_what_is_no_data_file_is_told_with_what_is_accepted(tmp_path):
         (tmp_path / "emotions", "the file name has no known ending"),
         (tmp_path / "a.xlsx", "the file name has no known ending"),
     ]:
+        if path != tmp_path:
+            path.touch()
         with pytest.raises(DataError) as caught:
             read(path)
         text = str(caught.value)
@@ -75,19 +77,25 @@ def test_what_is_no_data_file_is_told_with_what_is_accepted(tmp_path):
         assert ".npz" in text and ".arff" in text and ".svmlight" in text and text.endswith(".")
 
 
-@pytest.mark.parametrize("name", ["gone.arff", "gone.npz", "gone.svm.gz"])
-def test_missing_file(tmp_path, name):
+@pytest.mark.parametrize("name", ["gone.arff", "gone.npz", "gone.svm.gz", "gone.txt", "gone"])
+def test_a_missing_file_is_told_before_what_does_not_fit_its_name(tmp_path, name):
+    for columns in (None, Columns(labels=("y",))):
+        with pytest.raises(DataError, match="no such file; check the path"):
+            read(tmp_path / name, columns=columns)
     with pytest.raises(DataError, match="no such file; check the path"):
-        read(tmp_path / name)
+        read_rows(tmp_path / name, {})
 
 
 def test_two_formats_are_no_pair(tmp_path):
+    (tmp_path / "a.arff").touch()
+    (tmp_path / "b.svm").touch()
     with pytest.raises(DataError, match="the format differs"):
         read(tmp_path / "a.arff", test=tmp_path / "b.svm")
 
 
 @pytest.mark.parametrize("name", ["a.svm", "a.npz"])
 def test_labels_are_for_arff(tmp_path, name):
+    (tmp_path / name).touch()
     with pytest.raises(DataError, match="leave labels= out"):
         read(tmp_path / name, labels=["a"])
 

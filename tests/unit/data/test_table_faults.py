@@ -119,6 +119,76 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
     assert data.label_names == ("y",) and data.unknown.sum() == 1
 
 
+COMMAS = [f"{20 + j % 29},{j % 7}5" for j in range(58)]
+POINTS = [f"{20 + j % 29}.{j % 7}5" for j in range(58)]
+DAYS = [f"2023-{1 + j % 12:02}-{1 + j % 28:02}" for j in range(58)]
+FIRST = [f"{1 + j % 28:02}.{1 + j % 12:02}.2023" for j in range(58)]
+
+
+def column(tmp_path, cells, missing=None):
+    """A table with a column v of these cells, which hold no double quotes."""
+    rows = "".join(f'"{cell}",{j % 7},{"ab"[j % 2]}\n' for j, cell in enumerate(cells))
+    (tmp_path / "t.csv").write_text("v,b,y\n" + rows)
+    return read(tmp_path / "t.csv", columns=Columns(labels=("y",), missing=missing))
+
+
+@pytest.mark.parametrize(
+    ("cells", "odd", "kind", "option", "read_as"),
+    [
+        (COMMAS, ["-", "-"], "number", "--missing=-", "number, decimal comma; 2 empty"),
+        ([f"{j},25" for j in range(58)], ["-"], "number", "--missing=-", "number, decimal comma; 1 empty"),
+        (COMMAS, ["12,5o"], "number", "--missing='\"12,5o\"'", "number, decimal comma; 1 empty"),
+        (COMMAS, ["", "-", "12.50"], "number", "--missing=- --missing=12.50", "number, decimal comma; 3 empty"),
+        (["1,299", "12.5", "3,400.75"] * 9, ["."], "number", "--missing=.", "number, comma between thousands; 1 empty"),
+        (POINTS, ["12,50"], "number", "--missing='\"12,50\"'", "number; 1 empty"),
+        (DAYS, ["-", "-"], "date", "--missing=-", "date; 2 empty"),
+        (FIRST, ["soon", "?"], "date", "--missing=soon", "date, day first; 2 empty"),
+    ],
+)
+def test_an_odd_cell_among_numbers_or_dates_is_asked_about(tmp_path, cells, odd, kind, option, read_as):
+    with pytest.raises(
+        TableFaults, match=f"line .*: column 'v' holds '.*', no {kind} as its other cells are: an empty"
+    ) as e:
+        column(tmp_path, cells + odd)
+    assert e.value.options == option
+    data = column(tmp_path, cells + odd, [word for word in odd if word not in ("", "?")])
+    assert data.columns[0][1] == read_as and not any("read as" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (
+            DAYS[:40] + FIRST[:20],
+            "v is read as a category, though 40 of its 60 cells are dates such as '2023-01-01'; write the others, "
+            "such as '01.01.2023', the same way, or leave them empty",
+        ),
+        (
+            COMMAS + ["12.50", "13.75", "14.25"],
+            "58 of its 61 cells are numbers such as '20,05'; write the others, such as",
+        ),
+        (COMMAS[:40] + ["a", "b", "c"] * 8, "40 of its 64 cells are numbers"),
+        ([f"{cell} EUR" for cell in COMMAS] + ["-"], "v is read as a text, though 58 of its 59 cells are numbers"),
+    ],
+)
+def test_a_column_that_is_mostly_numbers_or_dates_but_read_as_another_kind_is_told(tmp_path, cells, note):
+    assert any(note in told for told in column(tmp_path, cells).notes)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (COMMAS[:20] + list("abcdefghijklmnopqrstuvwxyz")) * 2,
+        [f"{j:05}" for j in range(20)] * 2 + ["E11", "E12", "E13"],
+        ["12 months", "24 months", "lifetime"] * 10,
+        ["1 year", "2 years", "3 years", "5 years"] * 10,
+    ],
+)
+def test_words_and_codes_are_categories_without_a_question_or_a_note(tmp_path, cells):
+    data = column(tmp_path, cells)
+    assert data.columns[0][1].startswith("category") and not any("read as" in note for note in data.notes)
+
+
 def test_vectors_of_several_lengths_or_of_text(tmp_path):
     expected = "t.csv: column 'x' holds vectors of unequal lengths (1, 2); add --drop x."
     assert failure(tmp_path, "y,x\n0,[1 2]\n1,[1]\n") == expected

@@ -138,3 +138,79 @@ def test_several_label_columns_hold_zero_and_one_only(tmp_path, value, shown):
         f"t.csv, line 5: label 'b' is {shown}, not 0 or 1; write 0 or 1 (or yes and no), and leave the cell empty"
     )
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "remedy", "option"),
+    [
+        (
+            "x,,x",
+            ",x,x",
+            "write 1 for 'x' and 0 where there is none, and",
+            "",
+        ),
+        (
+            "2,,2",
+            "1,0,0",
+            "write 1 for '2' and 0 where there is none, and",
+            "",
+        ),
+        (
+            "1,0,x",
+            ",x,",
+            "write 1 for 'x' and 0 where there is none, and",
+            "",
+        ),
+        ("0,x,0", "1,0,0", "write 0 or 1 (or yes and no), and", ""),
+        (
+            "1,0,x",
+            "1,0,0",
+            "write 0 or 1 (or yes and no), and",
+            "--missing=x",
+        ),
+        (
+            "1,0,2",
+            "1,0,0",
+            "write 0 or 1 (or yes and no), and",
+            "--missing=2",
+        ),
+        ("1,p,q", "1,0,0", "write 0 or 1 (or yes and no), and", ""),
+    ],
+)
+def test_a_mark_is_proposed_as_an_empty_cell_only_where_labels_keep_their_zeros_and_ones(
+    tmp_path, a, b, remedy, option
+):
+    rows = zip(a.split(","), "567", b.split(","), strict=True)
+    (tmp_path / "t.csv").write_text("a,x,b\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    with pytest.raises(DataError, match="not 0 or 1; ") as caught:
+        read(tmp_path / "t.csv", labels=["a", "b"])
+    assert (
+        f"; {remedy} leave the cell empty where it is unknown." in str(caught.value) and caught.value.option == option
+    )
+    if option:
+        settled = Columns(labels=("a", "b"), missing=(option.removeprefix("--missing="),))
+        assert read(tmp_path / "t.csv", columns=settled).unknown.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "fits"),
+    [
+        (["sea; sun", "sun", "sea;sky"], ",", "';'"),
+        (["sea|sun", "sun", "", "sea/x|sky"], ";", "'|'"),
+        (["sea/sun", "sun", "sea/sun"], "|", "'/'"),
+        (["sea\tsun", "sun", "sea\tsun"], ";", "$'\\t'"),
+        (["sea; sun", "sun", "sea; sun"], ">", "';'"),
+    ],
+)
+def test_a_separator_that_no_cell_contains_is_refused_where_cells_contain_another(tmp_path, cells, separator, fits):
+    with pytest.raises(DataError) as caught:
+        labelled(tmp_path, cells, separator)
+    text = str(caught.value)
+    assert f"no cell of label column 'y' contains the separator {separator!r}, but cells contain" in text
+    assert f"; give --separator {fits} (or --separator '' for one class a cell)." in text
+
+
+def test_a_separator_that_no_cell_needs_is_taken(tmp_path):
+    assert labelled(tmp_path, ["sea", "sun", "sea", "sun"], ";").label_names == ("sea", "sun")
+    assert labelled(tmp_path, ["a/b;c", "c", "c"], ";").label_names == ("a/b", "c")
+    assert labelled(tmp_path, ["a/b", "a/b"], test=["c;a/b"], separator=";").label_names == ("a/b", "c")

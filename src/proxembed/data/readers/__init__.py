@@ -18,6 +18,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader, Rows, readers, width
+from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
 from proxembed.tables.indices import small_indices
 
@@ -215,6 +216,7 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
 
     `accepted` and `of_folder` are the remedies for another name and another folder.
     """
+    check_exists(path)
     if path.is_dir():
         if not parquet_files(path):
             raise DataError.at(path, None, "this is a folder without .parquet files", of_folder)

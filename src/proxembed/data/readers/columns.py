@@ -11,7 +11,7 @@ from typing import Any
 
 from proxembed.data.errors import DataError, shorten
 
-SHOWN_COLUMNS = 8
+SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
 SINGLE = ("id", "groups", "time")
 LISTED = ("labels", "text", "drop", "keep", "missing")
 
@@ -184,9 +184,14 @@ def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], p
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, names)
+    """The names near to a name or glob in any case, of a glob such as ``topic_*`` by their beginnings; else all."""
+    end = len(name) if name.endswith("*") else None
+    alike: dict[str, list[str]] = {}
+    for each in names:
+        alike.setdefault(each.casefold()[:end], []).append(each)
+    close = [each for near in difflib.get_close_matches(name.casefold(), alike) for each in alike[near]]
     if close:
-        return f"did you mean {' or '.join(map(shorten, close))}?"
+        return f"did you mean {' or '.join(map(shorten, close[:SHOWN_NEAR]))}?"
     shown = ", ".join(shorten(name) for name in names[:SHOWN_COLUMNS])
     more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
     return f"its columns are {shown}{more}"

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.errors import shorten
+from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.cells import Cells, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.cells import listed
 from proxembed.tables.reading import quoted
 
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
+SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 MOST_CLASSES, ROWS_OF_EACH = 20, 3  # of a column that may hold the classes
@@ -75,7 +76,10 @@ def read_labels(
     if len(columns) > 1:
         return [_indicator(*part) for part in parts]
     (name,) = columns
-    form = _lone_form(name, [value for _, cells in parts for value in cells[name].values], separator)
+    values = [value for _, cells in parts for value in cells[name].values]
+    if separator:
+        _refuse_separator(file, name, values, separator)
+    form = _lone_form(name, values, separator)
     if form is None:
         return [_indicator(*part) for part in parts]
     if form.classes:
@@ -159,6 +163,25 @@ def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str,
     return (f"{name}: {'; '.join(words)}",) if words else ()
 
 
+def _refuse_separator(file: TableFile, name: str, values: Sequence[object], separator: str) -> None:
+    """Refuse a separator that no cell contains, where cells contain another usual one."""
+    texts = [value for value in values if isinstance(value, str) and listed(value.strip()) is None]
+    if any(separator in text for text in texts):
+        return
+    count = {join: sum(join in text for text in texts) for join in SEPARATORS}
+    fits = max(SEPARATORS, key=lambda join: count[join])
+    if not count[fits]:
+        return
+    example = next(text for text in texts if fits in text)
+    written = "$'\\t'" if fits == "\t" else f"'{fits}'"
+    raise file.fault(
+        None,
+        f"no cell of label column {shorten(name)} contains the separator {separator!r}, but cells contain {fits!r}, "
+        f"such as {shorten(example.strip())}",
+        f"give --separator {written} (or --separator '' for one class a cell)",
+    )
+
+
 def _refuse_identities(file: TableFile, name: str, cells: Cells, as_named: bool) -> None:
     """Refuse lists-free cells that are a continuous target, or that hardly ever repeat.
 
@@ -197,15 +220,7 @@ def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
     for name, cells in columns.items():
         known = [truth(value) for value in cells.values]
         if None in known:
-            code = known.index(None)
-            error = file.fault(
-                cells.first(code),
-                f"label {shorten(name)} is {shorten(str(cells.values[code]))}, not 0 or 1",
-                ZERO_ONE if len(columns) > 1 else "name the classes",
-            )
-            if known.count(None) == 1:
-                error.option = f"--missing={shlex.quote(str(cells.values[code]).strip())}"
-            raise error
+            raise _no_truth(file, columns, name, known.index(None))
         ones.append(np.flatnonzero(np.array([*known, 0])[cells.codes] == 1))
         holes.append(np.flatnonzero(cells.codes < 0))
         if len(columns) == 1:
@@ -217,6 +232,25 @@ def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
             )
     n = len(cells.codes)
     return LabelColumns(tuple(columns), _columns(ones, n).astype(np.uint8), _columns(holes, n), tuple(notes), negative)
+
+
+def _no_truth(file: TableFile, columns: dict[str, Cells], name: str, code: int) -> DataError:
+    """The error for a cell that is neither 0 nor 1.
+
+    That it stands for an empty cell is proposed where every label column with it has other cells of 0 and of 1 alone.
+    """
+    value = name_of(columns[name].values[code])
+    held = [[name_of(each) for each in cells.values] for cells in columns.values()]
+    others = [{truth(each) for each in values if each != value} for values in held if value in values]
+    marks = f"write 1 for {shorten(value)} and 0 where there is none"
+    error = file.fault(
+        columns[name].first(code),
+        f"label {shorten(name)} is {shorten(str(columns[name].values[code]))}, not 0 or 1",
+        f"{marks}, and leave the cell empty where it is unknown" if set() in others else ZERO_ONE,
+    )
+    if all(found == {0, 1} for found in others):
+        error.option = f"--missing={quoted(value)}"
+    return error
 
 
 def _sets(names: list[str], cells: Cells, of_value: list[tuple[str, ...]], open_cells: bool) -> LabelColumns:
