@@ -1,9 +1,9 @@
-"""What do neighbours on a map say of the labels of new rows, beside PCA, UMAP and supervised UMAP?
+"""How well do neighbours on a map predict the labels of new rows, beside PCA, UMAP and supervised UMAP?
 
-Mean Jaccard@10 on maps of two coordinates. "new" is of held-out rows and their neighbours among the training rows, "in"
-of training rows among themselves, "new-new" of held-out rows among themselves; "null" is of shuffled training labels,
-of which the honest map alone has training rows at chance, too. A random third of the rows is held out (seed 0), of
-which maps see nothing; there are at most 1,206 training rows, and 2,000 held-out ones. The honest map places training
+Mean Jaccard@10 on maps of two coordinates. "new" compares held-out rows with their neighbours among the training rows,
+"in" training rows among themselves, "new-new" held-out rows among themselves. "null" is for shuffled training labels;
+only on the honest map are training rows then at chance, too. A random third of the rows is held out (seed 0) and takes
+no part in fitting a map; there are at most 1,206 training rows, and 2,000 held-out ones. The honest map places training
 rows by models of folds that have not seen them. digits are those of scikit-learn, ten classes; dna and satimage have
 one class per row.
 

@@ -115,7 +115,7 @@ def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     said: list = []
     names = {"print": said.append}
-    exec(code.replace("max_seconds=20", "max_seconds=2"), names)
+    exec(code.replace("max_seconds=60", "max_seconds=2"), names)
     assert f"{rows:,} digits" in code and labels == 7 and names["Z"].shape[0] == len(some.X)
     assert "seven true attributes" in code and len(said[1]) == 2 and "all features" in said[0]
     assert (tmp_path / "digits-search" / "index.html").exists()

@@ -167,6 +167,8 @@ class SearchResult(Comparison):
         The comparison with shuffled labels, and the stability of the components.
     name : str
         The chosen method.
+    cuts : tuple of str
+        What was left out or made smaller for the budget; empty if nothing was.
 
     Examples
     --------
@@ -177,6 +179,8 @@ class SearchResult(Comparison):
     ...                          max_work=5)
     >>> found.name, found.embedding.shape, found.model.predict(data.X[:2]).shape
     ('OPLS', (300, 5), (2, 7))
+    >>> found.cuts[0]
+    'maps of the first two components only'
     """
 
     names = (*SAVED, *EVIDENCE)
@@ -197,6 +201,10 @@ class SearchResult(Comparison):
         super().__init__(record, results, folder)
         self.sampled = sampled
         self.dataset, self.fitted_on, self.name, self.model, self.diagnosis = dataset, fitted_on, name, model, diagnosis
+
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        return tuple(self.record["search"]["budget"]["cuts"]) if self.compared else ()
 
     @property
     def embedding(self) -> Any:
