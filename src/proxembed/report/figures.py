@@ -54,7 +54,8 @@ def line_looks(arms: Sequence[tuple[str, bool]], flat: Collection[str]) -> dict[
     >>> [look["linestyle"] for look in line_looks([("OPLS", False), ("PCA", True)], flat=()).values()]
     ['-', '--']
     """
-    looks: dict[str, dict[str, Any]] = {ALL_FEATURES: {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}}
+    bold: dict[str, Any] = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}
+    looks = {ALL_FEATURES: bold} if ALL_FEATURES in flat else {}
     dotted = [arm for arm, _ in arms if arm in flat and arm != ALL_FEATURES]
     for number, arm in enumerate(dotted):
         turn, place = divmod(number, len(COLOURS) - 1)  # their black would look like all features

@@ -222,11 +222,14 @@ def test_no_two_lines_look_alike_and_few_share_a_colour():
 
 
 def test_wide_tables_and_links_fit_the_screen(page):
-    """Links wrap, headings of the leaderboard too, and names of labels have room."""
+    """Links wrap, headings of the leaderboard too, and names of labels break after an underscore."""
     style = page[page.index("<style>") : page.index("</style>")]
     rules = dict(re.findall(r"^([^{}@]+?) \{ (.*?) \}$", style, flags=re.MULTILINE))
     assert "flex-wrap: wrap" in rules["nav"] and "overflow-x" not in rules["nav"]
     assert "nowrap" not in rules["th.lines"] and "10.5rem" in rules[".labels td:first-child"]
+    row = {"label": "topic_of_a_<name>", "n": 9, "ap_raw": 0.5, "ap_embedded": 0.6}
+    record = made_record(60, 3, hostile=False)
+    assert "<bdi>topic_<wbr>of_<wbr>a_<wbr>&lt;name&gt;</bdi>" in page_html({**record, "label_table": [row]})
 
 
 @pytest.mark.parametrize("long", ["", " on views of all"])
