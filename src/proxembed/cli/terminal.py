@@ -125,7 +125,10 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     facts = summary["dataset"]
     names = with_values(shown_measures(summary), summary["best"], ("mean",))
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} label{'s' * (facts['labels'] != 1)}"
-    title = f"{facts['name']}: {size}; mean of {len(summary['folds'])} folds of {rows_of_folds(summary):,} rows ± s.e."
+    folds = (
+        f"{len(summary['folds'])} fold{'s' * (len(summary['folds']) != 1)} of {rows_of_folds(summary):,} rows together"
+    )
+    title = f"{facts['name']}: {size}; mean ± s.e. over {folds}"
     table = Table(
         title=Text(title),
         title_justify="left",

@@ -37,16 +37,10 @@ def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts.get("time_order"):
         rows.append(("time of each row", "known"))
     if facts["train"] is not None and facts["test"] is not None:
-        rows.append(("standard split, train / test", f"{facts['train']:,} / {facts['test']:,}"))
+        rows.append(("training rows / test rows", f"{facts['train']:,} / {facts['test']:,}"))
     if facts["licence"]:
         rows.append(("licence", facts["licence"]))
     return rows
-
-
-_INNER = (
-    "Folds, test rows, cuts and read-outs keep groups together, and folds and test rows follow time; a ridge that a "
-    "method chooses itself, and the cross-fitting of label scores, leave out single rows."
-)
 
 
 def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
@@ -85,8 +79,7 @@ def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
         found.append(
             "Rows have a time, but the folds did not follow it: later rows may have helped to score earlier ones."
         )
-    if facts.get("groups") is not None or facts.get("time_order"):
-        found.append(_INNER)
+    found += _kept_apart(facts, kind)
     if facts["zero_rows"]:
         found.append(f"{_rows(facts['zero_rows'])} no feature but zeros; no method can tell such rows apart.")
     if facts["labels_without_row"]:
@@ -96,6 +89,20 @@ def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
     elif facts["unknown_cells"]:
         found.append("Rows with unknown labels are used for training where a method can, and never scored.")
     return found
+
+
+def _kept_apart(facts: dict[str, Any], kind: str | None) -> list[str]:
+    """What keeps groups together and follows time, and what does not; nothing where there are no such rows."""
+    kept = []
+    if facts.get("groups") is not None and kind in ("groups", "time"):
+        kept.append("folds, test rows, cuts and read-outs keep groups together")
+    if facts.get("time_order") and kind == "time":
+        kept.append("folds and test rows follow time")
+    if not kept:
+        return []
+    rest = "a ridge that a method chooses itself, and the cross-fitting of label scores, leave out single rows"
+    text = f"{', and '.join(kept)}; {rest}."
+    return [text[0].upper() + text[1:]]
 
 
 def _rows(count: int) -> str:

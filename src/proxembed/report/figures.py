@@ -3,7 +3,7 @@
 import base64
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from .views import RAMP
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
+LINES = (*COLOURS, "#7f0000", "#332288")  # as far from the others, for colour-blind readers too, as these are
+DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)))  # of rivals, one a round of the colours
+DOTS: tuple[Any, ...] = ((0, (1, 3)), (0, (1, 6)))  # of rivals without an embedding, likewise
 INK = "#1a1a1a"
 ROW = 0.21  # inches of a line of a legend
 STYLE: dict[str, Any] = {
@@ -36,12 +39,31 @@ STYLE: dict[str, Any] = {
 }
 
 
-def _looks(arms: list[tuple[str, bool]]) -> dict[str, dict[str, Any]]:
-    """Colour, marker and dash of each arm: methods solid, rivals dashed, no two alike."""
-    looks = {}
-    for number, (arm, rival) in enumerate(arms):
-        colour = COLOURS[number % len(COLOURS)]
-        looks[arm] = {"color": colour, "marker": MARKERS[number % len(MARKERS)], "linestyle": "--" if rival else "-"}
+def line_looks(arms: Sequence[tuple[str, bool]], flat: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Colour, dash and marker of each line, no two alike: methods solid, rivals dashed, lines without k dotted.
+
+    Parameters
+    ----------
+    arms : sequence of (name, rival)
+    flat : collection of str
+        The arms without k.
+
+    Examples
+    --------
+    >>> from proxembed.report.figures import line_looks
+    >>> [look["linestyle"] for look in line_looks([("OPLS", False), ("PCA", True)], flat=()).values()]
+    ['-', '--']
+    """
+    bold: dict[str, Any] = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}
+    looks = {ALL_FEATURES: bold} if ALL_FEATURES in flat else {}
+    dotted = [arm for arm, _ in arms if arm in flat and arm != ALL_FEATURES]
+    for number, arm in enumerate(dotted):
+        turn, place = divmod(number, len(COLOURS) - 1)  # their black would look like all features
+        looks[arm] = {"color": COLOURS[place], "linewidth": 1.1, "linestyle": DOTS[turn % len(DOTS)]}
+    for number, (arm, rival) in enumerate((arm, rival) for arm, rival in arms if arm not in flat):
+        turn, place = divmod(number, len(LINES))
+        dash = DASHES[turn % len(DASHES)] if rival else "-"
+        looks[arm] = {"color": LINES[place], "marker": MARKERS[number % len(MARKERS)], "linestyle": dash}
     return looks
 
 
@@ -59,21 +81,20 @@ def _caption(axes: Any, summary: dict[str, Any], name: str) -> None:
     axes.set_xlabel("number of components k (log scale)")
     axes.set_ylabel(name + unit_of_measure(name.rpartition(" (")[0]))
     n, folds = rows_of_folds(summary), len(summary["folds"])
-    axes.set_title(f"n = {n:,} rows, {folds} folds, bars: 1 s.e.", fontsize=10, loc="left")
+    axes.set_title(f"n = {n:,} rows in all, {folds} fold{'s' * (folds != 1)}, bars: 1 s.e.", fontsize=10, loc="left")
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
 
 
 def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict[str, Any], stem: str) -> list[str]:
     """One line an arm, in a group whose id ends with -arm and its number, for the page to light up; returns the ids."""
     ids = []
-    looks, ticks = _looks(arms), sorted({k for points in curve.values() for k, _, _ in points if k is not None})
+    ticks = sorted({k for points in curve.values() for k, _, _ in points if k is not None})
+    looks = line_looks(arms, [arm for arm, points in curve.items() if points and points[0][0] is None])
     for number, (arm, _) in enumerate(arms):
         points, look = curve.get(arm, []), looks[arm]
         if not points:
             continue
         if points[0][0] is None:
-            own = {"color": look["color"], "linewidth": 1.1, "linestyle": (0, (1, 3))}
-            look = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"} if arm == ALL_FEATURES else own
             axes.axhline(points[0][1], **look, label=f"{arm} (no k)", gid=f"{stem}-arm{number}")
             ids.append(f"{stem}-name-arm{number}")
             continue

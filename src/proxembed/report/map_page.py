@@ -147,7 +147,7 @@ def lead_sentence(record: dict[str, Any]) -> str:
     >>> from proxembed.report.map_page import lead_sentence
     >>> own = {"inside": 0.5, "outside": 0.45}
     >>> lead_sentence({"pairs": [{"honest": False, "map": own}]})
-    'Training rows share few more labels with their neighbours than held-out rows do (Jaccard@10 0.500 and 0.450).'
+    'Training rows share only slightly more labels with their neighbours than held-out rows do (Jaccard@10 0.500 ...'
     """
     plain = record["pairs"][-1]["map"]
     figures = f"(Jaccard@10 {plain['inside']:.3f} and {plain['outside']:.3f})."
@@ -156,7 +156,7 @@ def lead_sentence(record: dict[str, Any]) -> str:
             "The honest map comes first: on the plain map training rows share more labels with their neighbours than "
             f"held-out rows do {figures[:-1]}, because their places depend partly on their own labels."
         )
-    return f"Training rows share few more labels with their neighbours than held-out rows do {figures}"
+    return f"Training rows share only slightly more labels with their neighbours than held-out rows do {figures}"
 
 
 def _page_data(record: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
+from proxembed.evaluate.verdict import TOLERANCE
 
 from . import views
 from .adaptive import adaptive_view
@@ -115,7 +116,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "queries": query_times(summary),
         "null": views.null_view(record.get("diagnosis")),
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
-        "labels": views.label_view(record.get("label_table")),
+        "labels": views.label_view(record.get("label_table"), summary["verdict"].get("tolerance", TOLERANCE)),
         "parts": views.component_view(record.get("components")),
         "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
         "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),
@@ -129,7 +130,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
         "notes": summary["dataset"].get("notes", ()),
-        "splitting": _splitting(summary["protocol"]),
+        "splitting": folds_text(summary["protocol"], len(summary["folds"])),
         "tested": any(scores[shown[0]]["test"] is not None for scores in scored),
         "score": views.score_text,
         "number": views.number,
@@ -147,14 +148,21 @@ def _heading(name: str) -> str:
     return f"↓ {short}" if sign_of(name) < 0 else short
 
 
-def _splitting(protocol: dict[str, Any]) -> str:
-    """The folds in words."""
+def folds_text(protocol: dict[str, Any], finished: int) -> str:
+    """The folds in words: those that were finished, and how many were planned where these are more.
+
+    Examples
+    --------
+    >>> from proxembed.report.page import folds_text
+    >>> folds_text({"n_folds": 5, "splitting": {"kind": "groups", "n_repeats": 1}}, finished=2)
+    '2 folds with the rows of a group kept together (5 were planned)'
+    """
     splitting = protocol.get("splitting")
     splitting = splitting if isinstance(splitting, dict) else {}
-    words = {
-        "groups": "folds that keep the rows of a group together",
-        "time": "folds in time order, trained on earlier rows",
-    }
-    kind = words.get(splitting.get("kind", ""), "multi-label stratified folds")
+    words = {"groups": "{} with the rows of a group kept together", "time": "{} in time order, trained on earlier rows"}
+    kind = words.get(splitting.get("kind", ""), "multi-label stratified {}")
     repeats = splitting.get("n_repeats") or 1
-    return f"{protocol['n_folds']} {kind}" + (f", repeated {repeats} times" if repeats > 1 else "")
+    planned = protocol["n_folds"] * repeats
+    if finished < planned:
+        return f"{finished} {kind.format('fold' if finished == 1 else 'folds')} ({planned} were planned)"
+    return f"{protocol['n_folds']} {kind.format('folds')}" + (f", repeated {repeats} times" if repeats > 1 else "")

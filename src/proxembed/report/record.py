@@ -60,7 +60,7 @@ _OPTIONAL: dict[str, Any] = {
     "contrasts": [{"a": str, "b": str, "measure": str}],
     "map": _MAP,
     "diagnosis": _DIAGNOSIS,
-    "label_table": [{"label": str, "n": int, "worse": bool}],
+    "label_table": [{"label": str, "n": int}],
     "components": [{"component": int, "features": [list], "labels": [list]}],
     "search": dict,
     "proximity": _PROXIMITY,

@@ -246,7 +246,7 @@ def label_section(
     label_names: Sequence[str], counts: Sequence[int], ap_raw: Any, ap_embedded: Any, thresholds: Any = None,
     calibration: Any = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The table of labels, most frequent first, with those that the embedding serves worse.
+    """The table of labels, most frequent first.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def label_section(
     Returns
     -------
     list of dict
-        ``label, n, ap_raw, ap_embedded, threshold, calibration, worse``.
+        ``label, n, ap_raw, ap_embedded, threshold, calibration``.
 
     Raises
     ------
@@ -271,8 +271,8 @@ def label_section(
     Examples
     --------
     >>> from proxembed.report import label_section
-    >>> [row["label"] for row in label_section(["rare", "common"], [3, 90], [0.5, 0.5], [0.2, 0.6]) if row["worse"]]
-    ['rare']
+    >>> [row["label"] for row in label_section(["rare", "common"], [3, 90], [0.5, 0.5], [0.2, 0.6])]
+    ['common', 'rare']
     """
     parts = {"counts": counts, "ap_raw": ap_raw, "ap_embedded": ap_embedded, "thresholds": thresholds}
     for name, part in {**parts, "calibration": calibration}.items():
@@ -280,16 +280,14 @@ def label_section(
             raise ValueError(f"{name} has {len(part)} values for {len(label_names)} labels; give one per label.")
     rows = []
     for j in sorted(range(len(label_names)), key=lambda j: -int(counts[j])):
-        raw, embedded = _cell(ap_raw, j), _cell(ap_embedded, j)
         rows.append(
             {
                 "label": str(label_names[j]),
                 "n": int(counts[j]),
-                "ap_raw": raw,
-                "ap_embedded": embedded,
+                "ap_raw": _cell(ap_raw, j),
+                "ap_embedded": _cell(ap_embedded, j),
                 "threshold": _cell(thresholds, j),
                 "calibration": _cell(calibration, j),
-                "worse": raw is not None and embedded is not None and embedded < raw,
             }
         )
     return rows

@@ -51,7 +51,8 @@ def worded(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _tone(name: str, goal: dict[str, Any]) -> str:
     """To keep what all features have at a smaller size is the success of compression."""
-    return "yes" if name == "compress" and goal["word"] == LEVEL else TONES[goal["word"]]
+    smaller = name == "compress" and goal["components"] < goal["d"]
+    return "yes" if smaller and goal["word"] == LEVEL else TONES[goal["word"]]
 
 
 def _note(verdict: dict[str, Any], summary: dict[str, Any]) -> str:
@@ -102,7 +103,8 @@ def _against(goal: dict[str, Any], features: int) -> str:
     size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
     if said == LEVEL:
         return f"{kept}{size}: {ours}, {values}." if whole else f"{kept}: {ours}."
-    return f"{kept}{size}: {ours}; {_unsure(goal)}."
+    why = _unsure(goal, behind=goal["interval"][1] < 0) if goal["interval"] else "no interval, so nothing can be told"
+    return f"{kept}{size}: {ours}; {why}."
 
 
 def _compressed(goal: dict[str, Any]) -> str:
@@ -115,10 +117,11 @@ def _compressed(goal: dict[str, Any]) -> str:
     if not goal["kept_on_folds"]:
         sentences.insert(0, "No size tried stays within the tolerance on the folds.")
     if goal["word"] == CANNOT_TELL:
-        sentences.append(f"{_unsure(goal).capitalize()}.")
+        behind = any(share["interval"] and share["interval"][1] < 1 for share in goal["shares"].values())
+        sentences.append(f"{_unsure(goal, behind).capitalize()}.")
     if goal["rivals"]:
-        needs = ", ".join(f"{arm} {k}" for arm, k in goal["rivals"].items())
-        sentences.append(f"Rivals that stay within it, and their k: {needs}.")
+        needs = ", ".join(label({"arm": arm, "k": k}) for arm, k in goal["rivals"].items())
+        sentences.append(f"Rivals that stay within the tolerance on the folds: {needs}.")
     return " ".join(sentences)
 
 
@@ -159,19 +162,22 @@ def _share(share: dict[str, Any]) -> str:
     return f"{100 * share['share']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def _unsure(goal: dict[str, Any]) -> str:
-    """How many rows could tell.
+def _unsure(goal: dict[str, Any], behind: bool) -> str:
+    """Why it cannot be told, also where the interval lies below 0, and how many rows could tell.
 
-    >>> [_unsure({"rows": 50, "rows_needed": needed}) for needed in (62, 10**6)]
-    ['50 rows cannot tell, about 62 would', '50 rows cannot tell, more than 100 times as many would']
+    >>> [_unsure({"rows": 50, "rows_needed": needed}, False) for needed in (62, 10**6)]
+    ['50 rows are too few to tell, about 62 could', '50 rows are too few to tell, more than 100 times as many could']
+    >>> _unsure({"rows": 50, "rows_needed": None}, True)
+    'behind, but perhaps by less than the tolerance: 50 rows are too few to tell'
     """
     needed = goal["rows_needed"]
-    text = f"{goal['rows']:,} rows cannot tell"
+    text = "behind, but perhaps by less than the tolerance: " if behind else ""
+    text += f"{goal['rows']:,} rows are too few to tell"
     if needed is None or needed <= goal["rows"]:
         return text
     if needed > FAR * goal["rows"]:
-        return f"{text}, more than {FAR} times as many would"
-    return f"{text}, about {needed:,} would"
+        return f"{text}, more than {FAR} times as many could"
+    return f"{text}, about {needed:,} could"
 
 
 def _ends(goal: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.evaluate.measures import is_jaccard
-from proxembed.evaluate.verdict import new_neighbor_measure
+from proxembed.evaluate.verdict import TOLERANCE, new_neighbor_measure
 
 from .sections import unit_square
 
@@ -227,24 +227,38 @@ def board_view(entries: list[dict[str, Any]], primary: str, base: str) -> list[d
     return [{**entry, "place": place} for entry, place in zip(entries, places, strict=True)]
 
 
-def label_view(table: list[dict[str, Any]] | None) -> dict[str, Any] | None:
-    """The table of labels, at most 1,000 of them, with how many are served better and worse."""
+def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE) -> dict[str, Any] | None:
+    """The table of labels, at most 1,000 of them, with how many are served worse: by more than the tolerance.
+
+    Examples
+    --------
+    >>> from proxembed.report.views import label_view
+    >>> table = [{"label": "a", "n": 9, "ap_raw": 0.5, "ap_embedded": value} for value in (0.49, 0.48)]
+    >>> label_view(table)["worse"], label_view(table, tolerance=0.05)["worse"]
+    (1, 0)
+    """
     if table is None:
         return None
+    table = [{**row, "worse": _falls(row.get("ap_raw"), row.get("ap_embedded"), tolerance)} for row in table]
     both = [row for row in table if row.get("ap_raw") is not None and row.get("ap_embedded") is not None]
-    worse = [row["label"] for row in both if row["worse"]]
     points = [
         {"x": math.log10(max(row["n"], 1)), "gain": row["ap_embedded"] - row["ap_raw"], "row": row} for row in both
     ]
     return {
         "rows": table[:LABEL_ROWS],
         "left_out": max(0, len(table) - LABEL_ROWS),
-        "worse": len(worse),
+        "worse": sum(row["worse"] for row in both),
         "compared": len(both),
+        "tolerance": tolerance,
         "threshold": any(row.get("threshold") is not None for row in table),
         "calibration": any(row.get("calibration") is not None for row in table),
         "gains": _gain_plot(points[:LABEL_ROWS]) if len(points) > 2 else None,
     }
+
+
+def _falls(before: float | None, after: float | None, tolerance: float) -> bool:
+    """Whether a value falls by more than a share of what it was."""
+    return before is not None and after is not None and after < (1 - tolerance) * before
 
 
 def _gain_plot(points: list[dict[str, Any]]) -> dict[str, Any]:

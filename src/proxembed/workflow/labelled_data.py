@@ -18,7 +18,7 @@ from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.sources import RowBlocks, is_dask
-from proxembed.splits.splits import Split, holdout_split, standard_split
+from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
@@ -317,7 +317,7 @@ def has_test_rows(dataset: Dataset) -> bool:
 
 
 def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
-    """The data set with a split into training and test rows: its own, else a quarter of the rows held out.
+    """The data set with a split into training and test rows: its own, else a quarter of the rows held out, with a note.
 
     Examples
     --------
@@ -328,7 +328,13 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     """
     if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
-        dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out)
+        drawn = {"time": "the latest ones", "groups": "whole groups, drawn at random", "stratified": "drawn at random"}
+        note = (
+            f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, "
+            f"{drawn[splitting_kind(dataset, Splitting())]}."
+        )
+        notes = (*dataset.notes, note)
+        dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out, notes=notes)
     return dataset, standard_split(dataset)
 
 

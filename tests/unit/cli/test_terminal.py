@@ -41,7 +41,7 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     words = " ".join(shown.out.split())
     assert shown.err == "" and words.endswith("Map: better. 0.5 [instead] of 0.4. On 3 test rows.")
     for text in (
-        "mean of 2 folds of 900 rows",
+        "mean ± s.e. over 2 folds of 900 rows together",
         "OPLS",
         "all features * (failed)",
         "0.500 ± 0.010",

@@ -63,7 +63,7 @@ def test_a_clear_loss_is_worse_and_an_unsure_tie_cannot_be_told():
     loss = predict(results({RAW: [0.9, 0.9, 0.91], ("OPLS", False, 2): [0.6, 0.61, 0.6]}))
     tie = predict(results({RAW: [0.6, 0.7, 0.65], ("OPLS", False, 2): [0.65, 0.65, 0.66]}))
     assert (loss["word"], tie["word"]) == ("worse", "cannot tell")
-    assert "Do not embed for this goal" in loss["sentence"] and "60 rows cannot tell, about" in tie["sentence"]
+    assert "Do not embed for this goal" in loss["sentence"] and "60 rows are too few to tell, about" in tie["sentence"]
 
 
 def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
@@ -180,7 +180,7 @@ def test_after_a_search_without_test_rows_there_is_no_verdict():
 def test_one_fold_is_not_enough_for_an_embedding():
     cut = results({key: of_folds[:1] for key, of_folds in GOOD.items()}, folds=("1",))
     found = predict(cut)
-    assert found["word"] == "cannot tell" and found["interval"] is None
+    assert found["word"] == "cannot tell" and found["interval"] is None and "no interval" in found["sentence"]
 
 
 def test_the_components_of_an_entry_are_those_that_every_fold_has():

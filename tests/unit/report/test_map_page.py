@@ -107,10 +107,21 @@ def test_the_table_shows_every_figure_and_the_honest_map_leads(page):
     assert "proxembed map 'a<b>.csv'" in text and "220 training rows, 80 held out, 8 labels" in text
 
 
+def test_the_figures_above_the_maps_are_explained_and_no_button_covers_a_point(page):
+    text = " ".join(" ".join(Tags(page).text).split())
+    assert "Above each map: the Jaccard@10 of training rows among themselves (in), of held-out rows" in text
+    for heading in ("in: training rows", "out: held-out rows", "new: held-out rows", "How similar neighbours are"):
+        assert heading in text
+    assert page.index("</canvas></div>") < page.index('<div class="zoom">')
+    assert re.search(r"\.zoom \{ (?!position)", page)
+
+
 def test_a_plain_map_alone_has_no_switch_of_maps():
     page = map_page_html(record_of([(places(Z, inside=0.55), places(NULL))]))
     assert (
-        'name="pair"' not in page and "share few more labels" in page and "honest" not in page.partition("<style>")[0]
+        'name="pair"' not in page
+        and "share only slightly more labels" in page
+        and "honest" not in page.partition("<style>")[0]
     )
     data = json.loads(next(script for script in Tags(page).scripts if script.startswith("{")))
     assert data["ids"] is None and len(data["pairs"]) == 1

@@ -11,7 +11,7 @@ import pytest
 
 from proxembed.report import page_html
 from proxembed.report.card import leak_warnings
-from proxembed.report.figures import COLOURS, k_curve, matrix_png
+from proxembed.report.figures import COLOURS, LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
 from proxembed.report.record import SECTIONS
 from unit.report.synthetic import HOSTILE, made_record
@@ -159,10 +159,15 @@ def test_the_pictures_of_the_matrices_are_those_of_the_record(page, record):
     assert all(f"r {panel['agreement']:.2f}" in page for panel in record["proximity"]["panels"][2:])
 
 
-def test_worse_labels_are_told_in_words_too(page, record):
-    worse = sum(row["worse"] for row in record["label_table"])
-    assert worse and f"▼ {worse} are served worse" in page
-    assert len(re.findall(r"▼ -0\.\d{3}", page)) == worse
+def test_labels_that_lose_more_than_the_tolerance_are_told_in_words_too(record):
+    """A loss that the verdict counts as level is no loss of a label either."""
+    losses = [0.001, 0.002, 0.0149, 0.0151, 0.3]
+    table = [{**record["label_table"][0], "ap_raw": 0.5, "ap_embedded": 0.5 - loss} for loss in losses]
+    page = page_html({**record, "label_table": table})
+    assert "3 of 5 labels gain average precision (AP) or lose at most 3 % of that of all features" in page
+    assert "▼ 2 lose more" in page and re.findall(r"▼ (-0\.\d{3})", page) == ["-0.015", "-0.300"]
+    wide = {**record["summary"], "verdict": {**record["summary"]["verdict"], "tolerance": 0.05}}
+    assert "▼ 1 loses more" in page_html({**record, "label_table": table, "summary": wide})
 
 
 def test_a_null_that_is_not_beaten_is_said_beside_the_verdict(record):
@@ -179,9 +184,22 @@ def test_leak_warnings_name_their_cause(summary):
     clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
     untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})
     assert untimely.startswith("Rows have a time, but the folds did not follow it")
-    assert "leave out single rows" in inner
-    assert leak_warnings(clean, {"splitting": {"kind": "time"}}) == [inner]
+    assert "keep groups together; a ridge" in inner and "time" not in inner and "leave out single rows" in inner
+    (both,) = leak_warnings(clean, {"splitting": {"kind": "time"}})
+    assert "keep groups together, and folds and test rows follow time; a ridge" in both
+    (timely,) = leak_warnings({**clean, "groups": None}, {"splitting": {"kind": "time"}})
+    assert timely.startswith("Folds and test rows follow time; a ridge")
     assert leak_warnings({**clean, "groups": None, "time_order": False}, {}) == []
+
+
+def test_the_page_tells_the_folds_that_ran_and_what_the_sizes_are(record):
+    summary = record["summary"]
+    protocol = {**summary["protocol"], "splitting": {"kind": "groups", "n_repeats": 2}}
+    facts = {**summary["dataset"], "train": 300, "test": 83}
+    page = page_html({**record, "summary": {**summary, "protocol": protocol, "dataset": facts}})
+    assert "<li>5 folds with the rows of a group kept together (10 were planned), seed 0" in page
+    assert "standard split" not in page and "training rows / test rows" in page and "300 / 83" in page
+    assert "<li>5 multi-label stratified folds, seed 0" in page_html(record)
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -190,7 +208,28 @@ def test_figures_parse_and_keep_their_text(summary, narrow):
     words = " ".join("".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text"))
     for word in ("number of components k", "n = 400 rows", "all features (no k)", "label scores", "PCA", "(0 to 1)"):
         assert word in words
-    assert len(set(COLOURS)) == len(COLOURS)
+    assert len(set(LINES)) == len(LINES) > len(COLOURS)
+
+
+def test_no_two_lines_look_alike_and_few_share_a_colour():
+    arms = [(f"method {i}", False) for i in range(3)] + [(f"rival {i}", True) for i in range(20)]
+    flat = ["all features", *(f"flat {i}" for i in range(8))]
+    looks = line_looks([*arms, *((arm, True) for arm in flat)], flat)
+    drawn = [(look["color"], look["linestyle"]) for look in looks.values()]
+    assert len(looks) == len(arms) + len(flat) and len(set(drawn)) == len(drawn)
+    assert "#000000" not in [looks[arm]["color"] for arm in flat], "black dots would look like all features"
+    assert len({looks[arm]["color"] for arm, _ in arms[: len(LINES)]}) == len(LINES)
+
+
+def test_wide_tables_and_links_fit_the_screen(page):
+    """Links wrap, headings of the leaderboard too, and names of labels break after an underscore."""
+    style = page[page.index("<style>") : page.index("</style>")]
+    rules = dict(re.findall(r"^([^{}@]+?) \{ (.*?) \}$", style, flags=re.MULTILINE))
+    assert "flex-wrap: wrap" in rules["nav"] and "overflow-x" not in rules["nav"]
+    assert "nowrap" not in rules["th.lines"] and "10.5rem" in rules[".labels td:first-child"]
+    row = {"label": "topic_of_a_<name>", "n": 9, "ap_raw": 0.5, "ap_embedded": 0.6}
+    record = made_record(60, 3, hostile=False)
+    assert "<bdi>topic_<wbr>of_<wbr>a_<wbr>&lt;name&gt;</bdi>" in page_html({**record, "label_table": [row]})
 
 
 @pytest.mark.parametrize("long", ["", " on views of all"])

@@ -95,13 +95,9 @@ def test_a_map_that_does_not_fit_is_refused(Z, names, limit, message):
         map_section([("m", Z, None, None)], np.eye(2), names, limit=limit)
 
 
-def test_labels_stand_by_support_and_worse_ones_are_flagged():
+def test_labels_stand_by_support():
     rows = label_section(["a", "b", "c"], [2, 9, 5], [0.5, 0.4, np.nan], [0.6, 0.3, 0.2], thresholds=[0.1, 0.2, np.inf])
-    assert [(row["label"], row["n"], row["worse"]) for row in rows] == [
-        ("b", 9, True),
-        ("c", 5, False),
-        ("a", 2, False),
-    ]
+    assert [(row["label"], row["n"]) for row in rows] == [("b", 9), ("c", 5), ("a", 2)]
     assert rows[1]["ap_raw"] is None and rows[1]["threshold"] is None and rows[1]["calibration"] is None
     with pytest.raises(ValueError, match="ap_raw has 1 values for 2 labels"):
         label_section(["a", "b"], [1, 1], [0.5], [0.5, 0.5])

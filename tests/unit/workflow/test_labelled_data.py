@@ -11,7 +11,7 @@ import proxembed
 from proxembed import RowBlocks
 from proxembed.cli import app
 from proxembed.data import Dataset
-from proxembed.workflow.labelled_data import check_labels, labelled_data
+from proxembed.workflow.labelled_data import check_labels, labelled_data, with_test_rows
 
 X = np.arange(24.0).reshape(8, 3) ** 2
 MIXED = np.array([[1, 0], [0, 1]] * 4)
@@ -171,3 +171,22 @@ def test_faults_of_a_frame_name_its_columns():
         labelled_data(frame.assign(odd=[1, "a", [2]] * 4), labels="tags")
     with pytest.raises(ValueError, match="labels names columns, but X is neither"):
         labelled_data(frame, MESSY["tags"], labels="tags")
+
+
+@pytest.mark.parametrize(
+    ("more", "how"),
+    [
+        ({}, "drawn at random"),
+        ({"groups": np.arange(80) // 4}, "whole groups, drawn at random"),
+        ({"times": np.arange(80.0)}, "the latest ones"),
+    ],
+)
+def test_test_rows_that_are_set_aside_are_noted(more, how):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    data = Dataset(X, (X > 0).astype(int), notes=["one"], **more)
+    found, split = with_test_rows(data, 0)
+    assert found.notes == (
+        "one",
+        f"No test rows are named: {len(split.held_out)} rows were set aside as test rows, {how}.",
+    )
+    assert with_test_rows(found, 0)[0].notes == found.notes
