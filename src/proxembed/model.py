@@ -157,7 +157,8 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     """
     if not hasattr(dataset, "label_names"):
         made = "Dataset(X, Y), Dataset.from_classes(X, classes) or read(file) of proxembed.data"
-        raise TypeError(f"fit_on(method, dataset) needs a data set; got {type(dataset).__name__}. Make one with {made}.")
+        got = type(dataset).__name__
+        raise TypeError(f"fit_on(method, dataset) needs a data set; got {got}. Make one with {made}.")
     model, y = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling), training_labels(dataset)
     if readout:
         fit_model(model, dataset.X, y, dataset.groups)
