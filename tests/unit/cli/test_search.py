@@ -17,7 +17,8 @@ from proxembed.workflow.record import file_hash
 
 APP = typer.Typer()
 APP.command()(search)
-QUICK = ["--methods", "opls,mvmd", "--max-trials", "4", "-k", "1,2", "--folds", "2", "--shuffles", "19", "--max-work", "1000"]
+QUICK = ["--methods", "opls,mvmd", "--max-trials", "4", "-k", "1,2", "--folds", "2", "--max-work", "1000"]
+QUICK += ["--shuffles", "19"]
 FILES = [
     "embedding.npz",
     "index.html",
