@@ -6,6 +6,7 @@ Every method has the same rows, scaling, inner split, number of configurations a
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -170,7 +171,8 @@ def _compile_umap(name: str, one_class: bool, sparse: bool) -> None:
     random = np.random.default_rng(SEED)
     X, Y = random.normal(size=(60, 5)), random.integers(0, 2, size=(60, 3))
     X = sp.csr_array(X) if sparse else X
-    clone(entrant(name).arm.estimator).fit(X, Y[:, 0] if one_class else Y).transform(X[:20])
+    with warnings.catch_warnings(action="ignore"):
+        clone(entrant(name).arm.estimator).fit(X, Y[:, 0] if one_class else Y).transform(X[:20])
 
 
 def _value(rows: list[dict], measure: str, readouts: tuple[str, ...]) -> float | None:
