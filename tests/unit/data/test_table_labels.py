@@ -207,7 +207,7 @@ def test_a_separator_that_no_cell_contains_is_refused_where_cells_contain_anothe
         labelled(tmp_path, cells, separator)
     text = str(caught.value)
     assert f"no cell of label column 'y' contains the separator {separator!r}, but cells contain" in text
-    assert f"; give --separator {fits} (or --separator '' for one class a cell)." in text
+    assert f"; give --separator {fits} (or --separator '' for one class per cell)." in text
 
 
 def test_a_separator_that_no_cell_needs_is_taken(tmp_path):

@@ -133,7 +133,7 @@ def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm 
     if separator is None and len(texts) == len(values) and sum(PATH in text for text in texts) > len(texts) / 2:
         return LoneForm(_steps, note="each beginning of a path is a label (--separator '' for one class a path)")
     if separator is None and (join := _joined(values)) is not None:
-        note = f"its labels are joined by {join!r} (--separator '' for one class a cell)"
+        note = f"its labels are joined by {join!r} (--separator '' for one class per cell)"
         return LoneForm(_parts(join), open=False, note=note)
     return LoneForm(lambda value: (name_of(value),), classes=True)
 
@@ -178,7 +178,7 @@ def _refuse_separator(file: TableFile, name: str, values: Sequence[object], sepa
         None,
         f"no cell of label column {shorten(name)} contains the separator {separator!r}, but cells contain {fits!r}, "
         f"such as {shorten(example.strip())}",
-        f"give --separator {written} (or --separator '' for one class a cell)",
+        f"give --separator {written} (or --separator '' for one class per cell)",
     )
 
 
