@@ -45,7 +45,7 @@ def worded(summary: dict[str, Any]) -> dict[str, Any]:
         name: {**goal, "title": TITLES[name], "tone": _tone(name, goal), "sentence": _sentence(name, goal, features)}
         for name, goal in verdict["goals"].items()
     }
-    text = " ".join(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())
+    text = "\n".join(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())
     return {**summary, "verdict": {**verdict, "goals": goals, "text": text, "note": _note(verdict, summary)}}
 
 

@@ -500,7 +500,7 @@ def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | Non
     )
     if goal in verdict["goals"]:
         verdict["goals"][goal]["sentence"] += f" {text}"
-    verdict["text"] += f" {text}"
+    verdict["text"] += f"\n{text}"
     summary["saved"] = {"arm": name, "k": k, "rival": True}
 
 
