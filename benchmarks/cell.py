@@ -25,6 +25,7 @@ from proxembed.evaluate.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MI
 from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import NEIGHBORS, RIDGE
+from proxembed.evaluate.rivals import UMAP
 from proxembed.evaluate.scoring import lost, run_arm
 from proxembed.execute.budget import CpuSeconds
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
@@ -143,7 +144,7 @@ def compete(entrant: Entrant, task: Task, effort: Effort | None = None) -> dict:
     dict
         ``kind, k, components, parameters, tried``, the measures, ``seconds`` (CPU), ``failure``, ``version``.
     """
-    if entrant.layout == "umap":
+    if isinstance(entrant.arm.estimator, UMAP):
         _compile_umap(entrant.name, task.outer.labels.one_hot, sp.issparse(task.outer.X))
     effort, started = effort or Effort(), time.process_time()
     configurations = entrant.configurations(effort.configurations, task.outer.X.shape[0], SEED)

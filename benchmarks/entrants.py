@@ -11,7 +11,6 @@ import numpy as np
 from proxembed.catalogue import estimators
 from proxembed.classify import LabelKNN
 from proxembed.evaluate.arms import Arm, entrants, method_arms, method_names
-from proxembed.proximity.layouts import check_installed
 from proxembed.study.candidates import Candidate, candidates, suited
 from proxembed.study.draws import Draws
 
@@ -34,7 +33,6 @@ PARTLY = (
     "BSSML", "SSDRMC", "MLLGC", "MLGFHF", "MLGRF", "SMSE",
 )  # fmt: skip
 DEFAULTS = {"all": MAIN + FURTHER, "fifth": PARTLY}
-LAYOUTS = {"UMAP": "umap", "supervised UMAP": "umap", "t-SNE": "opentsne"}
 ATTEMPTS = 20
 
 
@@ -52,24 +50,15 @@ class Entrant:
         Where its parameters are drawn from; None: it has one configuration.
     own : bool, default=False
         Whether its own label scores count, with no read-out on an embedding.
-    layout : str, default="sklearn"
-        Whose library it needs, as ``proxembed.proximity.layouts`` names them.
+    lacks : str, default=""
+        Why it cannot run here: the library that it needs is not installed.
     """
 
     name: str
     arm: Arm
     candidate: Candidate | None = None
     own: bool = False
-    layout: str = "sklearn"
-
-    @property
-    def lacks(self) -> str:
-        """Why it cannot run here: the library that it needs is not installed; empty if it can."""
-        try:
-            check_installed(self.name, self.layout)
-        except ImportError as error:
-            return str(error)
-        return ""
+    lacks: str = ""
 
     @property
     def kind(self) -> str:
@@ -159,13 +148,12 @@ def entrant(name: str) -> Entrant:
 
 def _rivals() -> dict[str, Entrant]:
     """The rivals of every comparison, but for those that are methods by name; and cosine neighbours of the features."""
-    arms = [replace(each.arm, lookup=None) for each in entrants(np.eye(3))]
+    one_class = np.eye(3)  # with which a rival lacks nothing but its library
     found = {
-        arm.name.lower(): Entrant(arm.name, arm, layout=LAYOUTS.get(arm.name, "sklearn"))
-        for arm in arms
-        if arm.name.lower() not in method_names()
+        each.arm.name.lower(): Entrant(each.arm.name, replace(each.arm, lookup=None), lacks=each.lacks)
+        for each in entrants(one_class, one_class)
+        if each.arm.name.lower() not in method_names()
     }
-    del found["mesd(fda)"]
     knn = Entrant(KNN, Arm(KNN, LabelKNN(n_neighbors=10, metric="cosine"), rival=True), own=True)
     return {**found, KNN.lower(): knn}
 

@@ -70,7 +70,7 @@ class Plan:
     def lacking(self) -> dict[str, str]:
         """The methods of the plan whose library is not installed, with the reason."""
         reasons = {name: entrant(name).lacks for name in dict.fromkeys(cell[4] for cell in self.cells)}
-        return {name: reason for name, reason in reasons.items() if reason}
+        return {name: f"{name}: {reason}" for name, reason in reasons.items() if reason}
 
 
 def execute(plan: Plan, n_jobs: int) -> Iterator[str]:

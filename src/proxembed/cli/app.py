@@ -60,7 +60,7 @@ class Program(TyperGroup):
             words, context = getattr(error, "format_message", None), getattr(error, "ctx", None)
             if words is None:  # not about the command line
                 raise
-            line = " ".join(words().split()).removesuffix(".") + joined_names(words(), args or sys.argv[1:])
+            line = " ".join(words().split()).removesuffix(".") + comma_hint(words(), args or sys.argv[1:])
             if line:  # else the help was shown
                 asked = context.command_path if context is not None else "proxembed"
                 say(f"{line}{' See' if line[-1] == '?' else '; see'} `{asked} --help`.")
@@ -68,13 +68,13 @@ class Program(TyperGroup):
         sys.exit(code or 0)
 
 
-def joined_names(told: str, args: Sequence[str]) -> str:
+def comma_hint(told: str, args: Sequence[str]) -> str:
     """How to give several names to an option, for a refusal of an extra argument; "" for other refusals.
 
     Examples
     --------
-    >>> from proxembed.cli.app import joined_names
-    >>> joined_names("Got unexpected extra argument (b)", ["data", "t.csv", "--labels", "a", "b"])
+    >>> from proxembed.cli.app import comma_hint
+    >>> comma_hint("Got unexpected extra argument (b)", ["data", "t.csv", "--labels", "a", "b"])
     '; join names with a comma: --labels a,b'
     """
     named = [word.partition("=")[0] for word in args]

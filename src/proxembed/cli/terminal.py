@@ -53,7 +53,7 @@ def notes() -> Iterator[None]:
         yield
     if not caught:
         return
-    from proxembed.evaluate.protocol import without_numbers
+    from proxembed.evaluate.results import without_numbers
 
     kinds: dict[str, list[str]] = {}
     for warning in caught:

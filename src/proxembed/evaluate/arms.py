@@ -450,6 +450,7 @@ def entrants(
     variance = "LSI" if sp.issparse(X) or getattr(X, "is_sparse", False) else "PCA"
     proximity, grown = ForestProximity(max_rows=rows, random_state=seed), ForestScores(max_rows=rows, random_state=seed)
     drawn, several = {"random_state": seed}, "" if shape.one_class else "rows carry several labels or none"
+    whole = "" if whole_rows else PARTLY
     fisher = estimators()["FDA"]() if shape.one_class else estimators()["MESD"](estimators()["FDA"]())
     many = f"{shape.c} labels and {shape.n:,} rows; it takes up to {BOOSTED_LABELS} and {BOOSTED_ROWS:,}"
     table: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
@@ -468,11 +469,12 @@ def entrants(
          {"seconds": _nca_seconds(shape), "share": 0.3,
           "lacks": several or (f"{shape.n:,} rows; it takes up to {NCA_ROWS:,}" if shape.n > NCA_ROWS else "")}),
         ("UMAP", UMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
-        ("supervised UMAP", SupervisedUMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
+        ("supervised UMAP", SupervisedUMAP(**drawn), {"each_size": True},
+         _map_facts(shape, umap_installed(), UMAPS, whole)),
         ("t-SNE", TSNE(**drawn), {"each_size": True, "largest": MAP_SIZE},
          _map_facts(shape, tsne_installed(), "openTSNE")),
         ("linear SVM", SVMScores(), {"grid": PENALTY_GRID}, {"seconds": _svm_seconds(shape), "share": 0.2}),
-        (title_of(fisher), fisher, {"largest": MAP_SIZE}, {"lacks": "" if whole_rows else PARTLY}),
+        (title_of(fisher), fisher, {"largest": MAP_SIZE}, {"lacks": whole}),
     ]  # fmt: skip
     return tuple(Entrant(Arm(name, estimator, True, **how), **facts) for name, estimator, how, facts in table)
 
@@ -586,7 +588,7 @@ def _nca_seconds(s: Shape) -> float:
     return s.splits * 2 * 50 * (1e-9 * s.n**2 + 1e-10 * s.n**2 * min(s.d, 50) + 1e-9 * s.n * s.d)
 
 
-def _map_facts(s: Shape, installed: bool, package: str) -> dict[str, Any]:
+def _map_facts(s: Shape, installed: bool, package: str, lacks: str = "") -> dict[str, Any]:
     """Start of the compiler, and the places of the rows for two sizes."""
-    lacks = "" if installed else f"{package} is not installed (pip install 'proxembed[maps]')"
+    lacks = lacks if installed else f"{package} is not installed (pip install 'proxembed[maps]')"
     return {"seconds": 10 + s.splits * (1 + 4e-3 * s.n + 4e-8 * s.n * s.d), "share": 0.4, "lacks": lacks}

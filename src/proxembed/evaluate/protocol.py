@@ -1,9 +1,8 @@
 """The protocol of a comparison: arms x sizes x folds x read-outs, every choice made inside the training part."""
 
-import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,7 +30,7 @@ from .measures import (
 from .metrics import row_jaccard, same_rows
 from .parallel import in_parallel, one_by_one
 from .part import known_cells, rows_scored
-from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results
+from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 
 __all__ = ["Protocol", "Results", "run"]
 
@@ -366,33 +365,3 @@ def _in_order(
         setattr(results, name, {key: kept[key] for key in order})
     told = [note for key in sorted(notes) for note in notes[key]]
     results.notes = [*dict.fromkeys(protocol.notes), *merged_notes(told)]
-
-
-def without_numbers(text: str) -> str:
-    """A text with every number as 0: what texts of one kind have in common.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.protocol import without_numbers
-    >>> without_numbers("3 rows of 1.2e-3 s")
-    '0 rows of 0 s'
-    """
-    return re.sub(r"\d[\d.,e+-]*", "0", text)
-
-
-def merged_notes(notes: Sequence[str]) -> list[str]:
-    """Notes ("arm: text") in one line where they differ only in the arm and in numbers; the last one is shown.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.protocol import merged_notes
-    >>> merged_notes(["OPLS: OPLS leaves out 3 rows.", "MESD(FDA): MESD leaves out 2 rows.", "NCA: slow."])
-    ['OPLS, MESD(FDA): leaves out 2 rows.', 'NCA: slow.']
-    """
-    kinds: dict[str, tuple[dict[str, None], str]] = {}
-    for note in notes:
-        arm, _, text = note.partition(": ")
-        own = text.removeprefix(arm.partition("(")[0] + " ")
-        arms = kinds.get(kind := without_numbers(own), ({}, ""))[0] | {arm: None}
-        kinds[kind] = arms, own if len(arms) > 1 else text
-    return [f"{', '.join(arms)}: {text}" for arms, text in kinds.values()]

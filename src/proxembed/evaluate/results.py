@@ -1,5 +1,7 @@
 """What a comparison found, as plain data: a row for each measure, and the scores of held-out rows."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +48,36 @@ def reason_of(error: Exception) -> str:
     'ValueError: two lines'
     """
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def without_numbers(text: str) -> str:
+    """A text with every number as 0: what texts of one kind have in common.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.results import without_numbers
+    >>> without_numbers("3 rows of 1.2e-3 s")
+    '0 rows of 0 s'
+    """
+    return re.sub(r"\d[\d.,e+-]*", "0", text)
+
+
+def merged_notes(notes: Sequence[str]) -> list[str]:
+    """Notes ("arm: text") in one line where they differ only in the arm and in numbers; the last one is shown.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.results import merged_notes
+    >>> merged_notes(["OPLS: OPLS leaves out 3 rows.", "MESD(FDA): MESD leaves out 2 rows.", "NCA: slow."])
+    ['OPLS, MESD(FDA): leaves out 2 rows.', 'NCA: slow.']
+    """
+    kinds: dict[str, tuple[dict[str, None], str]] = {}
+    for note in notes:
+        arm, _, text = note.partition(": ")
+        own = text.removeprefix(arm.partition("(")[0] + " ")
+        arms = kinds.get(kind := without_numbers(own), ({}, ""))[0] | {arm: None}
+        kinds[kind] = arms, own if len(arms) > 1 else text
+    return [f"{', '.join(arms)}: {text}" for arms, text in kinds.values()]
 
 
 @dataclass

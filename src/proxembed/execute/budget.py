@@ -95,13 +95,13 @@ class Budget:
         raise OutOfBudget(f"the budget of {self.seconds:g} {unit} an arm and split is spent")
 
 
-def makes_code(frame: FrameType | None) -> bool:
+def imports_or_compiles(frame: FrameType | None) -> bool:
     """Whether a module is being imported, or machine code compiled by numba, where a program was stopped.
 
     Both stay half made if they are stopped: LLVM then ends the process at a later call.
 
     >>> import sys
-    >>> makes_code(sys._getframe())
+    >>> imports_or_compiles(sys._getframe())
     False
     """
     while frame is not None:
@@ -124,7 +124,7 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
-        if sets_pools(frame) or makes_code(frame):
+        if sets_pools(frame) or imports_or_compiles(frame):
             signal.setitimer(timer, SOON, AGAIN)
         else:
             stop()

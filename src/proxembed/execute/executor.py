@@ -26,7 +26,7 @@ from proxembed.sources.cluster import ClusterTasks, active_client, cores
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]
-Told = tuple[str, type[Warning]]
+Warned = tuple[str, type[Warning]]
 MAPPED = 10_000  # bytes of an array from which on it is sent once, by memory map
 ENDED = BrokenProcessPool, ShutdownExecutorError  # a worker was ended; the second where items were still dispatched
 _received: dict[str, Any] = {}
@@ -154,7 +154,7 @@ class Executor:
             with ended_quietly(iter(self._pool(self._calls(task, left)))) as results:
                 for number, result, told in results:
                     del left[number]
-                    _tell(told)
+                    _warn_again(told)
                     yield result
         except GeneratorExit:  # joblib's pool keeps items that it has not dispatched, and would run them later
             self._stack.close()
@@ -174,7 +174,7 @@ class Executor:
         try:
             with ended_quietly(iter(_pool(2, True)(self._calls(task, {number: item})))) as results:
                 _, result, told = next(results)
-                _tell(told)
+                _warn_again(told)
                 return result
         except ENDED as error:
             return died(item, " ".join(str(error).split())[:200])
@@ -223,8 +223,8 @@ def _pool(n_jobs: int, ordered: bool) -> Parallel:
         return Parallel(n_jobs, **options)
 
 
-def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any, list[Told]]:
-    """A task in a worker, without workers of its own, and the warnings of a process, which would print them itself.
+def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any, list[Warned]]:
+    """A task in a worker without workers of its own: number, result, and the warnings where the worker is a process.
 
     Ctrl-C is for the first process, which then ends the workers.
     """
@@ -232,11 +232,11 @@ def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[
         return number, _alone_in_worker(task, shared, item), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = _alone_in_worker(task, _kept(token, shared), item)
+        result = _alone_in_worker(task, _first_received(token, shared), item)
     return number, result, [(str(warning.message), warning.category) for warning in caught]
 
 
-def _kept(token: str, shared: Any) -> Any:
+def _first_received(token: str, shared: Any) -> Any:
     """What a worker process received first."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -246,7 +246,7 @@ def _kept(token: str, shared: Any) -> Any:
     return _received[token]
 
 
-def _tell(told: list[Told]) -> None:
+def _warn_again(told: list[Warned]) -> None:
     """Issue the warnings of a worker process here, where they are collected."""
     for text, category in told:
         warnings.warn(text, category, stacklevel=3)

@@ -11,7 +11,7 @@ from benchmarks import HOME, PAGE
 from benchmarks.__main__ import app
 from benchmarks.load import load
 from benchmarks.store import COLUMNS, file_name, read_rows, write
-from proxembed.proximity import layouts
+from proxembed.evaluate import arms
 
 
 def program(*words):
@@ -89,10 +89,10 @@ def test_a_set_that_cannot_be_read_is_skipped_with_the_reason(home):
 
 
 def test_a_method_whose_library_is_missing_is_skipped_with_the_reason(home, monkeypatch):
-    monkeypatch.setattr(layouts, "umap_installed", lambda: False)
+    monkeypatch.setattr(arms, "umap_installed", lambda: False)
     done = run(home, "supervised umap", "PCA", protocols="random")
     assert done.exit_code == 0 and set(contents(home)) == {"PCA.csv"}
-    assert done.output.startswith("skipped: supervised UMAP needs umap-learn; install it (pip install"), done.output
+    assert done.output.startswith("skipped: supervised UMAP: umap-learn is not installed (pip install"), done.output
 
 
 def test_other_data_than_those_of_the_folds_are_refused(home):

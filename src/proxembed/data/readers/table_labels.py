@@ -220,7 +220,7 @@ def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
     for name, cells in columns.items():
         known = [truth(value) for value in cells.values]
         if None in known:
-            raise _no_truth(file, columns, name, known.index(None))
+            raise _not_zero_or_one(file, columns, name, known.index(None))
         ones.append(np.flatnonzero(np.array([*known, 0])[cells.codes] == 1))
         holes.append(np.flatnonzero(cells.codes < 0))
         if len(columns) == 1:
@@ -234,7 +234,7 @@ def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
     return LabelColumns(tuple(columns), _columns(ones, n).astype(np.uint8), _columns(holes, n), tuple(notes), negative)
 
 
-def _no_truth(file: TableFile, columns: dict[str, Cells], name: str, code: int) -> DataError:
+def _not_zero_or_one(file: TableFile, columns: dict[str, Cells], name: str, code: int) -> DataError:
     """The error for a cell that is neither 0 nor 1.
 
     That it stands for an empty cell is proposed where every label column with it has other cells of 0 and of 1 alone.
