@@ -98,7 +98,7 @@ def test_a_question_mark_in_a_label_is_unknown(tmp_path, dense, row):
     data = load(tmp_path, text + "\n".join(row.format(*cells) for cells in [(1, "?"), (2, 1), (3, 0)]))
     assert data.unknown.toarray().ravel().tolist() == [True, False, False]
     assert data.Y.toarray().ravel().tolist() == [0, 1, 0] and sparse.issparse(data.X) != dense
-    np.testing.assert_array_equal(data.y.ravel(), [nan, 1, 0])
+    np.testing.assert_array_equal(data.y.toarray().ravel(), [nan, 1, 0])
 
 
 def test_a_lone_label_with_other_values_is_one_class_a_row(tmp_path):
