@@ -8,6 +8,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 README = HERE.parents[1] / "README.md"
+RIVALS_FILE = HERE / "search" / "rivals.csv"  # of search_rivals.py
 BEGIN, END = "<!-- begin of what docs/results/readme_tables.py writes -->\n", "<!-- end -->\n"
 WORDS = ("better", "level", "worse", "cannot tell")
 GOALS = {"predict": "Macro average precision", "neighbours": "Jaccard@10 of the neighbours' label sets"}
@@ -37,12 +38,24 @@ def multi_label_records() -> dict[str, dict[str, Any]]:
     return {name: each for name, each in found.items() if not each["summary"]["dataset"]["single_label"]}
 
 
-def rival_value(leaderboard: list[dict[str, Any]], arms: tuple[str, ...], measure: str) -> str:
-    """The test value of the arm and size that are best on the folds of the training rows; a dash if there is none."""
-    scores = [line["scores"][measure] for line in leaderboard if line["arm"] in arms and measure in line["scores"]]
-    if not scores:
-        return "-"
-    return f"{max(scores, key=lambda each: each['mean'])['test']:.3f}"
+def stored_rivals(name: str | None = None) -> list[dict[str, str]]:
+    """What the file of the rivals that the searches left out has, of one set or of all."""
+    if not RIVALS_FILE.exists():
+        return []
+    with open(RIVALS_FILE, newline="") as file:
+        return [row for row in csv.DictReader(file) if name in (None, row["set"])]
+
+
+def rival_value(record: dict[str, Any], name: str, rival: str, measure: str) -> str:
+    """The test value of the arm and size that are best on the folds of the training rows, of the search with the rows
+    of its forest, else in italics of the file of what it left out; a dash where neither has the rival."""
+    board = [entry for entry in record["summary"]["leaderboard"] if entry["arm"] in RIVALS[rival]]
+    scores = [entry["scores"][measure] for entry in board if measure in entry["scores"]]
+    if scores:
+        rows = forest_rows(record) if rival.startswith("forest") else ""
+        return f"{max(scores, key=lambda each: each['mean'])['test']:.3f}{rows}"
+    stored = [row for row in stored_rivals(name) if row["arm"] in RIVALS[rival] and row["measure"] == measure]
+    return f"*{float(max(stored, key=lambda row: float(row['folds']))['test']):.3f}*" if stored else "-"
 
 
 def forest_rows(record: dict[str, Any]) -> str:
@@ -51,14 +64,10 @@ def forest_rows(record: dict[str, Any]) -> str:
     return f" ({said[1]})" if said else ""
 
 
-def rival_values(record: dict[str, Any], goal: str) -> dict[str, str]:
-    """The test value of each rival for one goal, with the rows of its forest where they are a part; a dash for none."""
-    board, measure = record["summary"]["leaderboard"], record["summary"]["verdict"]["goals"][goal]["measure"]
-    found = {rival: rival_value(board, arms, measure) for rival, arms in RIVALS.items()}
-    rows = forest_rows(record)
-    return {
-        rival: value + (rows if rival.startswith("forest") and value != "-" else "") for rival, value in found.items()
-    }
+def rival_values(record: dict[str, Any], name: str, goal: str) -> dict[str, str]:
+    """The test value of each rival for one goal."""
+    measure = record["summary"]["verdict"]["goals"][goal]["measure"]
+    return {rival: rival_value(record, name, rival, measure) for rival in RIVALS}
 
 
 def line(name: str, record: dict[str, Any], goal: str, rivals: list[str]) -> str:
@@ -87,7 +96,7 @@ def verdict_counts(records: dict[str, dict[str, Any]], goal: str) -> str:
 
 def table(records: dict[str, dict[str, Any]], goal: str, title: str) -> str:
     """The table of one goal, with a column per rival that took part in any of the searches."""
-    values = {name: rival_values(record, goal) for name, record in records.items()}
+    values = {name: rival_values(record, name, goal) for name, record in records.items()}
     shown = [rival for rival in RIVALS if any(each[rival] != "-" for each in values.values())]
     return TABLE.format(
         title=title,

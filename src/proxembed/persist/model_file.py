@@ -24,7 +24,7 @@ from .card import CARD_MARK, LIBRARIES
 from .whole import check_place, check_writable, write_whole
 
 FORMAT = 5
-FACTS = "proxembed.json"
+FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
 # What fitted estimators hold beside arrays, numbers, text and each other.
@@ -323,10 +323,11 @@ def _packed(model: Any, facts: str) -> bytes:
 def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
     """The plain facts of a saved model, checked; the version rule is the format number."""
     try:
-        _check_sizes(content, path)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-            facts = json.loads(archive.read(FACTS)) if FACTS in names else None
+            whole = {FACTS, SCHEMA} <= set(archive.namelist())
+            if whole:
+                _check_sizes(content, path)
+            facts = json.loads(archive.read(FACTS)) if whole else None
     except DataError:
         raise
     except zipfile.BadZipFile as error:
@@ -336,10 +337,10 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
         ) from error
     except Exception as error:
         raise _damaged(path, error) from error
-    if not isinstance(facts, dict) or "schema.json" not in names:
+    if not isinstance(facts, dict):
         raise ValueError(
             f"{path} is not a model that proxembed saved; give a .skops file written by `proxembed fit`, "
-            "`proxembed search` or proxembed.save."
+            "`proxembed search` or proxembed.save. Data sets are read by proxembed.data.read."
         )
     found, saved_by = facts.get("format"), facts.get("proxembed")
     told = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)

@@ -260,12 +260,7 @@ class Plan:
 
     def taking_part(self) -> Split:
         """The split with the rows that search, comparison and test work on."""
-        draw = np.random.default_rng(self.options.seed)
-        train, held_out = (
-            rows if some is None or some >= len(rows) else np.sort(draw.permutation(rows)[:some])
-            for rows, some in ((self.split.train, self.cuts.rows), (self.split.held_out, self.cuts.test_rows))
-        )
-        return Split(self.split.name, train, held_out)
+        return drawn_part(self.split, self.cuts.rows, self.cuts.test_rows, self.options.seed)
 
     @property
     def lines(self) -> list[str]:
@@ -321,6 +316,26 @@ class Plan:
             "cuts": self.lines,
             "by_clock": list(self.by_clock),
         }
+
+
+def drawn_part(split: Split, rows: int | None, test_rows: int | None, seed: int) -> Split:
+    """A split with so many of its training and test rows, drawn at random; None or more than there are: all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.splits.splits import Split
+    >>> from proxembed.workflow.plan import drawn_part
+    >>> part = drawn_part(Split("test", np.arange(90), np.arange(90, 99)), 20, None, seed=0)
+    >>> len(part.train), len(part.held_out)
+    (20, 9)
+    """
+    draw = np.random.default_rng(seed)
+    train, held_out = (
+        known if some is None or some >= len(known) else np.sort(draw.permutation(known)[:some])
+        for known, some in ((split.train, rows), (split.held_out, test_rows))
+    )
+    return Split(split.name, train, held_out)
 
 
 def make_plan(

@@ -99,8 +99,9 @@ def stored_study(
         yield None
         return
     path = place.folder / STUDY
-    if resume and read_header(path) is None:
-        progress(0, 0, f"nothing to resume in {place.folder}: the search begins")
+    if resume != (read_header(path) is not None):
+        found = "nothing to resume in {}: the search begins" if resume else "the earlier search in {} is replaced"
+        progress(0, 0, found.format(place.folder))
     given = asdict(options) | {"measure": measure_of(options.measure).name}
     facts = {name: value for name, value in given.items() if name not in FREE}
     arrays = (dataset.X, dataset.Y, dataset.unknown, dataset.train_idx, dataset.test_idx, dataset.groups, dataset.times)
