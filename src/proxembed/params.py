@@ -180,8 +180,25 @@ def check_params(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not spec.permits(value):
             raise ValueError(
-                f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}."
+                f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}"
+                f"{_as_instance(value, spec.kind)}."
             )
+
+
+def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
+    """How to write the class that a text names where instances are permitted; nothing where it names none.
+
+    >>> class Scaler: pass
+    >>> _as_instance("scaler", Scaler), _as_instance("scaler", None)
+    (', such as Scaler()', '')
+    """
+    classes = [*(kind if isinstance(kind, tuple) else (kind,))] if kind and isinstance(name, str) else []
+    while classes:
+        cls = classes.pop()
+        if cls.__name__.lower() == name.lower():
+            return f", such as {cls.__name__}()"
+        classes += type.__subclasses__(cls)
+    return ""
 
 
 class WithoutRidge:

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from proxembed import Kernelized
 from proxembed.params import (
     SEED,
     Integers,
@@ -174,3 +175,11 @@ def test_a_choice_is_the_very_value_not_an_equal_one():
     spec = Param("doc", choices=(True, 2))
     assert spec.permits(True) and spec.permits(2)
     assert not spec.permits(1) and not spec.permits(2.0)
+
+
+@pytest.mark.parametrize("name", ["opls", "OPLS"])
+def test_a_text_that_names_a_method_is_told_its_class(name):
+    with pytest.raises(ValueError, match=r"method must be None or a SpectralEmbedder, such as OPLS\(\)\.$"):
+        check_params(Kernelized(name))
+    with pytest.raises(ValueError, match=r"method must be None or a SpectralEmbedder\.$"):
+        check_params(Kernelized("no method"))
