@@ -25,6 +25,10 @@ NO_FLOATS = (
     "X holds entries that are no floating-point numbers ({}). Pass numbers: dates as days since one of them, integers "
     "that fit float64."
 )
+TEXTS = (
+    "X holds texts ({}). Put a TableEncoder in front, which makes numbers of the columns of a DataFrame: "
+    "make_pipeline(TableEncoder(), method)."
+)
 
 
 @contextmanager
@@ -88,6 +92,10 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
         raise ValueError(NO_FLOATS.format(error)) from error
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            raise ValueError(TEXTS.format(error)) from error
+        raise
     X = float_matrix(X)
     if reset or block:
         refuse_extreme(X, owner=type(estimator).__name__)

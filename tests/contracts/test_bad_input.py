@@ -73,7 +73,7 @@ NO_MATRIX = {
     "an array of dates": (np.arange(N)[:, None].astype("datetime64[D]"), ValueError, "dates as days"),
     "durations in a list": ([[np.timedelta64(i, "s"), 1.0] for i in range(N)], ValueError, "dates as days"),
     "an integer of 400 digits": (np.array([[10**400, 1]] * N, dtype=object), ValueError, "fit float64"),
-    "text": (np.full((N, D), "a"), ValueError, "could not convert|strings|numeric"),
+    "text": (np.full((N, D), "a"), ValueError, r"could not convert string to float.*TableEncoder\(\)|strings|numeric"),
     "one axis": (X[:, 0], ValueError, "2D array|Reshape"),
     "three axes": (np.zeros((N, 2, 2)), ValueError, "dim"),
     "no rows": (np.zeros((0, D)), ValueError, "0 sample|minimum of"),
