@@ -108,6 +108,7 @@ search-results: $(VENV)/.ready-docs
 	    $(VENV)/bin/proxembed search $(DATA)/$$set.npz --max-work 450 -j 2 -o docs/results/search/$$set || exit 1; \
 	done
 	$(VENV)/bin/python docs/results/verdicts.py
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python docs/results/search_rivals.py $(DATA)
 	$(VENV)/bin/python docs/results/readme_tables.py
 
 NAMES ?= mesd-mope-reuters mesd-mope-reuters-partly-labelled mesd-mope-features bayesian-multilabel defc ssdr-mc mvmd

@@ -19,6 +19,7 @@ from .columns import (
     dataset_from,
     table_options,
 )
+from .options import complete_methods
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 
@@ -26,7 +27,11 @@ from .terminal import command, notes, print_json, progress_bar
 def map(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
     method: str = typer.Option(
-        None, "--method", "-m", help="Method whose components are laid out; default Kernelized(OPLS)."
+        None,
+        "--method",
+        "-m",
+        help="Method whose components are laid out; default Kernelized(OPLS).",
+        autocompletion=complete_methods,
     ),
     layout: str = typer.Option(
         "auto", "--layout", help="opentsne, umap, sklearn, or auto: the first that is installed."

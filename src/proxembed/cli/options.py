@@ -6,6 +6,22 @@ from typing import Any
 
 import typer
 
+
+def complete_methods(incomplete: str) -> list[str]:
+    """Names of methods that go on from what is typed, after the last comma of it.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import complete_methods
+    >>> complete_methods("opls,mdd")
+    ['opls,mddm']
+    """
+    from proxembed.evaluate.arms import method_names
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in sorted(method_names()) if name.startswith(begun)]
+
+
 MEASURE = typer.Option(
     "macro average precision",
     "--measure",

@@ -26,7 +26,7 @@ from .columns import (
     training_data,
 )
 from .interruption import leave_interrupted
-from .options import DASK, ENGINE, GOAL, MEASURE, MEMORY, SAMPLE, STRATEGY, TOLERANCE, parse_sizes
+from .options import DASK, ENGINE, GOAL, MEASURE, MEMORY, SAMPLE, STRATEGY, TOLERANCE, complete_methods, parse_sizes
 from .refusal import refusals
 from .terminal import head, notes, print_json, print_summary, progress_bar
 
@@ -45,7 +45,9 @@ def search(
     separator: str = SEPARATOR,
     test: Path | None = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
     engine: str = ENGINE,
-    methods: str = typer.Option(None, "--methods", "-m", help="Names separated by commas; default all."),
+    methods: str = typer.Option(
+        None, "--methods", "-m", help="Names separated by commas; default all.", autocompletion=complete_methods
+    ),
     strategy: str = STRATEGY,
     classifier: str = typer.Option(None, "--classifier", help="With --engine defc: 1nn (the default), flda or svm."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),

@@ -58,9 +58,15 @@ def test_the_help_shows_every_command_under_its_group():
 
 
 @pytest.mark.parametrize(
-    ("words", "word", "found"), [("proxembed se", 1, "search"), ("proxembed fit --meth", 2, "--method")]
+    ("words", "word", "found"),
+    [
+        ("proxembed se", 1, "search"),
+        ("proxembed fit --meth", 2, "--method"),
+        ("proxembed map t.csv -m isom", 4, "isomap"),
+        ("proxembed compare t.csv --methods opls,mdd", 4, "opls,mddm"),
+    ],
 )
-def test_a_shell_completes_commands_and_options(words, word, found):
+def test_a_shell_completes_commands_options_and_methods(words, word, found):
     asked = {"COMP_WORDS": words, "COMP_CWORD": str(word), "_PROXEMBED_COMPLETE": "complete_bash"}
     done = program(env=asked, prog_name="proxembed")
     assert done.stdout.split() == [found]
