@@ -25,6 +25,8 @@ TABLE = """
 | data | training rows | ours | method and size | verdict | {rivals} |
 |---|---|---|---|---|{bars}|
 {lines}
+
+{above}
 """
 MAPS = """
 In two dimensions, neighbours on the map of `Layout()` share more labels than on the map of supervised UMAP for the
@@ -94,6 +96,18 @@ def verdict_counts(records: dict[str, dict[str, Any]], goal: str) -> str:
     return f"of {len(found)} sets {counts}"
 
 
+def above_ours(records: dict[str, dict[str, Any]], values: dict[str, dict[str, str]], goal: str) -> str:
+    """On which sets a rival has a higher value than ours, in words."""
+    found: dict[str, list[str]] = {}
+    for name, rivals in values.items():
+        ours = round(records[name]["summary"]["verdict"]["goals"][goal]["value"], 3)
+        for rival, value in rivals.items():
+            if value != "-" and float(value.strip("*").split(" ")[0]) > ours:
+                found.setdefault(rival, []).append(name)
+    told = "; ".join(f"{rival} on {', '.join(names)}" for rival, names in found.items())
+    return f"Higher than ours: {told}." if told else "No rival is higher than ours."
+
+
 def table(records: dict[str, dict[str, Any]], goal: str, title: str) -> str:
     """The table of one goal, with a column per rival that took part in any of the searches."""
     values = {name: rival_values(record, name, goal) for name, record in records.items()}
@@ -106,6 +120,7 @@ def table(records: dict[str, dict[str, Any]], goal: str, title: str) -> str:
         lines="\n".join(
             line(name, record, goal, [values[name][rival] for rival in shown]) for name, record in records.items()
         ),
+        above=above_ours(records, values, goal),
     )
 
 
