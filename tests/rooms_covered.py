@@ -14,6 +14,8 @@ def rooms(report: dict) -> dict[str, tuple[int, int]]:
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for name, file in report["files"].items():
         parts = PurePosixPath(name.replace("\\", "/")).parts
+        if "proxembed" not in parts:  # a module that a test has written
+            continue
         room = found[parts[parts.index("proxembed") + 1].removesuffix(".py")]
         room[0] += file["summary"]["covered_lines"]
         room[1] += file["summary"]["num_statements"]
@@ -45,8 +47,8 @@ def percent(run: int, of: int) -> str:
 
 def main() -> None:
     report = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    totals = report["totals"]
-    lines = {**rooms(report), "all": (totals["covered_lines"], totals["num_statements"])}
+    lines = rooms(report)
+    lines["all"] = (sum(run for run, _ in lines.values()), sum(of for _, of in lines.values()))
     for name, (run, of) in lines.items():
         print(f"{name:<20}{run:>7,} of {of:>6,}  {percent(run, of):>5} %")
     Path(sys.argv[2]).write_text(page(lines, report["meta"]["timestamp"][:10]), encoding="utf-8")

@@ -156,7 +156,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     """
     with claimed(folder, RUNNING) as own:
         for other in claims(folder, RUNNING):
-            if other != own:
+            if other.name != own.name:  # one may be absolute, the other relative
                 raise ValueError(
                     f"{folder} is being written by another run{_process_of(other)}; wait for its end, or name another "
                     "folder."

@@ -111,7 +111,9 @@ def low_dimensional(kind: str, n: int):
 def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
     """Past the rows at which a factor fills where dimensions are many; plain steps end far off, at 0.01 and more.
 
-    Releases of SuperLU differ in rounding: the residual on the line is 1e-13 with SciPy 1.17 and 2e-12 with 1.13.
+    Releases of SuperLU differ in rounding: the residual on the line is 1e-13 with SciPy 1.17 and 2e-12 with 1.13. So do
+    plain steps that do not converge: on the line they end at 200 times the eigenvalue with SciPy 1.18, and above 1,000
+    times with 1.17.
     """
     W = low_dimensional(kind, n)
     found = bottom_residual(W, 2)
@@ -122,7 +124,7 @@ def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
         np.testing.assert_allclose(found.eigenvalues, w[1:3], atol=1e-13)
         assert np.linalg.svd(found.Z[:, 1:].T @ V[:, 2:3], compute_uv=False).min() > 0.99
         with pytest.warns(ConvergenceWarning, match="found by lobpcg with a residual"):
-            assert bottom_residual(W, 2, solver="lobpcg").eigenvalues.max() > 1e3 * found.eigenvalues.max()
+            assert bottom_residual(W, 2, solver="lobpcg").eigenvalues.max() > 100 * found.eigenvalues.max()
 
 
 @pytest.mark.parametrize("helps", [0.5, np.inf])
@@ -148,7 +150,7 @@ def test_plain_steps_that_succeed_are_kept(monkeypatch):
 
 
 def test_of_many_closed_components_only_some_vectors_are_made():
-    W = sparse.csr_array(sparse.block_diag([np.array([[0.0, 1.0], [1.0, 0.0]])] * 300))
+    W = sparse.csr_array(sparse.block_diag([sparse.coo_array([[0.0, 1.0], [1.0, 0.0]])] * 300))
     null, roots = null_vectors(W, 4)
     assert null.shape == (600, 4) and len(roots) == 300
     np.testing.assert_allclose(W @ null, null, atol=1e-12)

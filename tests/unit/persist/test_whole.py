@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -244,3 +245,19 @@ def test_new_files_have_the_rights_that_the_process_gives(tmp_path):
     finally:
         os.umask(earlier)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("own", [os.path.abspath, os.path.relpath], ids=["absolute", "relative"])
+def test_a_run_does_not_take_itself_for_another(own, tmp_path, monkeypatch):
+    """From Python 3.12 on, mkdtemp returns an absolute path for a relative folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    made = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **where: own(made(**where)))
+    with (
+        whole_module.alone_in(Path("out")),
+        pytest.raises(ValueError, match="is being written by another run"),
+        whole_module.alone_in(Path("out")),
+    ):
+        pytest.fail("a second run was let in")
+    assert not list((tmp_path / "out").iterdir())

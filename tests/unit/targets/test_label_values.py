@@ -79,7 +79,7 @@ EXACT = {
     "texts of an enumeration": ([Colour.RED, Colour.BLUE], ["red", "blue"]),
     "bools and None": ([True, False, None], [True, False, None]),
     "arrays without axes": ([np.array(1), np.array(2)], [1, 2]),
-    "moments": (np.append(MOMENTS, np.datetime64("NaT")), [*MOMENTS, None]),
+    "moments": (np.append(MOMENTS, np.datetime64("NaT", "D")), [*MOMENTS, None]),
     "series of moments": (pd.Series(MOMENTS), list(MOMENTS)),
     "list of moments": ([np.datetime64("2020-01-01"), np.datetime64("NaT")], [np.datetime64("2020-01-01"), None]),
     "masked integers": (np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, None, 3]),
