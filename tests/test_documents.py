@@ -129,13 +129,27 @@ def test_the_results_of_the_readme_are_those_of_the_records():
     assert text.partition(readme_tables.BEGIN)[2].partition(readme_tables.END)[0] == readme_tables.tables()
 
 
-def test_sizes_of_rivals_are_not_chosen_by_the_test_rows():
-    """The size that is best on the folds counts, not the one that is best on the test rows; losers' names do not."""
+def test_sizes_of_rivals_are_not_chosen_by_the_test_rows(monkeypatch):
+    """The size that is best on the folds counts, not the one that is best on the test rows; so in the file of rivals
+    that the search left out."""
     at = {"m": {"mean": 0.6, "test": 0.5}}, {"m": {"mean": 0.4, "test": 0.9}}
     board = [{"arm": "a", "scores": at[0]}, {"arm": "a", "scores": at[1]}, {"arm": "b", "scores": at[1]}]
-    assert readme_tables.rival_value(board, ("a",), "m") == "0.500"
-    assert readme_tables.rival_value(board, ("b",), "m") == "0.900"
-    assert readme_tables.rival_value(board, ("c",), "m") == readme_tables.rival_value(board, ("a",), "n") == "-"
+    record = {"summary": {"leaderboard": board}, "search": {"budget": {"cuts": []}}}
+    rows = [
+        {"set": name, "arm": arm, "measure": "m", "folds": folds, "test": test}
+        for name, arm, folds, test in [("s", "c", "0.6", "0.51"), ("s", "c", "0.4", "0.9"), ("t", "a", "0.9", "0.1")]
+    ]
+    monkeypatch.setattr(readme_tables, "RIVALS", {"A": ("a",), "B": ("b",), "C": ("c", "d"), "D": ("d",)})
+    monkeypatch.setattr(readme_tables, "stored_rivals", lambda name: [row for row in rows if row["set"] == name])
+    found = [readme_tables.rival_value(record, "s", rival, "m") for rival in "ABCD"]
+    assert found == ["0.500", "0.900", "*0.510*", "-"] and readme_tables.rival_value(record, "s", "A", "n") == "-"
+
+
+def test_where_a_rival_is_higher_is_told():
+    records = {name: {"summary": {"verdict": {"goals": {"predict": {"value": 0.5001}}}}} for name in "stu"}
+    values = {"s": {"A": "0.500", "B": "*0.501*"}, "t": {"A": "0.7 (250)", "B": "-"}, "u": {"A": "0.1", "B": "0.9"}}
+    assert readme_tables.above_ours(records, values, "predict") == "Higher than ours: B on s, u; A on t."
+    assert readme_tables.above_ours(records, {"s": {"A": "0.500"}}, "predict") == "No rival is higher than ours."
 
 
 def test_layouts_level_with_supervised_umap_are_not_above_it():

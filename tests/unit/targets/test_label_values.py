@@ -81,7 +81,7 @@ EXACT = {
     "arrays without axes": ([np.array(1), np.array(2)], [1, 2]),
     "moments": (np.append(MOMENTS, np.datetime64("NaT", "D")), [*MOMENTS, None]),
     "series of moments": (pd.Series(MOMENTS), list(MOMENTS)),
-    "list of moments": ([np.datetime64("2020-01-01"), np.datetime64("NaT")], [np.datetime64("2020-01-01"), None]),
+    "list of moments": ([np.datetime64("2020-01-01"), np.datetime64("NaT", "D")], [np.datetime64("2020-01-01"), None]),
     "masked integers": (np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, None, 3]),
     "masked big integers": (np.ma.array([BIG, BIG + 1, 3], mask=[0, 0, 1]), [BIG, BIG + 1, None]),
     "masked floats": (np.ma.array([1.0, 2.0, 3.0], mask=[1, 0, 0]), [None, 2, 3]),
