@@ -12,7 +12,7 @@ export SCIPY_ARRAY_API = 1
 help:
 	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
 	@echo "make test    ruff, mypy, the import contract and the tests, some of them also under a second OpenBLAS kernel"
-	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two in three cases of the laws"
+	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two in three cases of long tests"
 	@echo "make kill-test  compare a search that is killed with -9 at KILLS=20 moments and resumed with an uninterrupted one"
 	@echo "make test-kernels  the tests under every other OpenBLAS kernel that runs on this machine"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"

@@ -18,20 +18,35 @@ settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
 
 
-# Laws of every estimator with every variant of X: `make test` runs one case in three, `make test-slow` the others.
+# Laws of every estimator with every variant of X, and other long tests of many cases: `make test` runs one case in three,
+# `make test-slow` the others. TEST_SHARE=3 thins all tests so, for runs that repeat what has passed.
 CONTRACTS = "operators", "odd_parameters", "bad_parameters", "extreme_x", "bad_labels"
 THINNED = (
     *(f"contracts/test_{name}.py" for name in CONTRACTS),
     *(f"invariants/test_{name}.py" for name in ("estimators", "symmetries", "routes")),
 )
-ONE_IN = 3
+MANY_CASES = {
+    "test_certificate",
+    "test_check_estimator",
+    "test_every_drawn_configuration_builds_and_fits",
+    "test_every_measure_is_searched_for_and_compared",
+    "test_every_route_gives_the_leading_components",
+    "test_friends_and_enemies_are_near_by_the_metric",
+    "test_links_are_those_of_the_definition",
+    "test_matrices_are_those_of_explicit_duplication",
+    "test_scikit_learn_contract",
+    "test_seconds_are_kept",
+    "test_the_bound_never_falls",
+}
+ONE_IN, SHARE = 3, int(os.environ.get("TEST_SHARE", "1"))
 
 
 def pytest_collection_modifyitems(items):
     """Mark the cases that wait for the longer run; which ones follows from their names alone."""
     for item in items:
-        path = item.path.as_posix()
-        if path.endswith(THINNED) and zlib.crc32(item.name.encode()) % ONE_IN:
+        drawn = zlib.crc32(item.name.encode())
+        many = item.path.as_posix().endswith(THINNED) or getattr(item, "originalname", "") in MANY_CASES
+        if (many and drawn % ONE_IN) or drawn // ONE_IN % SHARE:
             item.add_marker(pytest.mark.slow)
 
 

@@ -27,6 +27,6 @@ def test_no_other_kernel_is_no_failure(monkeypatch, capsys):
 
 def test_one_failing_kernel_fails_the_whole(monkeypatch):
     monkeypatch.setattr(kernels, "other_kernels", lambda: ["Nehalem", "Haswell"])
-    monkeypatch.setattr(kernels, "run", lambda kernel, tests: int(kernel == "Haswell"))
+    monkeypatch.setattr(kernels, "run", lambda kernel, tests, share=1: int(kernel == "Haswell"))
     assert kernels.main("whole") == 1
     assert kernels.main("part") == 0

@@ -28,7 +28,7 @@ def test_the_same_ten_rows_have_the_figures_that_were_measured_elsewhere(data_fo
     assert same_rows_similarity(protocol, data, split.train, split.held_out).mean() == pytest.approx(known, abs=6e-4)
 
 
-@pytest.mark.parametrize("folds", [{"test"}, {"1", "2"}])
+@pytest.mark.parametrize("folds", [{"test"}, pytest.param({"1", "2"}, marks=pytest.mark.slow)])
 def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tmp_path, folds):
     data = read(data_folder / "emotions.npz")
     found = proxembed.compare(data, **QUICK, standard_split="test" in folds, folder=tmp_path)

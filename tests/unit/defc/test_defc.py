@@ -49,7 +49,9 @@ def without_seconds(leaderboard):
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in leaderboard]
 
 
-@pytest.mark.parametrize("classifier", ["1nn", "flda", "svm", GaussianNB()], ids=str)
+@pytest.mark.parametrize(
+    "classifier", ["1nn", pytest.param("flda", marks=pytest.mark.slow), "svm", GaussianNB()], ids=str
+)
 def test_it_embeds_predicts_and_tells_what_it_has_tried(made, classifier):
     X, y = made
     names = np.array(["red", "green", "blue"])[y]
