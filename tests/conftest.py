@@ -18,8 +18,8 @@ settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
 
 
-# Laws of every estimator with every variant of X, and other long tests of many cases: `make test` runs one case in three,
-# `make test-slow` the others. TEST_SHARE=3 thins all tests so, for runs that repeat what has passed.
+# Laws of every estimator with every variant of X, and other long tests of many cases: `make test` runs one case in
+# three, `make test-slow` the others. TEST_SHARE=3 thins all tests so, for runs that repeat what has passed.
 CONTRACTS = "operators", "odd_parameters", "bad_parameters", "extreme_x", "bad_labels"
 THINNED = (
     *(f"contracts/test_{name}.py" for name in CONTRACTS),
