@@ -42,6 +42,7 @@ def test_svmlight_equals_npz_on_birds(data_folder, tmp_path):
     assert not result["summary"]["failures"]
 
 
+@pytest.mark.slow
 def test_sparse_mulan_file_goes_through(data_folder, tmp_path):
     result = compare(
         tmp_path, data_folder / "enron-train.arff.gz", "--methods", "opls,mddm", "-k", "5,20", "--folds", "2"

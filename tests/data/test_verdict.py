@@ -48,6 +48,7 @@ def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tm
 
 
 @pytest.mark.usefixtures("few_rivals")
+@pytest.mark.slow
 def test_the_order_of_the_test_rows_changes_nothing(data_folder):
     data = read(data_folder / "yeast.npz").take(np.arange(450))
     figures = []

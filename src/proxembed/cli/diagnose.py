@@ -21,7 +21,7 @@ from .columns import (
     table_options,
 )
 from .fit import setting
-from .options import MEMORY, SAMPLE, complete_methods
+from .options import MEMORY, METHOD, SAMPLE
 from .refusal import refusals
 from .terminal import notes, print_json
 
@@ -30,13 +30,7 @@ SHOWN = 5  # labels served worse
 
 def diagnose(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
-    method: str = typer.Option(
-        "opls",
-        "--method",
-        "-m",
-        help="A method or model; `proxembed methods` lists them.",
-        autocompletion=complete_methods,
-    ),
+    method: str = METHOD,
     size: int = typer.Option(None, "-k", help="Number of components; by default that of the method.", min=1),
     settings: list[str] = typer.Option(
         None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."

@@ -22,7 +22,7 @@ from .columns import (
     large_table,
     table_options,
 )
-from .options import MEMORY, SAMPLE, complete_methods
+from .options import MEMORY, METHOD, SAMPLE
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 
@@ -51,13 +51,7 @@ def setting(text: str) -> tuple[str, object]:
 
 def fit(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
-    method: str = typer.Option(
-        "opls",
-        "--method",
-        "-m",
-        help="A method or model; `proxembed methods` lists them.",
-        autocompletion=complete_methods,
-    ),
+    method: str = METHOD,
     size: int = typer.Option(None, "-k", help="Number of components; by default that of the method.", min=1),
     settings: list[str] = typer.Option(
         None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."

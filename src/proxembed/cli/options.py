@@ -29,6 +29,14 @@ MEASURE = typer.Option(
     "loss, log-loss, macro AUC, ...",
 )
 
+METHOD = typer.Option(
+    "opls",
+    "--method",
+    "-m",
+    help="A method or model; `proxembed methods` lists them.",
+    autocompletion=complete_methods,
+)
+
 STRATEGY = typer.Option(
     None,
     "--strategy",

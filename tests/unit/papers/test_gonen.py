@@ -82,6 +82,7 @@ def test_two_processes_find_what_one_finds(folder, tmp_path, small):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_fit_that_fails_is_told_and_the_others_stand(rows, folder, tmp_path, small, monkeypatch):
     whole = gonen.compete
 

@@ -83,6 +83,7 @@ def run(script):
     return result.stdout.strip()
 
 
+@pytest.mark.slow
 def test_openmp_of_three_libraries_and_two_searches_at_once():
     """scikit-learn, faiss and numba each bring an OpenMP; numba's does not bear two searches at a time."""
     assert run(WITH_DESCENT) == "done"

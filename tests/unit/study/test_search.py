@@ -181,6 +181,7 @@ def test_the_space_of_a_method_without_parameters_ends(made):
     assert tried[0] == {} and sorted(t["kind"] for t in tried[1:]) == ["none", "quantile", "unit"], "one a scaling"
 
 
+@pytest.mark.slow
 def test_a_perfect_score_ends_the_search():
     X = np.repeat([[0.0, 0.0], [4.0, 4.0]], 20, axis=0) + np.random.default_rng(0).normal(scale=0.1, size=(40, 2))
     searched = EmbeddingSearch(max_trials=None, max_seconds=60).fit(X, np.repeat(["a", "b"], 20))
@@ -449,6 +450,7 @@ def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many
     assert searched.best_score_ == pytest.approx(np.mean(values), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_final_folds_are_counted_work_and_half_of_it_at_most(many):
     searched = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2)
     spent = searched.work_

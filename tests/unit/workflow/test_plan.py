@@ -150,6 +150,7 @@ def test_two_searches_of_one_work_are_the_same_while_the_machine_is_busy():
     assert quiet[2] <= 6.0
 
 
+@pytest.mark.slow
 def test_the_printed_call_repeats_trials_and_choice():
     data = drawn(200)
     fast = {"methods": ["opls", "mvmd", "cca"], "shuffles": 0, "folds": 2, "n_components": (2, 5)}

@@ -1,7 +1,7 @@
 """A search that was killed with -9 at any moment goes on and ends as the one that was not.
 
-``make kill-test`` kills 20 times, the diagnosis included (KILLS=20 KILL_SHUFFLES=19); the usual tests three times, at
-moments drawn anew each day.
+``make kill-test`` kills 20 times, the diagnosis included (KILLS=20 KILL_SHUFFLES=19); ``make test`` once and
+``make test-slow`` twice, at moments drawn anew each day.
 """
 
 import csv
