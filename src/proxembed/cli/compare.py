@@ -22,7 +22,7 @@ from .columns import (
     training_data,
 )
 from .interruption import leave_interrupted
-from .options import DASK, MEASURE, TOLERANCE, complete_methods, parse_contrasts, parse_sizes
+from .options import DASK, MEASURE, METHODS, TOLERANCE, parse_contrasts, parse_sizes
 from .refusal import refusals
 from .terminal import head, print_json, print_summary, progress_bar
 
@@ -41,13 +41,7 @@ def compare(
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
     standard: bool = typer.Option(False, "--standard-split", help="Also score the test rows named in the file."),
-    methods: str = typer.Option(
-        None,
-        "--methods",
-        "-m",
-        help='Names separated by commas, or "all"; see `methods`.',
-        autocompletion=complete_methods,
-    ),
+    methods: str = METHODS,
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),
     folds: int = typer.Option(5, "--folds", help="Number of folds: stratified, or by --groups or --time.", min=2),
     repeats: int = typer.Option(1, "--repeats", help="Repetitions of the folds with other seeds.", min=1),

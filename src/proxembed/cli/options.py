@@ -37,6 +37,14 @@ METHOD = typer.Option(
     autocompletion=complete_methods,
 )
 
+METHODS = typer.Option(
+    None,
+    "--methods",
+    "-m",
+    help='Names separated by commas, or "all"; see `methods`.',
+    autocompletion=complete_methods,
+)
+
 STRATEGY = typer.Option(
     None,
     "--strategy",
