@@ -17,7 +17,7 @@ help:
 	@echo "make test-kernels  the tests under every other OpenBLAS kernel that runs on this machine"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
-	@echo "make coverage  line coverage of the tests of make test, and its page in docs/results; as fast as make suite from Python 3.12 on"
+	@echo "make coverage  line coverage of the tests of make test, and its page in docs/results; faster from Python 3.12 on"
 	@echo "make fuzz    odd inputs for every estimator for SECONDS=300; CASE=\"...\" repeats one, SEED= repeats all"
 	@echo "make bench   speed and memory against named rivals (minutes); BENCH=startup selects one"
 	@echo "make results  the comparisons of docs/results/ on real data (PROXEMBED_DATA names the folder)"
@@ -55,7 +55,7 @@ kill-test: $(VENV)/.ready-dev
 	KILLS=$(KILLS) KILL_SHUFFLES=19 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/unit/workflow/test_resume.py
 
 # What runs in processes that the tests start (workers, the program itself) is not counted.
-# From Python 3.12 on the interpreter itself tells coverage which lines ran; the tracer takes twice as long.
+# From Python 3.12 on coverage uses sys.monitoring, which slows the tests less than the tracer of older versions.
 coverage: $(VENV)/.ready-dev
 	COVERAGE_CORE=$$($(VENV)/bin/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
 	    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \

@@ -19,7 +19,7 @@ settings.load_profile("suite")
 
 
 # Laws of every estimator with every variant of X, and other long tests of many cases: `make test` runs one case in
-# three, `make test-slow` the others. TEST_SHARE=3 thins all tests so, for runs that repeat what has passed.
+# three, `make test-slow` the others. With TEST_SHARE=3 in the environment one in three of all tests runs.
 CONTRACTS = "operators", "odd_parameters", "bad_parameters", "extreme_x", "bad_labels"
 THINNED = (
     *(f"contracts/test_{name}.py" for name in CONTRACTS),

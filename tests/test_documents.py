@@ -136,8 +136,8 @@ def test_sizes_of_rivals_are_not_chosen_by_the_test_rows(monkeypatch):
     board = [{"arm": "a", "scores": at[0]}, {"arm": "a", "scores": at[1]}, {"arm": "b", "scores": at[1]}]
     record = {"summary": {"leaderboard": board}, "search": {"budget": {"cuts": []}}}
     rows = [
-        {"set": name, "arm": arm, "measure": "m", "folds": folds, "test": test}
-        for name, arm, folds, test in [("s", "c", "0.6", "0.51"), ("s", "c", "0.4", "0.9"), ("t", "a", "0.9", "0.1")]
+        {"set": name, "arm": arm, "measure": "m", "fold_mean": mean, "test": test}
+        for name, arm, mean, test in [("s", "c", "0.6", "0.51"), ("s", "c", "0.4", "0.9"), ("t", "a", "0.9", "0.1")]
     ]
     monkeypatch.setattr(readme_tables, "RIVALS", {"A": ("a",), "B": ("b",), "C": ("c", "d"), "D": ("d",)})
     monkeypatch.setattr(readme_tables, "stored_rivals", lambda name: [row for row in rows if row["set"] == name])

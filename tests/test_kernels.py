@@ -30,3 +30,11 @@ def test_one_failing_kernel_fails_the_whole(monkeypatch):
     monkeypatch.setattr(kernels, "run", lambda kernel, tests, share=1: int(kernel == "Haswell"))
     assert kernels.main("whole") == 1
     assert kernels.main("part") == 0
+
+
+def test_the_part_is_thinned_and_the_whole_is_not(monkeypatch):
+    asked = []
+    monkeypatch.setattr(kernels, "other_kernels", lambda: ["Nehalem"])
+    monkeypatch.setattr(kernels, "run", lambda *words: asked.append(words) or 0)
+    assert kernels.main("part") == kernels.main("whole") == 0
+    assert asked == [("Nehalem", kernels.PART, 3), ("Nehalem", ())]

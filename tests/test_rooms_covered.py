@@ -17,7 +17,7 @@ def report() -> dict:
             "src/proxembed/base.py": file(9, 10),
             "src/proxembed/data/text.py": file(3, 4),
             "src\\proxembed\\data\\readers\\npz.py": file(0, 6),
-            "/tmp/test_0/formats/slashed.py": file(7, 7),
+            "elsewhere/formats/slashed.py": file(7, 7),
         },
         "totals": {"covered_lines": 12, "num_statements": 20, "percent_covered": 60.0},
     }

@@ -41,7 +41,7 @@ def multi_label_records() -> dict[str, dict[str, Any]]:
 
 
 def stored_rivals(name: str | None = None) -> list[dict[str, str]]:
-    """What the file of the rivals that the searches left out has, of one set or of all."""
+    """The rows of the file of rivals that the searches left out, for one set or for all."""
     if not RIVALS_FILE.exists():
         return []
     with open(RIVALS_FILE, newline="") as file:
@@ -49,15 +49,20 @@ def stored_rivals(name: str | None = None) -> list[dict[str, str]]:
 
 
 def rival_value(record: dict[str, Any], name: str, rival: str, measure: str) -> str:
-    """The test value of the arm and size that are best on the folds of the training rows, of the search with the rows
-    of its forest, else in italics of the file of what it left out; a dash where neither has the rival."""
+    """The test value of a rival, at the arm and size that are best on the folds of the training rows.
+
+    A forest that was grown on a part of the rows has their number in brackets. The value of a rival that the search
+    left out comes from ``RIVALS_FILE`` and is in italics; a dash if it is not there either.
+    """
     board = [entry for entry in record["summary"]["leaderboard"] if entry["arm"] in RIVALS[rival]]
     scores = [entry["scores"][measure] for entry in board if measure in entry["scores"]]
     if scores:
         rows = forest_rows(record) if rival.startswith("forest") else ""
         return f"{max(scores, key=lambda each: each['mean'])['test']:.3f}{rows}"
     stored = [row for row in stored_rivals(name) if row["arm"] in RIVALS[rival] and row["measure"] == measure]
-    return f"*{float(max(stored, key=lambda row: float(row['folds']))['test']):.3f}*" if stored else "-"
+    if not stored:
+        return "-"
+    return f"*{float(max(stored, key=lambda row: float(row['fold_mean']))['test']):.3f}*"
 
 
 def forest_rows(record: dict[str, Any]) -> str:
@@ -97,7 +102,7 @@ def verdict_counts(records: dict[str, dict[str, Any]], goal: str) -> str:
 
 
 def above_ours(records: dict[str, dict[str, Any]], values: dict[str, dict[str, str]], goal: str) -> str:
-    """On which sets a rival has a higher value than ours, in words."""
+    """A sentence that names the rivals with a higher value than ours, and the sets."""
     found: dict[str, list[str]] = {}
     for name, rivals in values.items():
         ours = round(records[name]["summary"]["verdict"]["goals"][goal]["value"], 3)

@@ -1,9 +1,9 @@
-"""The rivals of the README that the budget of a search left out, on the split of that search: search/rivals.csv.
+"""Compare the rivals of the README that a search left out for its budget, on the split of that search.
 
     python docs/results/search_rivals.py DATA [SET ...]
 
-The rows, the folds, the sizes, the scaling and the read-outs are those of the search; all features are fitted again and
-must have the values that they have there. Sets that are in the file already are skipped.
+Writes search/rivals.csv. Rows, folds, sizes, scaling and read-outs are those of the search: all features are fitted
+again, and their values must be equal to those in the record of the search. Sets that are in the file are skipped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from proxembed.splits.splits import Splitting, standard_split
 from proxembed.workflow.plan import drawn_part
 
 MEASURES = ("macro average precision (ridge)", "Jaccard@10 (cosine kNN)")
-COLUMNS = ("set", "arm", "k", "measure", "folds", "test", "seconds")
+COLUMNS = ("set", "arm", "k", "measure", "fold_mean", "test", "seconds")
 ROUNDING = 1e-6  # between the values of all features here and in the search
 
 
@@ -56,7 +56,7 @@ def compare_left_out(dataset: Dataset, record: dict[str, Any], names: list[str])
 
 
 def check_same_rows(found: list[dict[str, Any]], searched: list[dict[str, Any]]) -> None:
-    """Raise where all features have other values than in the search."""
+    """Exit with an error if the test values of all features differ from those of the search."""
     now, then = (next(each["scores"] for each in board if each["arm"] == ALL_FEATURES) for board in (found, searched))
     differ = {name: (then[name]["test"], now[name]["test"]) for name in now}
     differ = {name: values for name, values in differ.items() if abs(values[0] - values[1]) > ROUNDING}
@@ -65,10 +65,10 @@ def check_same_rows(found: list[dict[str, Any]], searched: list[dict[str, Any]])
 
 
 def lines(name: str, board: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The scores of the rivals as lines of the file."""
+    """The rows of the file for one set: a rival, a size and a measure each."""
     return [
         {"set": name, "arm": entry["arm"], "k": entry["k"] or "", "measure": measure}
-        | {"folds": f"{score['mean']:.6f}", "test": f"{score['test']:.6f}", "seconds": f"{entry['seconds']:.1f}"}
+        | {"fold_mean": f"{score['mean']:.6f}", "test": f"{score['test']:.6f}", "seconds": f"{entry['seconds']:.1f}"}
         for entry in board
         if entry["arm"] != ALL_FEATURES
         for measure, score in entry["scores"].items()

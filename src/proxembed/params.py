@@ -186,7 +186,7 @@ def check_params(estimator: Any) -> None:
 
 
 def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
-    """How to write the class that a text names where instances are permitted; nothing where it names none.
+    """Where a text names a permitted class, the words for an error that show how to write an instance; else "".
 
     >>> class Scaler: pass
     >>> _as_instance("scaler", Scaler), _as_instance("scaler", None)

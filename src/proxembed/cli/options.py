@@ -8,7 +8,7 @@ import typer
 
 
 def complete_methods(incomplete: str) -> list[str]:
-    """Names of methods that go on from what is typed, after the last comma of it.
+    """The texts that complete the last of the method names typed so far, which commas separate.
 
     Examples
     --------

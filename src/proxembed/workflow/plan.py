@@ -319,7 +319,9 @@ class Plan:
 
 
 def drawn_part(split: Split, rows: int | None, test_rows: int | None, seed: int) -> Split:
-    """A split with so many of its training and test rows, drawn at random; None or more than there are: all.
+    """Draw ``rows`` of the training rows and ``test_rows`` of the test rows of a split at random, without replacement.
+
+    None, or a number of at least the rows that there are, keeps all of them.
 
     Examples
     --------

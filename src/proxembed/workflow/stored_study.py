@@ -99,9 +99,11 @@ def stored_study(
         yield None
         return
     path = place.folder / STUDY
-    if resume != (read_header(path) is not None):
-        found = "nothing to resume in {}: the search begins" if resume else "the earlier search in {} is replaced"
-        progress(0, 0, found.format(place.folder))
+    earlier = read_header(path) is not None
+    if resume and not earlier:
+        progress(0, 0, f"nothing to resume in {place.folder}: the search begins")
+    if earlier and not resume:
+        progress(0, 0, f"the earlier search in {place.folder} is replaced")
     given = asdict(options) | {"measure": measure_of(options.measure).name}
     facts = {name: value for name, value in given.items() if name not in FREE}
     arrays = (dataset.X, dataset.Y, dataset.unknown, dataset.train_idx, dataset.test_idx, dataset.groups, dataset.times)

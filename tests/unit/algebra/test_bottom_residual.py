@@ -112,8 +112,7 @@ def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
     """Past the rows at which a factor fills where dimensions are many; plain steps end far off, at 0.01 and more.
 
     Releases of SuperLU differ in rounding: the residual on the line is 1e-13 with SciPy 1.17 and 2e-12 with 1.13. So do
-    plain steps that do not converge: on the line they end at 200 times the eigenvalue with SciPy 1.18, and above 1,000
-    times with 1.17.
+    plain steps that do not converge: their residual on the line is 0.5 with SciPy 1.17 and 8e-4 with 1.18.
     """
     W = low_dimensional(kind, n)
     found = bottom_residual(W, 2)
@@ -124,7 +123,8 @@ def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
         np.testing.assert_allclose(found.eigenvalues, w[1:3], atol=1e-13)
         assert np.linalg.svd(found.Z[:, 1:].T @ V[:, 2:3], compute_uv=False).min() > 0.99
         with pytest.warns(ConvergenceWarning, match="found by lobpcg with a residual"):
-            assert bottom_residual(W, 2, solver="lobpcg").eigenvalues.max() > 100 * found.eigenvalues.max()
+            plain = bottom_residual(W, 2, solver="lobpcg")
+        assert plain.eigenvalues[0] > 1e3 * found.eigenvalues[0] and plain.residual > 1e-4
 
 
 @pytest.mark.parametrize("helps", [0.5, np.inf])
