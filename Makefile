@@ -10,7 +10,7 @@ BENCH ?= startup tmc2007 reuters_size sparse_large million_rows read_arff read_c
 export SCIPY_ARRAY_API = 1
 
 help:
-	@echo "make demo    compare embeddings on the built-in digits; writes the folder $(OUT)/"
+	@echo "make demo    find the best embedding of the built-in digits (under a minute); writes the folder $(OUT)/"
 	@echo "make test    ruff, mypy, the import contract and the tests, some of them also under a second OpenBLAS kernel"
 	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two in three cases of long tests"
 	@echo "make kill-test  compare a search that is killed with -9 at KILLS=20 moments and resumed with an uninterrupted one"

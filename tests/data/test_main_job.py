@@ -6,7 +6,6 @@ import pytest
 from typer.testing import CliRunner
 
 from proxembed.cli import app
-from proxembed.workflow import comparison
 
 pytestmark = pytest.mark.usefixtures("few_rivals")
 
@@ -58,11 +57,11 @@ def test_one_class_a_row_goes_through(data_folder, tmp_path):
     assert best(result, "FDA")["mean"] > 0.9
 
 
-def test_the_demo_runs_and_says_what_it_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison, "default_methods", lambda n_rows: ("opls", "mddm"))
-    done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--jobs", "1", "--json"])
+def test_the_demo_runs_and_says_what_it_found(tmp_path):
+    done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--max-work", "2", "--json"])
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert summary["failures"] == [] and summary["dataset"]["name"] == "digits"
     assert set(summary["verdict"]["goals"]) == {"neighbours", "predict", "compress", "map"}
     assert (tmp_path / "demo" / "index.html").stat().st_size < 2_000_000
+    assert (tmp_path / "demo" / "model.skops").is_file()

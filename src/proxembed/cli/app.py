@@ -121,7 +121,7 @@ app = typer.Typer(cls=Program, invoke_without_command=True, pretty_exceptions_en
 
 FIRST_STEPS = """proxembed finds the low-dimensional embedding that serves your labels best. To get started:
 
-  proxembed demo                             compare embeddings of built-in data
+  proxembed demo                             find the best embedding of built-in data
   proxembed data table.csv --labels tag      show how a file is read, and the next command
   proxembed search table.csv --labels tag    find the best embedding; write the model and a report
 

@@ -74,16 +74,16 @@ def compare(
             dask=dask,
         )
         dataset = training_data(file, **table_options(locals()), test=test)
-        compare_and_show(dataset, options, "compare", Path(file), out or Path(f"{dataset.name}-compare"), json_output)
+        compare_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-compare"), json_output)
 
 
-def compare_and_show(dataset: Any, options: Any, kind: str, file: Path | None, folder: Path, json_output: bool) -> None:
+def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_output: bool) -> None:
     """Run a comparison and print its table, or its summary as JSON; after an interruption exit with its code."""
     from proxembed.workflow.comparison import run_comparison
     from proxembed.workflow.run_folder import note_written
 
     with progress_bar(quiet=json_output) as progress:
-        found = run_comparison(dataset, options, head(kind, options.seed, file), folder, progress)
+        found = run_comparison(dataset, options, head("compare", options.seed, file), folder, progress)
     summary, tested = found.record["summary"], found.record["contrasts"]
     try:
         with note_written(found.folder):

@@ -10,7 +10,7 @@ from .terminal import print_json, print_verdict
 
 
 def report(
-    folder: Path = typer.Argument(metavar="FOLDER", help="Folder written by `compare`, `search` or `demo`."),
+    folder: Path = typer.Argument(metavar="FOLDER", help="Folder written by `search`, `compare` or `demo`."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Write the page and the leaderboard of a finished run again, without refitting."""

@@ -106,11 +106,11 @@ def of_large(options: SearchOptions) -> SearchOptions:
 def search_and_show(
     dataset: Any,
     options: SearchOptions,
-    file: Path,
+    file: Path | None,
     folder: Path,
     json_output: bool,
     started: float,
-    resume: bool,
+    resume: bool = False,
     large: Any = None,
 ) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; exit after an interruption."""

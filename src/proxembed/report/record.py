@@ -12,7 +12,7 @@ from .matrices import unpacked
 
 FORMAT = 1
 FILE = "results.json"
-KINDS = ("compare", "search", "demo")
+KINDS = ("compare", "search")
 SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search", "proximity", "adaptive")
 NUMBER = (int, float)
 TEXT_OR_NONE = (str, type(None))
@@ -108,7 +108,7 @@ def make_record(
 
     Parameters
     ----------
-    kind : {"compare", "search", "demo"}
+    kind : {"compare", "search"}
     summary : dict
         From ``worded``.
     rows : list of dict
@@ -129,7 +129,7 @@ def make_record(
     Raises
     ------
     ValueError
-        ``kind`` is not one of the three, or a part has not the form that the page needs.
+        ``kind`` is neither of the two, or a part has not the form that the page needs.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def make_record(
     >>> make_record("party", {}, [], "proxembed demo", seed=0)
     Traceback (most recent call last):
     ...
-    ValueError: kind='party' is not allowed; it must be compare, search or demo.
+    ValueError: kind='party' is not allowed; it must be compare or search.
     """
     sections = contrasts, map, diagnosis, label_table, components, search, proximity, adaptive
     found = {"summary": summary, "rows": rows, **dict(zip(SECTIONS, sections, strict=True))}

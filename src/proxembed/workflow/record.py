@@ -56,7 +56,7 @@ def run_head(kind: str, command: str, seed: int, file: str | Path | None = None)
     Examples
     --------
     >>> from proxembed.workflow.record import run_head
-    >>> run_head("demo", "proxembed demo", 0)["data_hash"] is None
+    >>> run_head("search", "proxembed demo", 0)["data_hash"] is None
     True
     """
     data_hash = None if file is None else file_hash(Path(file))

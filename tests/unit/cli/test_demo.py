@@ -1,4 +1,4 @@
-"""`proxembed demo`: the job on the built-in data, by its options alone."""
+"""`proxembed demo`: the main job on the built-in data, by its options alone."""
 
 import sys
 from pathlib import Path
@@ -7,32 +7,35 @@ import pytest
 from typer.testing import CliRunner
 
 from proxembed.cli import app
-from proxembed.workflow import comparison
-from proxembed.workflow.options import CompareOptions
+from proxembed.workflow import main_job
+from proxembed.workflow.options import SearchOptions
 
 
 @pytest.fixture
 def asked(monkeypatch):
     calls = []
-    monkeypatch.setattr(sys.modules["proxembed.cli.demo"], "compare_and_show", lambda *given: calls.append(given))
+    monkeypatch.setattr(sys.modules["proxembed.cli.demo"], "search_and_show", lambda *given: calls.append(given[:-1]))
     return calls
 
 
-def test_the_demo_is_the_comparison_on_digits(asked):
-    done = CliRunner().invoke(app, ["demo", "--seed", "3", "--jobs", "1", "--json", "-o", "elsewhere"])
+def test_the_demo_is_the_search_on_digits(asked):
+    words = ["demo", "--seed", "3", "--jobs", "2", "--max-work", "9", "--max-seconds", "5", "--json", "-o", "elsewhere"]
+    done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     ((dataset, options, *rest),) = asked
-    assert options == CompareOptions(seed=3, n_jobs=1) and rest == ["demo", None, Path("elsewhere"), True]
-    assert dataset.name == "digits"
+    assert options == SearchOptions(seed=3, n_jobs=2, max_work=9.0, max_seconds=5.0)
+    assert rest == [None, Path("elsewhere"), True] and dataset.name == "digits"
 
 
-def test_it_goes_into_a_folder_of_its_name(asked):
+def test_it_has_a_small_budget_and_a_folder_of_its_name(asked):
     CliRunner().invoke(app, ["demo"])
-    assert asked[0][-2:] == (Path("demo"), False)
+    ((_, options, *rest),) = asked
+    assert options.max_seconds < SearchOptions().max_seconds and rest[1:] == [Path("demo"), False]
 
 
-def test_an_output_folder_that_is_a_file_is_one_line_and_code_2(tmp_path, monkeypatch):
+def test_an_output_folder_that_is_a_file_ends_in_one_line_and_code_2(tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
-    monkeypatch.setattr(comparison, "run", None)
+    monkeypatch.setattr(main_job, "run_engine", None)
     done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "taken")])
-    assert done.exit_code == 2 and "taken" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    *_, last = done.stderr.strip().splitlines()
+    assert done.exit_code == 2 and "taken" in last and "name another place" in last

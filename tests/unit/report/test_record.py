@@ -28,14 +28,14 @@ def test_the_page_is_the_same_after_the_file(record, tmp_path):
 
 def test_what_is_not_finite_becomes_null(record):
     entry = {**record["label_table"][0], "ap_raw": float("nan"), "threshold": float("inf")}
-    made = make_record("demo", record["summary"], [], "proxembed demo", seed=0, label_table=[entry])
+    made = make_record("search", record["summary"], [], "proxembed demo", seed=0, label_table=[entry])
     assert made["label_table"][0]["ap_raw"] is None and made["label_table"][0]["threshold"] is None
     json.dumps(made, allow_nan=False)
 
 
 def test_a_record_of_wrong_parts_is_refused_when_made(record):
     with pytest.raises(ValueError, match="diagnosis.p is missing"):
-        make_record("demo", record["summary"], [], "x", seed=0, diagnosis={"measure": "AP", "value": 1.0, "null": []})
+        make_record("search", record["summary"], [], "x", seed=0, diagnosis={"measure": "AP", "value": 1.0, "null": []})
 
 
 @pytest.mark.parametrize(

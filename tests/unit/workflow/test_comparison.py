@@ -60,7 +60,7 @@ def test_the_folder_holds_everything_that_is_promised(dataset, tmp_path):
 
 
 def test_the_record_has_contrasts_map_labels_and_components(dataset, tmp_path):
-    run_job(tmp_path, dataset, kind="demo", seed=3)
+    run_job(tmp_path, dataset, seed=3)
     record = record_of(tmp_path)
     assert [(entry["a"], entry["b"]) for entry in record["contrasts"]] == [
         ("best method", "all features"),
