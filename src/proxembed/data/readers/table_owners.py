@@ -1,0 +1,65 @@
+"""Which columns of a table on disk say whose row it is, and which of them groups the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from proxembed.data.dataset import Matrix
+from proxembed.data.readers.cells import Cells
+from proxembed.data.readers.columns import Columns, Roles
+from proxembed.data.readers.table_features import Feature
+from proxembed.tables import Owners, Reading, owners, read_columns
+from proxembed.tables.identifiers import FEWEST_OWNERS, identifier_name, says_which_row
+
+
+def shared_names(roles: Roles, columns: Columns) -> list[str]:
+    """Columns that are no features and may still group the rows, where no groups are named.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.columns import Columns, Roles
+    >>> from proxembed.data.readers.table_owners import shared_names
+    >>> roles = Roles(("sick",), ("age",), unkept=("patient_id", "ward"))
+    >>> shared_names(roles, Columns()), shared_names(roles, Columns(groups=False))
+    (['patient_id'], [])
+    """
+    if columns.groups is not None or roles.time is not None:
+        return []
+    return [name for name in (*roles.unkept, roles.id) if name is not None and identifier_name(name)]
+
+
+def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:
+    """The columns of numbers that may say which row it is: by their names, or because they count the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data.readers.table_features import Feature
+    >>> from proxembed.data.readers.table_owners import suspected_rows
+    >>> X = np.column_stack([np.arange(12.0), np.ones(12), np.ones(12)])
+    >>> suspected_rows(X, [Feature("n", "number"), Feature("size", "number"), Feature("patient", "number")])
+    ['n', 'patient']
+    """
+    starts = np.cumsum([0, *(len(feature.names) for feature in features)])
+    found = []
+    for start, feature in zip(starts, features, strict=False):
+        if feature.kind == "number" and (says_which_row(feature.name) or _counts_rows(X[:, start])):
+            found.append(feature.name)
+    return found
+
+
+def _counts_rows(numbers: np.ndarray) -> bool:
+    if len(numbers) < FEWEST_OWNERS or numbers[0] not in (0, 1) or numbers[1] != numbers[0] + 1:
+        return False
+    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
+
+
+def table_owners(cells: dict[str, Cells], readings: Sequence[Reading], roles: Roles, columns: Columns) -> Owners:
+    """What is decided about the identifiers among the columns that were read, and among ``shared_names``."""
+    shared = {name: (cells[name].values, cells[name].codes) for name in shared_names(roles, columns)}
+    known = [*readings, *(each for each in read_columns(shared, missing=(), others=True))]
+    codes = {reading.name: cells[reading.name].codes for reading in known if reading.role == "groups"}
+    asked = False if roles.time is not None else columns.groups
+    return owners(known, codes, asked)
