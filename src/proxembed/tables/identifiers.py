@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,8 +145,20 @@ def first_row_number(words: Sequence[str]) -> int | None:
     if len(words) < FEWEST_OWNERS or not WHOLE.fullmatch(words[0]) or int(float(words[0])) not in (0, 1):
         return None
     first = int(float(words[0]))
-    counted = all(WHOLE.fullmatch(word) and float(word) == j for j, word in enumerate(words, start=first))
-    return first if counted else None
+    return first if are_numbers(words, range(first, first + len(words))) else None
+
+
+def are_numbers(words: Sequence[str], numbers: Sequence[int]) -> bool:
+    """Whether words write these whole numbers, one by one.
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import are_numbers
+    >>> are_numbers(["1", "2.0"], [1, 2]), are_numbers(["1", "two"], [1, 2])
+    (True, False)
+    """
+    pairs = zip(words, numbers, strict=False)
+    return len(words) == len(numbers) and all(WHOLE.fullmatch(word) and float(word) == number for word, number in pairs)
 
 
 def grouping(columns: Mapping[str, NDArray[np.integer]]) -> str:

@@ -178,10 +178,7 @@ def _owner(cells: Cells) -> Reading | None:
     words = [word_of(value) for value in cells.values] if _scalar(cells) else []
     first = first_row_number(words) if cells.distinct else None
     if first is not None:
-        note = (
-            f"{cells.name} holds the row numbers {first} to {first + n - 1:,} and is not a feature "
-            f"(--keep {option}, beside the other features, makes it one)"
-        )
+        note = row_numbers_note(cells.name, first, n)
         return _said(cells, "row numbers, left out", None, note=note, role="rows")
     named = bool(words) and names_owners(cells.name, words, cells.counts) and _owners(words)
     bare = bool(words) and not any(re.search(r"\s", word) for word in words)
@@ -204,6 +201,22 @@ def _owner(cells: Cells) -> Reading | None:
 
 def _scalar(cells: Cells) -> bool:
     return not any(isinstance(value, list | tuple | np.ndarray) for value in cells.values)
+
+
+def row_numbers_note(name: str, first: int, n: int) -> str:
+    """A note on a column of row numbers.
+
+    Examples
+    --------
+    >>> from proxembed.tables.reading import row_numbers_note
+    >>> print(row_numbers_note("X", 1, 60))
+    X holds the row numbers 1 to 60 and is not a feature (--keep X, beside the other features, makes it one)
+    """
+    last = first + n - 1
+    return (
+        f"{name} holds the row numbers {first} to {last:,} and is not a feature "
+        f"(--keep {quoted(name)}, beside the other features, makes it one)"
+    )
 
 
 def _owners(words: Sequence[str]) -> bool:

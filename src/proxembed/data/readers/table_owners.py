@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from proxembed.data.dataset import Matrix
 from proxembed.data.readers.cells import Cells
-from proxembed.data.readers.columns import Columns, Roles
+from proxembed.data.readers.columns import Columns, Roles, resolve
 from proxembed.data.readers.table_features import Feature
+from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
-from proxembed.tables.identifiers import FEWEST_OWNERS, identifier_name, says_which_row
+from proxembed.tables.column import word_of
+from proxembed.tables.identifiers import FEWEST_OWNERS, are_numbers, identifier_name, says_which_row
+from proxembed.tables.reading import row_numbers_note
 
 
 def shared_names(roles: Roles, columns: Columns) -> list[str]:
@@ -19,7 +23,7 @@ def shared_names(roles: Roles, columns: Columns) -> list[str]:
 
     Examples
     --------
-    >>> from proxembed.data.readers.columns import Columns, Roles
+    >>> from proxembed.data.readers.columns import Columns, Roles, resolve
     >>> from proxembed.data.readers.table_owners import shared_names
     >>> roles = Roles(("sick",), ("age",), unkept=("patient_id", "ward"))
     >>> shared_names(roles, Columns()), shared_names(roles, Columns(groups=False))
@@ -63,3 +67,47 @@ def table_owners(cells: dict[str, Cells], readings: Sequence[Reading], roles: Ro
     codes = {reading.name: cells[reading.name].codes for reading in known if reading.role == "groups"}
     asked = False if roles.time is not None else columns.groups
     return owners(known, codes, asked)
+
+
+def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[Columns, tuple[str, ...]]:
+    """The purposes of the columns of a table of which samples are read, row numbers dropped, and notes on these.
+
+    ``most`` rows are read at a time.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.readers.table_file import open_table
+    >>> from proxembed.data.readers.table_owners import without_row_numbers
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> size = file.write_text("n,x,y\\n" + "".join(f"{j},{j % 3},{j % 2}\\n" for j in range(12)))
+    >>> without_row_numbers(open_table(file), Columns(labels=("y",)), 1000)[0].drop
+    ('n',)
+    """
+    features = () if columns.keep else resolve(columns, file.names, file.path).features
+    numbers = [name for name in features if file.places[name] == "number"]
+    counted = _counting(file, numbers, most, first=True)
+    counted = counted and _counting(file, list(counted), most)
+    if not counted or len(counted) == len(features):
+        return columns, ()
+    notes = tuple(row_numbers_note(name, first, n) for name, (first, n) in counted.items())
+    return replace(columns, drop=(*columns.drop, *counted)), notes
+
+
+def _counting(file: TableFile, names: list[str], most: int, first: bool = False) -> dict[str, tuple[int, int]]:
+    """The columns whose cells count the rows, with their first number and the number of rows; of the first rows."""
+    start, rows = dict.fromkeys(names, 0), 0
+    for block in file.blocks(dict.fromkeys(names, "cells"), most) if names else ():
+        for name in list(start):
+            codes, values = block.cells(name)
+            words = [word_of(value) for value in values]
+            if rows == 0 and words:
+                start[name] = int(words[0] == "1" or words[0] == "1.0")
+            wanted = range(start[name] + rows, start[name] + rows + block.rows)
+            if not (np.array_equal(codes, np.arange(block.rows)) and are_numbers(words, wanted)):
+                del start[name]
+        rows += block.rows
+        if first or not start:
+            break
+    return {name: (number, rows) for name, number in start.items() if rows >= FEWEST_OWNERS}
