@@ -21,7 +21,7 @@ from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import Rows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, stem
 from proxembed.data.readers.table_file import Copy, ParquetFile, open_table
-from proxembed.data.readers.table_owners import without_row_numbers
+from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
 
 BLOCK_ROWS = 65_536
 LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many
@@ -63,8 +63,11 @@ class LargeTable:
         if not takes(path):
             raise DataError.at(path, None, "only tables are read in parts", "give more memory, or write it as Parquet")
         self.path = path
-        self.columns, self._notes = without_row_numbers(open_table(path), columns, BLOCK_ROWS)
-        found = labels_alone(open_table(path), columns, BLOCK_ROWS)
+        file = open_table(path)
+        columns, named = with_row_names(file, columns)
+        self.columns, numbered = without_row_numbers(file, columns, BLOCK_ROWS)
+        self._notes = named + numbered
+        found = labels_alone(file, columns, BLOCK_ROWS)
         self.label_names = found.names
         self.Y, self.unknown = sparse.csr_array(found.Y), sparse.csr_array(found.unknown)
 

@@ -29,6 +29,7 @@ QUALIFIERS = frozenset(
 JOINED = re.compile(rf"(?:{'|'.join(sorted(OWNERS))})s?(?:id|nr|no|num|number|key|uuid)")
 BY_CHANCE = 1e-5  # that unrelated values carry one label set each
 TRIED = 2000  # rows on which most columns are seen not to settle the labels
+UNEVEN = 0.15  # by which the share of half the values in the rows differs from that in the values
 ORDERLY = 3.0  # standard errors
 
 
@@ -115,10 +116,10 @@ def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -
         return bool(said)
     numbers = np.array([float(word) for word in words])
     order = np.argsort(numbers)
-    share = np.cumsum(counts[order]) / counts.sum()
-    quarter = len(words) // 4
-    evenly = len(words) >= 4 and abs(share[2 * quarter - 1] - 0.5) < 0.2 and share[-quarter - 1] - share[quarter] < 0.7
-    return bool(evenly and len(words) > 0.6 * (numbers[order[-1]] - numbers[order[0]] + 1))
+    n, quarter, share = len(words), len(words) // 4, counts[order] / counts.sum()
+    halves = share[: n // 2].sum() - (n // 2) / n, share[quarter : n - quarter].sum() - (n - 2 * quarter) / n
+    evenly = max(map(abs, halves)) < UNEVEN
+    return bool(evenly and n > 0.6 * (numbers[order[-1]] - numbers[order[0]] + 1))
 
 
 def is_single(word: str) -> bool:

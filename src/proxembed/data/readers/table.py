@@ -21,7 +21,7 @@ from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
 from proxembed.data.readers.table_file import TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
-from proxembed.data.readers.table_owners import shared_names, suspected_rows, table_owners
+from proxembed.data.readers.table_owners import shared_names, suspected_rows, table_owners, with_row_names
 from proxembed.data.readers.table_parts import PartsOfTable
 from proxembed.data.readers.table_readings import MixedRows, as_rows, described, is_matrix, mixed_rows
 from proxembed.tables import Column, TableRows, read_columns
@@ -101,7 +101,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
         required([column.name for column in columns], file.names, file.path, "the training file")
         cells = {**{column.name: MISSING for column in columns}, **others}
         part = _gather(file, {}, cells, source.get("missing") or ())
-        return as_rows(file, columns, part.cells), None if name is None else _row_ids(part, name)
+        return as_rows(file, columns, part.cells), _ids([part], name)
     if source.get("format") == "table":
         features = tuple(Feature.of(facts) for facts in source["features"])
     elif "names" in source:
@@ -117,7 +117,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
             raise DataError.at(file.path, None, reason, "give a file with columns of the same types")
     part = _gather(file, {feature.name: feature.kind for feature in features}, others)
     X, _ = _matrices([part.features], features)
-    return X, None if name is None else _row_ids(part, name)
+    return X, _ids([part], name)
 
 
 def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
@@ -126,6 +126,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     A table of numbers and vectors alone gives a matrix, any other `TableRows`.
     """
     file = files[0]
+    columns, told = with_row_names(file, columns)
     roles = resolve(columns, file.names, file.path)
     indices = getattr(file, "index", ())
     roles = replace(roles, features=tuple(name for name in roles.features if name not in indices))
@@ -138,7 +139,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     read = _matrix(files, roles, columns) if roles.labels else None
     if read is not None:
         parts, X, features, roles, notes = read
-        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features, notes=notes)
+        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features, notes=told + notes)
     others = {**dict.fromkeys(shared_names(roles, columns), MISSING), **_others(roles)}
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
@@ -161,7 +162,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     found = table_owners(parts[0].cells, mixed.readings, roles, columns)
     roles = replace(roles, groups=roles.groups or found.groups)
     mixed = described(mixed, found.groups)
-    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, found.notes)
+    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
 
 
 def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> Dataset:
@@ -320,7 +321,7 @@ def _assembled(
         labels[0].names,
         name,
         unknown=sparse.vstack([part.unknown for part in labels]),
-        ids=None if roles.id is None else tuple(row for part in parts for row in _row_ids(part, roles.id)),
+        ids=_ids(parts, roles.id),
         groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
         source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
@@ -372,6 +373,14 @@ def stem(path: Path) -> str:
     """
     name = re.sub(r"\.gz$", "", (path if path.name else path.resolve()).name, flags=re.IGNORECASE)
     return name if path.is_dir() and Path(name).suffix.lower() not in SUFFIXES else Path(name).stem
+
+
+def _ids(parts: Sequence[Gathered], name: str | None) -> tuple[str, ...] | None:
+    """The row ids; None where none are named, or a first column without a name has empty cells."""
+    unnamed = name is not None and name == parts[0].file.row_names
+    if name is None or unnamed and any(part.cells[name].first_empty is not None for part in parts):
+        return None
+    return tuple(row for part in parts for row in _row_ids(part, name))
 
 
 def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:

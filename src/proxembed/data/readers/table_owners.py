@@ -15,7 +15,31 @@ from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
 from proxembed.tables.column import word_of
 from proxembed.tables.identifiers import FEWEST_OWNERS, are_numbers, identifier_name, says_which_row
-from proxembed.tables.reading import row_numbers_note
+from proxembed.tables.reading import quoted, row_numbers_note
+
+
+def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[str, ...]]:
+    """The purposes of columns with a first column that has no name as row ids, and a note on it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.readers.table_file import open_table
+    >>> from proxembed.data.readers.table_owners import with_row_names
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> size = file.write_text(",x,y\\na,3,0\\nb,4,1\\n")
+    >>> with_row_names(open_table(file), Columns(labels=("y",)))[0].id
+    'Unnamed: 0'
+    """
+    name = file.row_names
+    if name is None or columns.keep or name not in resolve(columns, file.names, file.path).features:
+        return columns, ()
+    if columns.id is not None:
+        return replace(columns, drop=(*columns.drop, name)), ("the first column has no name and is left out",)
+    keep = f"--keep {quoted(name)}, beside the other features, makes it one"
+    note = f"the first column has no name: it is read as row ids, {name}, and is not a feature ({keep})"
+    return replace(columns, id=name), (note,)
 
 
 def shared_names(roles: Roles, columns: Columns) -> list[str]:
