@@ -28,7 +28,13 @@ LABELS = typer.Option(
 )
 TEXT = typer.Option(None, "--text", metavar="COLUMNS", help="Text columns, if they are not recognised as texts.")
 ID = typer.Option(None, "--id", metavar="COLUMN", help="Column of row names.")
-GROUPS = typer.Option(None, "--groups", metavar="COLUMN", help="Column of groups; every split keeps a group together.")
+GROUPS = typer.Option(
+    None,
+    "--groups",
+    metavar="COLUMN",
+    help="Column of groups, which no split divides; 'none' for no groups. "
+    "By default an identifier that rows share, such as patient_id.",
+)
 TIME = typer.Option(None, "--time", metavar="COLUMN", help="Column of numbers or ISO dates that orders the rows.")
 DROP = typer.Option(None, "--drop", metavar="COLUMNS", help="Columns to leave out: names or globs.")
 KEEP = typer.Option(None, "--keep", metavar="COLUMNS", help="Feature columns; all others are left out: names or globs.")
@@ -97,7 +103,7 @@ def dataset_from(
     more: dict[str, Any] = {
         **read_options(lists),
         "id": id,
-        "groups": groups,
+        "groups": named_groups(groups),
         "time": time,
         "separator": separator,
         "test": test,
@@ -124,6 +130,7 @@ def large_table(
 
     lists = {name: columns[name] for name in ("labels", "text", "drop", "keep", "missing")}
     others = {name: value for name, value in columns.items() if name not in lists}
+    others["groups"] = named_groups(others["groups"])
     purposes = table_columns(**read_options(lists), **others)
     found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread)
     if found is not None:
@@ -146,6 +153,18 @@ def read_options(lists: dict[str, list[str] | None]) -> dict[str, list[str] | No
     found: dict[str, list[str] | None] = {name: one_by_one(names) for name, names in lists.items() if name != "missing"}
     codes = lists["missing"]
     return found | {"missing": None if codes is None else [code for code in one_by_one(codes) if code != "none"]}
+
+
+def named_groups(option: str | None) -> Any:
+    """The column of --groups; False for 'none'.
+
+    Examples
+    --------
+    >>> from proxembed.cli.columns import named_groups
+    >>> named_groups("patient"), named_groups("none"), named_groups(None)
+    ('patient', False, None)
+    """
+    return False if option == "none" else option
 
 
 def say_notes(notes: Sequence[str]) -> None:

@@ -71,17 +71,19 @@ def data(
         except ValueError as error:
             typer.echo(f"fix before a search: {error}")
         else:
-            typer.echo(f"next: {proposed(command())}")
+            found = (dataset.source or {}).get("groups") if groups is None else None
+            typer.echo(f"next: {proposed(command(), found)}")
 
 
-def proposed(described: str) -> str:
-    """The search command with the options of ``proxembed data``.
+def proposed(described: str, groups: str | None = None) -> str:
+    """The search command with the options of ``proxembed data``, and the groups that were found.
 
     Examples
     --------
     >>> from proxembed.cli.data import proposed
-    >>> proposed("proxembed data t.csv --labels tags --json")
-    'proxembed search t.csv --labels tags'
+    >>> proposed("proxembed data t.csv --labels tags --json", "patient id")
+    "proxembed search t.csv --labels tags --groups 'patient id'"
     """
     words = shlex.split(described)
-    return shlex.join([words[0], "search", *(word for word in words[2:] if word != "--json")])
+    named = [] if groups is None else ["--groups", groups]
+    return shlex.join([words[0], "search", *(word for word in words[2:] if word != "--json"), *named])

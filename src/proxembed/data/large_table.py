@@ -21,6 +21,7 @@ from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import Rows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, stem
 from proxembed.data.readers.table_file import Copy, ParquetFile, open_table
+from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
 
 BLOCK_ROWS = 65_536
 LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many
@@ -61,8 +62,12 @@ class LargeTable:
     def __init__(self, path: Path, columns: Columns) -> None:
         if not takes(path):
             raise DataError.at(path, None, "only tables are read in parts", "give more memory, or write it as Parquet")
-        self.path, self.columns = path, columns
-        found = labels_alone(open_table(path), columns, BLOCK_ROWS)
+        self.path = path
+        file = open_table(path)
+        columns, named = with_row_names(file, columns)
+        self.columns, numbered = without_row_numbers(file, columns, BLOCK_ROWS)
+        self._notes = named + numbered
+        found = labels_alone(file, columns, BLOCK_ROWS)
         self.label_names = found.names
         self.Y, self.unknown = sparse.csr_array(found.Y), sparse.csr_array(found.unknown)
 
@@ -91,7 +96,7 @@ class LargeTable:
             raise DataError.at(
                 self.path, None, f"a sample of {rows:,} rows does not show all of its labels", "give more memory"
             )
-        return replace(found, name=stem(self.path))
+        return replace(found, name=stem(self.path), notes=(*self._notes, *found.notes))
 
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         """Features and ids of all rows, read as ``source`` has it."""

@@ -1,7 +1,8 @@
 """Tables before anything is learned from them: what each column holds, and its cells as plain arrays."""
 
 from .column import CellError, Column
+from .owners import Owners, owners
 from .reading import Reading, read_columns
 from .rows import TableRows, coded
 
-__all__ = ["CellError", "Column", "Reading", "TableRows", "coded", "read_columns"]
+__all__ = ["CellError", "Column", "Owners", "Reading", "TableRows", "coded", "owners", "read_columns"]

@@ -22,13 +22,8 @@ from .cells import (
     truth_words,
 )
 from .column import CellError, Column, is_missing, is_real, word_of
+from .identifiers import FEWEST_OWNERS, ID_NAME, WHOLE, first_row_number, is_single, names_owners, owner_name
 
-ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
-GROUP_NAME = re.compile(
-    r"(?:^|[\W_])(patient|subject|user|customer|client|person|participant|donor|student|household|session|visitor|"
-    r"account|host|machine|device|batch)s?(?:$|[\W_]?(?:id|nr|no|number|name)$)",
-    re.IGNORECASE,
-)
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
@@ -58,6 +53,8 @@ class Reading:
         What settles the problem, or takes up the proposal, as an option of the program.
     at : int or None
         Place of the cell at fault among the distinct cells of the column.
+    role : str
+        "groups" for an identifier whose rows are to stay together, "rows" for row numbers, "" for anything else.
     """
 
     name: str
@@ -68,6 +65,7 @@ class Reading:
     problem: str = ""
     option: str = ""
     at: int | None = None
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,7 @@ def read_columns(
     texts: Sequence[str] = (),
     kept: Sequence[str] = (),
     missing: Sequence[str] | None = None,
+    others: bool = False,
 ) -> list[Reading]:
     """The readings of the columns of a table.
 
@@ -113,6 +112,8 @@ def read_columns(
     kept : names of columns that are features, even where they look like an id or a group
     missing : sequence of str, optional
         What else stands for an empty cell; None asks about numbers such as -999.
+    others : bool, default=False
+        Whether the table has other features; row numbers that are the only feature are read as numbers.
 
     Returns
     -------
@@ -135,6 +136,10 @@ def read_columns(
         else:
             reading = _read(cells, asks=missing is None, kept=name in kept)
         found.append(reading)
+    rows = [place for place, reading in enumerate(found) if reading.role == "rows"]
+    if rows and not others and all(reading.column is None and not reading.problem for reading in found):
+        name = found[rows[0]].name  # the only feature
+        found[rows[0]] = _read(_cells(name, *columns[name], tuple(missing or ())), asks=missing is None, kept=True)
     return found
 
 
@@ -168,42 +173,70 @@ def _read(cells: Cells, *, asks: bool, kept: bool) -> Reading:
 
 
 def _owner(cells: Cells) -> Reading | None:
-    """An id, or the name of a group: columns that say which row it is, and not what it is like."""
-    option = quoted(cells.name)
+    """Row numbers, an id, or an identifier: columns that say which row it is, and not what it is like."""
+    option, n = quoted(cells.name), len(cells.values)
     words = [word_of(value) for value in cells.values] if _scalar(cells) else []
-    single = bool(words) and all(" " not in word for word in words)
-    whole = single and all(word.isdigit() for word in words)
-    numbered = whole and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
-    if cells.distinct and single and (numbered or _tokens(cells)):
+    first = first_row_number(words) if cells.distinct else None
+    if first is not None:
+        note = row_numbers_note(cells.name, first, n)
+        return _said(cells, "row numbers, left out", None, note=note, role="rows")
+    named = bool(words) and names_owners(cells.name, words, cells.counts) and _owners(words)
+    bare = bool(words) and not any(re.search(r"\s", word) for word in words)
+    numbered = all(map(str.isdigit, words)) and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
+    known = int(cells.counts.sum())
+    if cells.distinct and (named or bare and (numbered or _tokens(cells))) or named and n == known >= FEWEST_OWNERS:
         note = f"{cells.name} is an id (all different) and no feature (--id {option} names the rows by it)"
         return _said(cells, "id, left out", None, note=note, option=f"--id {option}")
-    known = int(cells.counts.sum())
-    if GROUP_NAME.search(_spaced(cells.name)) and single and 2 <= len(words) <= known / 2:
-        note = (
-            f"{cells.name} looks like groups ({len(words):,} in {known:,} rows) and is no feature "
-            f"(--groups {option} keeps their rows together)"
-        )
-        return _said(cells, "group, left out", None, note=note, option=f"--groups {option}")
+    if named and n < known:
+        if n >= FEWEST_OWNERS:
+            return _said(cells, "identifier, left out", None, option=f"--groups {option}", role="groups")
+        if 2 <= n <= known / 2 and owner_name(cells.name):
+            note = (
+                f"{cells.name} looks like groups ({n:,} in {known:,} rows) and is no feature "
+                f"(--groups {option} keeps their rows together)"
+            )
+            return _said(cells, "group, left out", None, note=note, option=f"--groups {option}")
     return None
-
-
-def _spaced(name: str) -> str:
-    """A name in camel case with blanks between its words."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def _scalar(cells: Cells) -> bool:
     return not any(isinstance(value, list | tuple | np.ndarray) for value in cells.values)
 
 
+def row_numbers_note(name: str, first: int, n: int) -> str:
+    """A note on a column of row numbers.
+
+    Examples
+    --------
+    >>> from proxembed.tables.reading import row_numbers_note
+    >>> print(row_numbers_note("X", 1, 60))
+    X holds the row numbers 1 to 60 and is not a feature (--keep X, beside the other features, makes it one)
+    """
+    last = first + n - 1
+    return (
+        f"{name} holds the row numbers {first} to {last:,} and is not a feature "
+        f"(--keep {quoted(name)}, beside the other features, makes it one)"
+    )
+
+
+def _owners(words: Sequence[str]) -> bool:
+    """Whether all cells are whole numbers or tokens."""
+    others = [word for word in words if not WHOLE.fullmatch(word)]
+    return all(map(is_single, words)) and (not others or _are_tokens(others))
+
+
 def _tokens(cells: Cells) -> bool:
     """Whether the cells are tokens such as 7590-VHVEG: text that is no number, date, list or quantity."""
     words = cells.words
-    if len(words) < len(cells.values) or number_style(words) or date_style(words):
+    return len(words) == len(cells.values) and _are_tokens(words) and all(map(str.isascii, words))
+
+
+def _are_tokens(words: Sequence[str]) -> bool:
+    if number_style(words) or date_style(words):
         return False
     if 2 * min(len(number_misfits(words, unit="")), len(date_misfits(words))) < len(words):
         return False
-    return not any(word.startswith(("[", "{")) for word in words) and all(map(str.isascii, words))
+    return not any(word.startswith(("[", "{")) for word in words)
 
 
 def _lists(cells: Cells, asks: bool) -> Reading | None:
@@ -324,18 +357,6 @@ def holds_missing_code(X: np.ndarray) -> bool:
     ends = np.abs([X.min(axis=0), X.max(axis=0)])
     suspects = np.flatnonzero(np.isin(ends, MISSING_CODES).any(axis=0))
     return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)
-
-
-def says_which_row(name: str) -> bool:
-    """Whether a column name is that of an id or of a group.
-
-    Examples
-    --------
-    >>> from proxembed.tables.reading import says_which_row
-    >>> [says_which_row(name) for name in ("customerID", "patient", "user_id", "paid")]
-    [True, True, True, False]
-    """
-    return bool(ID_NAME.search(name) or GROUP_NAME.search(_spaced(name)))
 
 
 def _dates(cells: Cells, asks: bool) -> Reading | None:

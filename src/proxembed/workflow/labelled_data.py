@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
+from .frame_owners import owned_frame
 from .options import CompareOptions, OptionError, SearchOptions
 
 OPENML = "openml:"
@@ -39,7 +40,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
     y : labels in any form, if X is a matrix
-    groups : array of shape (n,), or the name of a column
+    groups : array of shape (n,), the name of a column, or False for no groups
+        None: an identifier, such as ``patient``, that several rows share.
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
         Of a file or a DataFrame, see ``read_labelled``.
@@ -71,13 +73,13 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
-        return read_labelled(X, groups=groups, test=test, **given)
+        return _grouped(read_labelled(X, groups=_of_column(groups), test=test, **given), groups)
     if isinstance(X, Dataset):
-        if given or not (y is groups is test is None):
+        if given or not (y is test is None and (groups is None or groups is False)):
             raise ValueError("X is a Dataset, which holds labels, groups and test rows; leave all but X out.")
-        return X
+        return replace(X, groups=None) if groups is False else X
     if hasattr(X, "columns") and y is None:
-        return _held_out(frame_dataset(X, groups=groups, **given), test)
+        return _held_out(_grouped(frame_dataset(X, groups=_of_column(groups), **given), groups), test)
     if given:
         name = next(iter(given))
         raise ValueError(f"{name} names columns, but X is neither a file nor a table with its labels; leave it out.")
@@ -97,23 +99,36 @@ def _unknown_option(name: str) -> str:
     return f"{name} is no option; those of a file are {', '.join(OF_FILES)}, groups, test."
 
 
+def _of_column(groups: Any) -> Any:
+    """The groups as the reader of a table takes them: those of an array are none of its columns."""
+    return groups if groups is None or isinstance(groups, str) else False
+
+
+def _grouped(dataset: Dataset, groups: Any) -> Dataset:
+    """The data set with the groups of an array, if one was given."""
+    if groups is None or groups is False or isinstance(groups, str):
+        return dataset
+    return replace(dataset, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
+
+
 def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
+    owned = owned_frame(X, groups)
+    X = owned.X
     table, notes = table_and_notes(X)
     names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     names = names if table is None else [column.name for column in table.columns]
-    codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     dataset = Dataset(
         table if table is not None else X if not hasattr(X, "to_numpy") else X.to_numpy(),
         labels.Y,
         names,
         [str(name) for name in labels.classes_],
         unknown=labels.unknown,
-        groups=codes,
+        groups=owned.groups,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
-        notes=notes,
+        notes=(*owned.notes, *notes),
     )
     return _held_out(dataset, test)
 
@@ -172,7 +187,7 @@ def read_labelled(
     labels: str | Sequence[str] | None = None,
     text: str | Sequence[str] | None = None,
     id: str | None = None,
-    groups: str | None = None,
+    groups: str | Literal[False] | None = None,
     time: str | None = None,
     drop: str | Sequence[str] | None = None,
     separator: str | None = None,
@@ -187,7 +202,7 @@ def read_labelled(
     ----------
     file : str or Path
     labels, text, drop, keep : names or globs of columns
-    id, groups, time : names of columns
+    id, groups, time : names of columns; ``groups=False`` for no groups
     separator : what joins the labels in the cells of the one label column
     test : str or Path, optional
         File of test rows with the same columns.
@@ -212,7 +227,7 @@ def read_labelled(
     given = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing, "unknown": unknown}
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None}
-        refused = [option for option, value in {**listed, **given, "test": test}.items() if value is not None]
+        refused = [option for option, value in {**listed, **given, "test": test}.items() if value not in (None, False)]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
         return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out)

@@ -132,7 +132,8 @@ def search(
     dask : str, optional
         Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
         scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
-    groups : array of shape (n,), or column name, optional
+    groups : array of shape (n,), column name or False, optional
+        None: an identifier that several rows share, such as ``patient_id``; False: no groups.
         No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from proxembed.data.errors import DataError, shorten
 
@@ -31,8 +31,9 @@ class Columns:
         Columns of texts; long texts are found without being named.
     id : str, optional
         Column that names the rows.
-    groups : str, optional
-        Column whose equal values hold rows together that no split may part.
+    groups : str or False, optional
+        Column whose equal values hold rows together that no split may part. None: an identifier, such as ``patient``,
+        that several rows share; False: no groups.
     time : str, optional
         Column of numbers or ISO dates that orders the rows.
     drop : sequence of str
@@ -61,7 +62,7 @@ class Columns:
     separator: str | None = None
     text: Sequence[str] = ()
     id: str | None = None
-    groups: str | None = None
+    groups: str | Literal[False] | None = None
     time: str | None = None
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
@@ -76,6 +77,8 @@ class Columns:
             raise DataError(f"unknown={self.unknown!r} must be 'empty', or None for rows without labels.")
         for field in ("separator", "id", "groups", "time"):
             value = getattr(self, field)
+            if field == "groups" and value is False:
+                continue
             if value is not None and not isinstance(value, str):
                 raise DataError(f"{field}={value!r} is no text; give one column name.")
         if self.separator is not None and len(self.labels) > 1:
@@ -86,13 +89,16 @@ class Columns:
 
     @property
     def fields_set(self) -> tuple[str, ...]:
-        """Names of the fields that are set."""
-        return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        """Names of the fields that are set; ``groups=False`` suits any file."""
+        return tuple(field.name for field in fields(self) if getattr(self, field.name) not in (field.default, False))
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns of one table by purpose, every name its own; in the order of the file."""
+    """The columns of one table by purpose, every name its own; in the order of the file.
+
+    `unkept` are those that `Columns.keep` leaves out.
+    """
 
     labels: tuple[str, ...]
     features: tuple[str, ...]
@@ -100,6 +106,7 @@ class Roles:
     id: str | None = None
     groups: str | None = None
     time: str | None = None
+    unkept: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -119,12 +126,13 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     >>> from pathlib import Path
     >>> from proxembed.data.readers.columns import Columns, resolve
     >>> resolve(Columns(labels=("t_*",), drop=("*_no",)), ["t_a", "x", "row_no", "t_b"], Path("f.csv"))
-    Roles(labels=('t_a', 't_b'), features=('x',), text=(), id=None, groups=None, time=None)
+    Roles(labels=('t_a', 't_b'), features=('x',), text=(), id=None, groups=None, time=None,
+    unkept=())
     """
     asked: dict[str, Sequence[str]] = {"labels": columns.labels, "text": columns.text}
     for field in SINGLE:
         value = getattr(columns, field)
-        asked[field] = () if value is None else (value,)
+        asked[field] = (value,) if value else ()
     owner: dict[str, str] = {}
     listed = set(names)
     for field, patterns in (*asked.items(), ("drop", columns.drop)):
@@ -144,8 +152,10 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     chosen = {field: tuple(name for name in names if owner.get(name) == field) for field in asked}
     single = {field: _only(field, asked[field], chosen[field], path) for field in SINGLE}
     kept = {name for pattern in columns.keep for name in _matched(pattern, "keep", names, listed, path)}
-    features = tuple(name for name in names if name not in owner and (not columns.keep or name in kept))
-    return Roles(chosen["labels"], features, chosen["text"], **single)
+    others = tuple(name for name in names if name not in owner)
+    features = tuple(name for name in others if not columns.keep or name in kept)
+    unkept = tuple(name for name in others if columns.keep and name not in kept)
+    return Roles(chosen["labels"], features, chosen["text"], **single, unkept=unkept)
 
 
 def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -> None:

@@ -21,10 +21,12 @@ from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
 from proxembed.data.readers.table_file import TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_owners import shared_names, suspected_rows, table_owners, with_row_names
 from proxembed.data.readers.table_parts import PartsOfTable
-from proxembed.data.readers.table_readings import MixedRows, as_rows, is_matrix, mixed_rows
-from proxembed.tables import Column, TableRows
+from proxembed.data.readers.table_readings import MixedRows, as_rows, described, is_matrix, mixed_rows
+from proxembed.tables import Column, TableRows, read_columns
 from proxembed.tables.cells import date_style
+from proxembed.tables.owners import group_codes
 from proxembed.tables.reading import holds_missing_code
 
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
@@ -99,7 +101,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
         required([column.name for column in columns], file.names, file.path, "the training file")
         cells = {**{column.name: MISSING for column in columns}, **others}
         part = _gather(file, {}, cells, source.get("missing") or ())
-        return as_rows(file, columns, part.cells), None if name is None else _row_ids(part, name)
+        return as_rows(file, columns, part.cells), _ids([part], name)
     if source.get("format") == "table":
         features = tuple(Feature.of(facts) for facts in source["features"])
     elif "names" in source:
@@ -115,7 +117,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
             raise DataError.at(file.path, None, reason, "give a file with columns of the same types")
     part = _gather(file, {feature.name: feature.kind for feature in features}, others)
     X, _ = _matrices([part.features], features)
-    return X, None if name is None else _row_ids(part, name)
+    return X, _ids([part], name)
 
 
 def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
@@ -124,6 +126,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     A table of numbers and vectors alone gives a matrix, any other `TableRows`.
     """
     file = files[0]
+    columns, told = with_row_names(file, columns)
     roles = resolve(columns, file.names, file.path)
     indices = getattr(file, "index", ())
     roles = replace(roles, features=tuple(name for name in roles.features if name not in indices))
@@ -135,9 +138,9 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
         raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
     read = _matrix(files, roles, columns) if roles.labels else None
     if read is not None:
-        parts, X, features = read
-        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features)
-    others = _others(roles)
+        parts, X, features, roles, notes = read
+        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features, notes=told + notes)
+    others = {**dict.fromkeys(shared_names(roles, columns), MISSING), **_others(roles)}
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
     first = None if roles.labels else FIRST_ROWS  # which tell what to ask
@@ -156,7 +159,10 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     if mixed.rows is None:
         read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
         raise file.fault(None, f"no column is left for the features ({read_as})", "name them (--keep COLUMNS)")
-    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed)
+    found = table_owners(parts[0].cells, mixed.readings, roles, columns)
+    roles = replace(roles, groups=roles.groups or found.groups)
+    mixed = described(mixed, found.groups)
+    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
 
 
 def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> Dataset:
@@ -174,10 +180,41 @@ def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> 
 
 def _matrix(
     files: Sequence[TableFile], roles: Roles, columns: Columns
+) -> tuple[list[Gathered], Matrix, tuple[Feature, ...], Roles, tuple[str, ...]] | None:
+    """A table of numbers and vectors as a matrix, the roles without what says whose row it is; None for others."""
+    read = _whole_matrix(files, roles, columns)
+    if read is None:
+        return None
+    parts, X, features = read
+    suspects = [] if columns.keep else suspected_rows(X[: parts[0].features.rows], features)
+    shared = shared_names(roles, columns)
+    if not suspects and not shared:
+        return parts, X, features, roles, ()
+    cells = _gather(files[0], {}, dict.fromkeys((*suspects, *shared), MISSING)).cells
+    columns_read = {name: (cells[name].values, cells[name].codes) for name in suspects}
+    readings = [
+        reading
+        for reading in read_columns(columns_read, missing=(), others=len(suspects) < len(features))
+        if reading.column is None and not reading.problem
+    ]
+    found, left = table_owners(cells, readings, roles, columns), {reading.name for reading in readings}
+    if len(left) == len(features):
+        return None
+    roles = replace(
+        roles,
+        features=tuple(name for name in roles.features if name not in left),
+        groups=roles.groups or found.groups,
+    )
+    notes = (*(reading.note for reading in readings if reading.note), *found.notes)
+    read = _whole_matrix(files, roles, columns) if left or found.groups else read
+    return None if read is None else (*read, roles, notes)
+
+
+def _whole_matrix(
+    files: Sequence[TableFile], roles: Roles, columns: Columns
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...]] | None:
-    """A table of numbers and vectors as a matrix; None for any other table."""
     file, missing = files[0], columns.missing or ()
-    if roles.text or missing or any(not is_matrix(each, roles.features, columns.keep) for each in files):
+    if roles.text or missing or any(not is_matrix(each, roles.features) for each in files):
         return None
     kinds = {name: file.places[name] for name in roles.features}
     try:
@@ -271,6 +308,7 @@ def _assembled(
     labels: Sequence[LabelColumns],
     features: tuple[Feature, ...] = (),
     mixed: MixedRows | None = None,
+    notes: Sequence[str] = (),
 ) -> Dataset:
     """The data set of the gathered columns, training rows first."""
     n = labels[0].Y.shape[0]
@@ -283,11 +321,11 @@ def _assembled(
         labels[0].names,
         name,
         unknown=sparse.vstack([part.unknown for part in labels]),
-        ids=None if roles.id is None else tuple(row for part in parts for row in _row_ids(part, roles.id)),
-        groups=None if roles.groups is None else _groups(parts, roles.groups),
+        ids=_ids(parts, roles.id),
+        groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
         source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
-        notes=(*getattr(parts[0].file, "notes", ()), *(mixed.notes if mixed else ()), *labels[0].notes),
+        notes=(*getattr(parts[0].file, "notes", ()), *(mixed.notes if mixed else ()), *notes, *labels[0].notes),
         columns=None if mixed is None else mixed.described,
         **split,
     )
@@ -337,6 +375,14 @@ def stem(path: Path) -> str:
     return name if path.is_dir() and Path(name).suffix.lower() not in SUFFIXES else Path(name).stem
 
 
+def _ids(parts: Sequence[Gathered], name: str | None) -> tuple[str, ...] | None:
+    """The row ids; None where none are named, or a first column without a name has empty cells."""
+    unnamed = name is not None and name == parts[0].file.row_names
+    if name is None or unnamed and any(part.cells[name].first_empty is not None for part in parts):
+        return None
+    return tuple(row for part in parts for row in _row_ids(part, name))
+
+
 def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:
     """The cells of the id column, one per row."""
     _filled(part, name, "id", "name every row")
@@ -344,17 +390,17 @@ def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:
     return tuple(np.array([name_of(value) for value in cells.values], dtype=object)[cells.codes])
 
 
-def _groups(parts: Sequence[Gathered], name: str) -> NDArray[np.intp]:
-    """Codes of the groups over all files."""
-    for part in parts:
+def _groups(parts: Sequence[Gathered], name: str, named: bool) -> NDArray[np.intp]:
+    """Codes of the groups over all files; a row whose cell is empty is a group of its own where none was named."""
+    for part in parts if named else ():
         _filled(part, name, "groups", "give every row a group; a row on its own has one of its own")
     code: dict[str, int] = {}
     codes = []
     for part in parts:
         cells = part.cells[name]
         table = [code.setdefault(name_of(value), len(code)) for value in cells.values]
-        codes.append(np.array(table, dtype=np.intp)[cells.codes])
-    return np.concatenate(codes)
+        codes.append(np.array([*table, -1], dtype=np.intp)[cells.codes])
+    return group_codes(np.concatenate(codes))
 
 
 def _times(part: Gathered, name: str) -> NDArray[np.float64]:

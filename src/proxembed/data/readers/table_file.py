@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -26,6 +27,7 @@ from proxembed.data.unpacking import most_unpacked, opened, too_large
 BLOCK_BYTES = 1 << 21
 BLOCK_VALUES = 1 << 20
 MOST_WORKERS = 8
+RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
 SEPARATORS = ",;\t|"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -38,6 +40,7 @@ class TableFile(Protocol):
     names: tuple[str, ...]
     typed: bool  # whether the file itself declares what its columns hold
     places: dict[str, str]  # column -> "number", "text", "date", "vector", "sets" or "other"
+    row_names: str | None  # the name given to a first column that has none
 
     @property
     def rows(self) -> int | None:
@@ -143,13 +146,17 @@ class CsvFile:
         with opened(path) as stream:
             first = stream.readline()
         self.separator = _separator(decode(first, path, 1) if not first.startswith(UTF16) else "")
-        records = self._records()
-        line, header = next(records, (1, None))
+        records = (cells for _, cells in self._records())
+        header = next(records, None)
         if header is None:
             raise DataError.at(path, None, "the file is empty", "fetch or write it again")
-        self.names = _checked_names(tuple(name.strip() for name in header), path, 1)
-        if not any(cells for _, cells in records):
+        names, first = tuple(name.strip() for name in header), list(islice(filter(None, records), RULING_ROWS))
+        if not first:
             raise DataError.at(path, None, NO_ROWS, "check that the file is complete")
+        if _names_rows(names, first):
+            names = ("", *names)
+        self.row_names = _row_name(names)
+        self.names = _checked_names((self.row_names, *names[1:]) if self.row_names else names, path, 1)
         sample, texts = self._sample()
         self._types = {name: column.type for name, column in zip(self.names, sample.columns, strict=True)}
         self.places = {name: _place(column) for name, column in zip(self.names, sample.columns, strict=True)}
@@ -286,7 +293,7 @@ class CsvFile:
     def _diagnosis(self, wanted: dict[str, str], error: Exception) -> DataError:
         """The first malformed row as an error, or pyarrow's words where every row looks well formed."""
         numbers = [(j, name) for j, name in enumerate(self.names) if wanted.get(name) == "number"]
-        for line, cells in self._records():
+        for line, cells in islice(self._records(), 1, None):
             if cells and len(cells) != len(self.names):
                 return DataError.at(
                     self.path,
@@ -294,7 +301,7 @@ class CsvFile:
                     f"the row has {len(cells)} values, not the {len(self.names)} of the header",
                     f"give every column one value, separated by {shorten(self.separator)}, and quote text that has one",
                 )
-            for j, name in numbers if line > 1 and cells else ():
+            for j, name in numbers if cells else ():
                 if not is_number(cells[j]) and cells[j].strip() not in (*MISSING, "true", "True", "false", "False"):
                     return DataError.at(
                         self.path,
@@ -360,6 +367,7 @@ class ParquetFile:
     named for a purpose."""
 
     typed = True
+    row_names = None
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -464,6 +472,19 @@ def _lines(stream: BinaryIO, path: Path) -> Iterator[str]:
         yield decode(raw, path, number)
 
 
+def _names_rows(names: tuple[str, ...], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each of the first rows begins with a name for which the header has no cell, as R's write.table writes."""
+    longer = all(len(cells) == len(names) + 1 and cells[0].strip() for cells in rows)
+    return longer and len({cells[0] for cells in rows}) == len(rows) and any(cells[-1].strip() for cells in rows)
+
+
+def _row_name(names: tuple[str, ...]) -> str | None:
+    """A name for a first column without one, as pandas gives it; None where the first column has a name."""
+    if not names or names[0] or len(names) == 1:
+        return None
+    return next(name for j in count() if (name := "Unnamed: 0" + f".{j}" * (j > 0)) not in names)
+
+
 def _checked_names(names: tuple[str, ...], path: Path, line: int | None) -> tuple[str, ...]:
     if not names or all(is_number(name) for name in names):
         found = "numbers stand where column names belong" if names else "there are no column names"
@@ -471,8 +492,7 @@ def _checked_names(names: tuple[str, ...], path: Path, line: int | None) -> tupl
     seen: set[str] = set()
     for place, name in enumerate(names, start=1):
         if not name:
-            remedy = "name it; if it is an index that pandas wrote, write the file with index=False"
-            raise DataError.at(path, line, f"column {place} has no name", remedy)
+            raise DataError.at(path, line, f"column {place} has no name", "name it; only the first may have none")
         if name in seen:
             raise DataError.at(path, line, f"two columns are named {shorten(name)}", "give every column its own name")
         seen.add(name)

@@ -33,6 +33,7 @@ class PartsOfTable:
 
     def __init__(self, file: TableFile, rows: int) -> None:
         self.path, self.names, self.typed, self.places = file.path, file.names, file.typed, file.places
+        self.row_names = file.row_names
         self._file, self._most = file, rows
         self._blocks: Iterator[Block] | None = None
         self._next: Block | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Reading, TableRows, read_columns
 from proxembed.tables.cells import LEADING_ZERO
-from proxembed.tables.reading import quoted, says_which_row
+from proxembed.tables.reading import quoted
 
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
 Part = tuple[TableFile, dict[str, Cells]]
@@ -46,17 +46,12 @@ class MixedRows:
         return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
 
 
-def is_matrix(file: TableFile, names: Sequence[str], kept: Sequence[str]) -> bool:
-    """Whether columns hold numbers and vectors alone, none of which looks like an id, a group or a code."""
+def is_matrix(file: TableFile, names: Sequence[str]) -> bool:
+    """Whether columns hold numbers and vectors alone, none of which looks like a code."""
     if any(file.places[name] not in ("number", "vector") for name in names):
         return False
     first = getattr(file, "first", {})
-    for name in names:
-        if not kept and says_which_row(name) and file.places[name] == "number":
-            return False
-        if any(LEADING_ZERO.match(cell) for cell in first.get(name, ())):
-            return False
-    return True
+    return not any(LEADING_ZERO.match(cell) for name in names for cell in first.get(name, ()))
 
 
 def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRows:
@@ -87,6 +82,12 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
             readings[name] = (purpose, shorten(str(value))[1:-1])
     described = tuple((name, *readings[name]) for name in file.names if name in readings)
     return MixedRows(rows, tuple(found), tuple(problems), described)
+
+
+def described(mixed: MixedRows, groups: str | None) -> MixedRows:
+    """The readings with that of the column that was chosen as groups."""
+    columns = ((name, "groups" if name == groups else words, example) for name, words, example in mixed.described)
+    return replace(mixed, described=tuple(columns))
 
 
 def _ordered(times: NDArray[Any]) -> bool:

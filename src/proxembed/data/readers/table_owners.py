@@ -1,0 +1,137 @@
+"""Which columns of a table on disk say whose row it is, and which of them groups the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from proxembed.data.dataset import Matrix
+from proxembed.data.readers.cells import Cells
+from proxembed.data.readers.columns import Columns, Roles, resolve
+from proxembed.data.readers.table_features import Feature
+from proxembed.data.readers.table_file import TableFile
+from proxembed.tables import Owners, Reading, owners, read_columns
+from proxembed.tables.column import word_of
+from proxembed.tables.identifiers import FEWEST_OWNERS, are_numbers, identifier_name, says_which_row
+from proxembed.tables.reading import quoted, row_numbers_note
+
+
+def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[str, ...]]:
+    """The purposes of columns with a first column that has no name as row ids, and a note on it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.readers.table_file import open_table
+    >>> from proxembed.data.readers.table_owners import with_row_names
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> size = file.write_text(",x,y\\na,3,0\\nb,4,1\\n")
+    >>> with_row_names(open_table(file), Columns(labels=("y",)))[0].id
+    'Unnamed: 0'
+    """
+    name = file.row_names
+    if name is None or columns.keep or name not in resolve(columns, file.names, file.path).features:
+        return columns, ()
+    if columns.id is not None:
+        return replace(columns, drop=(*columns.drop, name)), ("the first column has no name and is left out",)
+    keep = f"--keep {quoted(name)}, beside the other features, makes it one"
+    note = f"the first column has no name: it is read as row ids, {name}, and is not a feature ({keep})"
+    return replace(columns, id=name), (note,)
+
+
+def shared_names(roles: Roles, columns: Columns) -> list[str]:
+    """Columns that are no features and may still group the rows, where no groups are named.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.columns import Columns, Roles, resolve
+    >>> from proxembed.data.readers.table_owners import shared_names
+    >>> roles = Roles(("sick",), ("age",), unkept=("patient_id", "ward"))
+    >>> shared_names(roles, Columns()), shared_names(roles, Columns(groups=False))
+    (['patient_id'], [])
+    """
+    if columns.groups is not None or roles.time is not None:
+        return []
+    return [name for name in (*roles.unkept, roles.id) if name is not None and identifier_name(name)]
+
+
+def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:
+    """The columns of numbers that may say which row it is: by their names, or because they count the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data.readers.table_features import Feature
+    >>> from proxembed.data.readers.table_owners import suspected_rows
+    >>> X = np.column_stack([np.arange(12.0), np.ones(12), np.ones(12)])
+    >>> suspected_rows(X, [Feature("n", "number"), Feature("size", "number"), Feature("patient", "number")])
+    ['n', 'patient']
+    """
+    starts = np.cumsum([0, *(len(feature.names) for feature in features)])
+    found = []
+    for start, feature in zip(starts, features, strict=False):
+        if feature.kind == "number" and (says_which_row(feature.name) or _counts_rows(X[:, start])):
+            found.append(feature.name)
+    return found
+
+
+def _counts_rows(numbers: np.ndarray) -> bool:
+    if len(numbers) < FEWEST_OWNERS or numbers[0] not in (0, 1) or numbers[1] != numbers[0] + 1:
+        return False
+    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
+
+
+def table_owners(cells: dict[str, Cells], readings: Sequence[Reading], roles: Roles, columns: Columns) -> Owners:
+    """What is decided about the identifiers among the columns that were read, and among ``shared_names``."""
+    shared = {name: (cells[name].values, cells[name].codes) for name in shared_names(roles, columns)}
+    known = [*readings, *(each for each in read_columns(shared, missing=(), others=True))]
+    codes = {reading.name: cells[reading.name].codes for reading in known if reading.role == "groups"}
+    asked = False if roles.time is not None else columns.groups
+    return owners(known, codes, asked)
+
+
+def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[Columns, tuple[str, ...]]:
+    """The purposes of the columns of a table of which samples are read, row numbers dropped, and notes on these.
+
+    ``most`` rows are read at a time.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from proxembed.data import Columns
+    >>> from proxembed.data.readers.table_file import open_table
+    >>> from proxembed.data.readers.table_owners import without_row_numbers
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> size = file.write_text("n,x,y\\n" + "".join(f"{j},{j % 3},{j % 2}\\n" for j in range(12)))
+    >>> without_row_numbers(open_table(file), Columns(labels=("y",)), 1000)[0].drop
+    ('n',)
+    """
+    features = () if columns.keep else resolve(columns, file.names, file.path).features
+    numbers = [name for name in features if file.places[name] == "number"]
+    counted = _counting(file, numbers, most, first=True)
+    counted = counted and _counting(file, list(counted), most)
+    if not counted or len(counted) == len(features):
+        return columns, ()
+    notes = tuple(row_numbers_note(name, first, n) for name, (first, n) in counted.items())
+    return replace(columns, drop=(*columns.drop, *counted)), notes
+
+
+def _counting(file: TableFile, names: list[str], most: int, first: bool = False) -> dict[str, tuple[int, int]]:
+    """The columns whose cells count the rows, with their first number and the number of rows; of the first rows."""
+    start, rows = dict.fromkeys(names, 0), 0
+    for block in file.blocks(dict.fromkeys(names, "cells"), most) if names else ():
+        for name in list(start):
+            codes, values = block.cells(name)
+            words = [word_of(value) for value in values]
+            if rows == 0 and words:
+                start[name] = int(words[0] == "1" or words[0] == "1.0")
+            wanted = range(start[name] + rows, start[name] + rows + block.rows)
+            if not (np.array_equal(codes, np.arange(block.rows)) and are_numbers(words, wanted)):
+                del start[name]
+        rows += block.rows
+        if first or not start:
+            break
+    return {name: (number, rows) for name, number in start.items() if rows >= FEWEST_OWNERS}

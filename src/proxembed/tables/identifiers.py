@@ -1,0 +1,209 @@
+"""Columns that say whose row it is: names of identifiers, row numbers, and which of several columns groups the rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
+WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
+NUMBERED_WORD = re.compile(r"[^\W\d]+[ _#-]*\d+")
+ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
+IDS = frozenset({"id", "identifier", "uuid", "guid"})
+NUMBERINGS = IDS | {"nr", "no", "num", "number", "nummer", "name", "code", "key", "hash", "index", "ref"}
+COUNTS = frozenset({"no", "num", "number"})  # which beside a plural count
+MACHINES = frozenset({"host", "machine", "device", "batch"})
+OWNERS = MACHINES | frozenset(
+    "patient subject user customer client person participant donor student household session visitor account case "
+    "respondent member employee individual pupil teacher volunteer worker driver passenger applicant borrower "
+    "subscriber speaker writer author player shopper guest owner encounter admission visit".split()
+)
+SHORT = frozenset({"pid", "ptid", "uid", "mrn", "usubjid", "subjid", "sessid", "custid"})
+QUALIFIERS = frozenset(
+    "anon anonymous anonymized anonymised pseudo unique study original orig encoded masked hashed deidentified trial "
+    "clinical hospital research internal external our the".split()
+)
+JOINED = re.compile(rf"(?:{'|'.join(sorted(OWNERS))})s?(?:id|nr|no|num|number|key|uuid)")
+BY_CHANCE = 1e-5  # that unrelated values carry one label set each
+TRIED = 2000  # rows on which most columns are seen not to settle the labels
+UNEVEN = 0.15  # by which the share of half the values in the rows differs from that in the values
+ORDERLY = 3.0  # standard errors
+
+
+def identifier_name(name: str) -> str:
+    """What a column name says: "identifier", "owners" (a plural, which may be a count) or "" for anything else.
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import identifier_name
+    >>> [identifier_name(name) for name in ("Patient ID", "userNr", "id_donor", "caseIDs", "movie_id", "MRN")]
+    ['identifier', 'identifier', 'identifier', 'identifier', 'identifier', 'identifier']
+    >>> [identifier_name(name) for name in ("visitors", "OwnedUsers", "num_patients", "customer_age", "paid", "key")]
+    ['owners', '', '', '', '', '']
+    """
+    words = _words(name)
+    if not words:
+        return ""
+    if words[-1] in IDS or words[0] in SHORT or JOINED.fullmatch(words[0]) and len(words) == 1:
+        return "identifier"
+    if words[0] in IDS:
+        words = words[1:]
+        return "identifier" if len(words) == 1 and _owner(words[0]) else ""
+    if not _owner(words[0]) or len(words) > 2 or not set(words[1:]) <= NUMBERINGS:
+        return ""
+    plural = words[0] not in OWNERS
+    return "owners" if plural and set(words[1:]) <= COUNTS else "identifier"
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name in lower case, without numbers at its end and words such as "anonymous" at its beginning."""
+    name = re.sub(r"(?<![A-Z])(?:IDs?|Ids)(?![a-z])", " id ", name)
+    name = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    words = ["id" if word == "ids" else word for word in re.split(r"[\W_]+", name.casefold()) if word]
+    while len(words) > 1 and words[-1].isdigit():
+        words.pop()
+    while len(words) > 1 and words[0] in QUALIFIERS:
+        words.pop(0)
+    return words
+
+
+def _owner(word: str) -> bool:
+    return word in OWNERS or word.removesuffix("s") in OWNERS
+
+
+def owner_name(name: str) -> bool:
+    """Whether a name is that of an identifier, and names its owners: persons, sessions, machines.
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import owner_name
+    >>> [owner_name(name) for name in ("patient_id", "batch", "movie_id")]
+    [True, True, False]
+    """
+    return bool(identifier_name(name)) and any(map(_owner, _words(name)))
+
+
+def says_which_row(name: str) -> bool:
+    """Whether a column name is that of an id, of an identifier or of row numbers.
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import says_which_row
+    >>> [says_which_row(name) for name in ("customerID", "patient", "user_id", "paid")]
+    [True, True, True, False]
+    """
+    return bool(ID_NAME.search(name) or identifier_name(name))
+
+
+def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
+    """Whether a column of this name, whose cells are whole numbers or tokens, says whose row it is.
+
+    Whole numbers under a plural may be counts ("visitors"): identifiers are of one range that all rows use evenly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.identifiers import names_owners
+    >>> few, many = ["0", "1", "2", "3"], [str(j) for j in range(20)]
+    >>> names_owners("users", many, np.full(20, 3)), names_owners("users", few, np.array([40, 9, 3, 1]))
+    (True, False)
+    """
+    said = identifier_name(name)
+    if said != "owners" or not all(map(WHOLE.fullmatch, words)):
+        return bool(said)
+    numbers = np.array([float(word) for word in words])
+    order = np.argsort(numbers)
+    n, quarter, share = len(words), len(words) // 4, counts[order] / counts.sum()
+    halves = share[: n // 2].sum() - (n // 2) / n, share[quarter : n - quarter].sum() - (n - 2 * quarter) / n
+    evenly = max(map(abs, halves)) < UNEVEN
+    return bool(evenly and n > 0.6 * (numbers[order[-1]] - numbers[order[0]] + 1))
+
+
+def is_single(word: str) -> bool:
+    """Whether a cell is one word, or a word and a number such as "Patient 12".
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import is_single
+    >>> [is_single(word) for word in ("7590-VHVEG", "Patient 12", "Jane Doe")]
+    [True, True, False]
+    """
+    return not re.search(r"\s", word) or NUMBERED_WORD.fullmatch(word) is not None
+
+
+def first_row_number(words: Sequence[str]) -> int | None:
+    """0 or 1 of cells that count the rows from there in their order; None for others.
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import first_row_number
+    >>> first_row_number([str(j) for j in range(1, 11)]), first_row_number(["1.0", "3.0"] * 5)
+    (1, None)
+    """
+    if len(words) < FEWEST_OWNERS or not WHOLE.fullmatch(words[0]) or int(float(words[0])) not in (0, 1):
+        return None
+    first = int(float(words[0]))
+    return first if are_numbers(words, range(first, first + len(words))) else None
+
+
+def are_numbers(words: Sequence[str], numbers: Sequence[int]) -> bool:
+    """Whether words write these whole numbers, one by one.
+
+    Examples
+    --------
+    >>> from proxembed.tables.identifiers import are_numbers
+    >>> are_numbers(["1", "2.0"], [1, 2]), are_numbers(["1", "two"], [1, 2])
+    (True, False)
+    """
+    pairs = zip(words, numbers, strict=False)
+    return len(words) == len(numbers) and all(WHOLE.fullmatch(word) and float(word) == number for word, number in pairs)
+
+
+def grouping(columns: Mapping[str, NDArray[np.integer]]) -> str:
+    """The column of several identifiers that groups the rows: the coarsest that contains the others.
+
+    Of columns none of which contains the other, one of persons goes before one of machines, then the one of the fewest
+    values. A column contains another whose rows of one value all have one value in it.
+
+    Parameters
+    ----------
+    columns : mapping of names to int arrays of the places of their values by row, -1 where empty
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.identifiers import grouping
+    >>> grouping({"visit_id": np.array([0, 0, 1, 2, 2]), "patient": np.array([0, 0, 0, 1, 1])})
+    'patient'
+    """
+
+    def place(name: str) -> tuple[bool, int]:
+        return bool(set(_words(name)) & MACHINES), len(np.unique(columns[name]))
+
+    chosen = min(columns, key=place)
+    for name in sorted(columns, key=lambda name: len(np.unique(columns[name])), reverse=True):
+        if name != chosen and settles(columns[chosen], columns[name]):
+            chosen = name
+    return chosen
+
+
+def settles(codes: NDArray[np.integer], others: NDArray[np.integer]) -> bool:
+    """Whether rows of one value of a column, -1 where empty, always have one value of another column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.identifiers import settles
+    >>> settles(np.array([0, 0, 1]), np.array([5, 5, 5])), settles(np.array([0, 0, 1]), np.array([5, 6, 5]))
+    (True, False)
+    """
+    known = (codes >= 0) & (others >= 0)
+    codes, others = np.asarray(codes)[known], np.asarray(others)[known]
+    if not len(codes):
+        return False
+    of_value = np.zeros(int(codes.max()) + 1, dtype=others.dtype)
+    of_value[codes] = others
+    return bool((of_value[codes] == others).all())

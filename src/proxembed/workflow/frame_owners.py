@@ -1,0 +1,80 @@
+"""A DataFrame beside its labels without the columns that say whose row it is, and the groups that one of them gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxembed.tables import TableRows, coded, owners, read_columns
+from proxembed.tables.identifiers import FEWEST_OWNERS, says_which_row
+from proxembed.tables.owners import group_codes
+from proxembed.tables.rows import cells_of
+
+
+@dataclass(frozen=True)
+class OwnedFrame:
+    """A DataFrame whose columns are features, the groups of its rows, or None, and notes on the columns left out."""
+
+    X: Any
+    groups: NDArray[np.intp] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def owned_frame(X: Any, groups: Any = None) -> OwnedFrame:
+    """What an array, a DataFrame or anything else gives as features and groups.
+
+    Parameters
+    ----------
+    X : array, DataFrame or TableRows
+    groups : array of shape (n,), the name of a column, or False for no groups; None: an identifier
+
+    Raises
+    ------
+    ValueError
+        ``groups`` names no column.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.workflow.frame_owners import owned_frame
+    >>> found = owned_frame(DataFrame({"patient": [*range(10), 9], "size": range(3, 14)}))
+    >>> list(found.X.columns), found.groups.tolist()
+    (['size'], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9])
+    """
+    if isinstance(groups, str):
+        return _by_name(X, groups)
+    given = None if groups is None or groups is False else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if not hasattr(X, "columns") or isinstance(X, TableRows):
+        return OwnedFrame(X, given)
+    names = {str(name): name for name in X.columns}
+    suspects = [name for name, own in names.items() if says_which_row(name) or _counts_rows(X[own])]
+    cells = {name: coded(cells_of(X[names[name]])) for name in suspects}
+    found = [
+        reading
+        for reading in read_columns(cells, missing=(), others=len(suspects) < len(names))
+        if reading.column is None and not reading.problem
+    ]
+    left = {reading.name for reading in found}
+    if not left or len(left) == len(names):
+        return OwnedFrame(X, given)
+    decided = owners(found, {name: codes for name, (_, codes) in cells.items()}, groups)
+    notes = (*(reading.note for reading in found if reading.note), *decided.notes)
+    found_groups = given if decided.groups is None else group_codes(cells[decided.groups][1])
+    return OwnedFrame(X[[own for name, own in names.items() if name not in left]], found_groups, notes)
+
+
+def _by_name(X: Any, groups: str) -> OwnedFrame:
+    names = {str(name): name for name in getattr(X, "columns", ())}
+    if groups not in names or isinstance(X, TableRows):
+        raise ValueError(f"groups={groups!r} names no column of X; pass an array of one group a row, or a column name.")
+    codes = coded(cells_of(X[names[groups]]))[1]
+    return owned_frame(X[[own for name, own in names.items() if name != groups]], codes)
+
+
+def _counts_rows(column: Any) -> bool:
+    """Whether a column begins as row numbers do."""
+    first = cells_of(column[:FEWEST_OWNERS])
+    return len(first) == FEWEST_OWNERS and first[0] in (0, 1, "0", "1") and str(first[1]) in ("1", "2", "1.0", "2.0")
