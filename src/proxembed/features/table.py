@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from proxembed.features.scaling import ScalingState, scaling_apply, scaling_fit
 from proxembed.tables import Column, TableRows
 from proxembed.tables.indices import small_indices
+from proxembed.tables.unseen import UnseenCells, share_alone
 from proxembed.tables.words import stems
 
 MOST_VALUES = 30  # categories with a 0/1 column each; of more, the most frequent ones and the share of rows
@@ -69,6 +70,8 @@ class TableState:
     weight : float
         Factor of the words: a text weighs as much as all other columns together.
     feature_names : tuple of str
+    alone : tuple of (column, float)
+        Of the categories and lists of names, the share of the rows whose values no other row has.
     """
 
     kind = "table"
@@ -83,6 +86,7 @@ class TableState:
     words: tuple[WordBlock, ...]
     weight: float
     feature_names: tuple[str, ...]
+    alone: tuple[tuple[str, float], ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -93,6 +97,15 @@ class TableState:
     def n_features_out(self) -> int:
         """Number of features."""
         return len(self.feature_names)
+
+    def unseen(self, rows: TableRows) -> list[UnseenCells]:
+        """Of each column of categories or of lists of names, the cells of rows that this was not learned from."""
+        values = {name: values for name, values, _ in self.categories}
+        values |= {block.column: block.terms for block in self.words if block.kind == "names"}
+        found = [UnseenCells(name, values[name], alone) for name, alone in self.alone if name in values]
+        for unseen in found:
+            unseen.add(rows[unseen.column])
+        return found
 
     def apply(self, rows: TableRows) -> Any:
         """The features of rows with the same columns: an array, or a CSR array where there are words.
@@ -182,9 +195,14 @@ def table_fit(rows: TableRows) -> TableState:
     scaling = scaling_fit("standard", dense[:, varying]) if len(varying) else None
     feature_names = [names[j] for j in varying] + [name for block in words for name in block.feature_names]
     weight = float(np.sqrt(max(1, len(varying))))
+    told, alone = tuple(feature_names), _alone(rows)
     return TableState(
-        rows.columns, origins, filled, medians, holed, categories, varying, scaling, words, weight, tuple(feature_names)
+        rows.columns, origins, filled, medians, holed, categories, varying, scaling, words, weight, told, alone
     )
+
+
+def _alone(rows: TableRows) -> tuple[tuple[str, float], ...]:
+    return tuple((column.name, share_alone(rows[column.name])) for column in _of_kind(rows, "category", "names"))
 
 
 def _of_kind(rows: TableRows, *kinds: str) -> list[Column]:

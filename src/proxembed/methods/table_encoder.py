@@ -12,6 +12,7 @@ from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
 from ..tables.rows import cells_of
+from ..tables.unseen import warn_of
 from ..validation import in_range
 
 
@@ -37,6 +38,12 @@ class TableEncoder(Embedder):
     ValueError
         For a column that cannot be read, a cell of new rows that is not what its column holds, or a missing column.
 
+    Warns
+    -----
+    UnseenCellsWarning
+        If most cells of a column of new rows are categories or names that the rows of the fit do not have, or if codes
+        such as 01234 have lost their leading zeros.
+
     Examples
     --------
     >>> from pandas import DataFrame
@@ -45,8 +52,8 @@ class TableEncoder(Embedder):
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.get_feature_names_out().tolist()
     ['age', 'age (empty)', 'kind=a', 'kind=b']
-    >>> encoder.transform(DataFrame({"age": [None], "kind": ["unheard"]})).round(2).tolist()
-    [[0.0, 1.5, -0.87, -0.87]]
+    >>> encoder.transform(DataFrame({"age": [None, 40], "kind": ["unheard", "a"]})).round(2).tolist()
+    [[0.0, 1.5, -0.87, -0.87], [0.0, -0.5, 0.87, -0.87]]
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -68,7 +75,10 @@ class TableEncoder(Embedder):
         """The features of rows, an array or (where there are texts) a CSR array of shape (m, features)."""
         check_is_fitted(self, "state_")
         if isinstance(self.state_, TableState):
-            return scaling_apply(self.state_, self._known_columns(X))
+            rows = self._known_columns(X)
+            if rows.new:
+                warn_of(self.state_.unseen(rows))
+            return scaling_apply(self.state_, rows)
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = scaling_apply(self.state_, X)
@@ -95,7 +105,7 @@ class TableEncoder(Embedder):
                 f"X is a {type(X).__name__}, but this {type(self).__name__} was fitted on a table; pass a DataFrame "
                 f"with the columns {', '.join(column.name for column in columns)}."
             )
-        return TableRows.of(X, columns)
+        return TableRows(columns, TableRows.of(X, columns).arrays, new=True)
 
     @property
     def _n_features_out(self) -> int:

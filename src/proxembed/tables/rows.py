@@ -19,6 +19,8 @@ class TableRows:
     columns : sequence of Column
     arrays : sequence of arrays of n entries
         As ``Column.parse`` gives them.
+    new : bool
+        Whether they are read in the columns of a training table: a ``TableEncoder`` warns of cells that are new.
 
     Examples
     --------
@@ -29,8 +31,8 @@ class TableRows:
     ((2, 2), [nan], ['a', 'b'])
     """
 
-    def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray[Any]]) -> None:
-        self.columns, self.arrays = tuple(columns), tuple(arrays)
+    def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray[Any]], new: bool = False) -> None:
+        self.columns, self.arrays, self.new = tuple(columns), tuple(arrays), new
         self.shape = (len(self.arrays[0]), len(self.columns))
 
     @classmethod
@@ -76,7 +78,7 @@ class TableRows:
         if isinstance(key, str):
             return self.arrays[[column.name for column in self.columns].index(key)]
         rows = key if isinstance(key, slice) else np.asarray(key)
-        return TableRows(self.columns, [array[rows] for array in self.arrays])
+        return TableRows(self.columns, [array[rows] for array in self.arrays], self.new)
 
     __iter__ = None
 

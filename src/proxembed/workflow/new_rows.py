@@ -15,6 +15,7 @@ from proxembed.data.readers.reader import width
 from proxembed.data.table_writer import TableWriter
 from proxembed.execute.executor import Progress, silent
 from proxembed.persist import load, load_source, staged
+from proxembed.tables.unseen import parts_of_one_file
 
 from .run_folder import npz_bytes
 
@@ -70,7 +71,7 @@ def through_model(
     parts = iter([read_rows(file, source)]) if rows is None else row_parts(file, source, rows)
     started, done = time.perf_counter(), 0
     columns: Mapping[str, Any] = {}
-    with staged(out) as place, writer(place) as written:
+    with parts_of_one_file(), staged(out) as place, writer(place) as written:
         for X, ids in parts:
             columns, arrays = columns_of(fitted, X, source)
             written.add(columns, ids, arrays)

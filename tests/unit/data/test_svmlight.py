@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed.data import DataError, read
+from proxembed.data import DataError, read, read_rows
 
 
 def load(tmp_path, text, test=None):
@@ -86,3 +86,40 @@ def test_nothing_to_learn_from(tmp_path, text):
 def test_a_huge_index_is_refused_before_names_are_made(tmp_path):
     with pytest.raises(DataError, match="largest feature index is 400000000, above 10000000; renumber"):
         load(tmp_path, "1 400000000:1\n")
+
+
+BASE = r"its features are counted from {}, not from {} as in the training file; renumber its features as the training"
+ONE, ZERO = "0 1:5 2:1 3:2\n1 1:2 2:3 3:1\n", "0 0:5 1:1 2:2\n1 0:2 1:3 2:1\n"
+
+
+def new_rows(tmp_path, trained, text, **source):
+    (tmp_path / "new.svm").write_text(text)
+    return read_rows(tmp_path / "new.svm", load(tmp_path, trained).source | source)[0].toarray().tolist()
+
+
+def test_new_rows_counted_otherwise_than_the_training_rows_are_refused(tmp_path):
+    for text in (ZERO, "0 0:0 1:2\n", "0 1:1\n1 0:2 3:1\n"):
+        with pytest.raises(DataError, match=BASE.format(0, 1)):
+            new_rows(tmp_path, ONE, text)
+    with pytest.raises(DataError, match=r"index is 3, not 2 as in the training file, which counts features from 0;"):
+        new_rows(tmp_path, ZERO, ONE)
+    with pytest.raises(DataError, match=r"largest feature index is 4, not 3 as in the training file; give"):
+        new_rows(tmp_path, ONE, "0 4:1\n")
+
+
+def test_new_rows_that_do_not_tell_their_base_follow_the_training_rows(tmp_path):
+    assert new_rows(tmp_path, ONE, "0 1:7\n") == [[7, 0, 0]]
+    assert new_rows(tmp_path, ZERO, "0 1:7\n") == [[0, 7, 0]]
+
+
+def test_new_rows_of_a_model_from_another_format_show_their_base(tmp_path):
+    for text in (ONE, ZERO):
+        assert new_rows(tmp_path, ONE, text, format="npz")[0] == [5, 1, 2]
+
+
+def test_a_test_file_counted_otherwise_is_refused(tmp_path):
+    for train, test, bases in ((ONE, ZERO, (0, 1)), (ZERO, ONE, (1, 0))):
+        with pytest.raises(DataError, match=BASE.format(*bases)) as caught:
+            load(tmp_path, train, test)
+        assert str(tmp_path / "u.svm") in str(caught.value)
+    assert load(tmp_path, ZERO, "0 1:4\n").X[2].toarray().tolist() == [0, 4, 0]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, class_name
@@ -17,6 +18,7 @@ from proxembed.data.readers.reader import SAME_COLUMNS, Labels, Reader, Rows, wi
 from proxembed.data.unpacking import opened
 
 MAX_FEATURES = 10_000_000
+RENUMBER = "renumber its features as the training file counts them"
 NUMBER = rb"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?"
 LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
 PAIR = re.compile(rb"(\d+):" + NUMBER + rb"|qid:\d+")
@@ -26,7 +28,8 @@ class Svmlight(Reader):
     """svmlight and LIBSVM files.
 
     Labels are the distinct whole numbers of the file, in rising order; features are named by their index in the file,
-    which counts from 0 where a 0 occurs and from 1 otherwise; a row may have no label.
+    which counts from 0 where a 0 occurs and from 1 otherwise; a row may have no label. Test files and new rows that
+    count otherwise than the training file are refused.
     """
 
     name = "svmlight"
@@ -49,7 +52,10 @@ class Svmlight(Reader):
                 f"the largest feature index is {X.shape[1] - 1}, above {MAX_FEATURES}",
                 "renumber the features",
             )
-        start = 0 if X.shape[1] and X[:, [0]].nnz else 1
+        used = [np.unique(part.indices) for part in parts[0::2]]
+        start = 0 if any(0 in indices for indices in used) else 1
+        if test is not None:
+            _refuse_other_base(test, *used)
         flat = np.array([label for row in ids for label in row], dtype=np.float64)
         if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and (flat == np.floor(flat)).all()):
             raise _fault(paths, "it holds no label or no feature")
@@ -69,19 +75,40 @@ class Svmlight(Reader):
         )
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
-        """Features by their index; a file may stop short of the last ones."""
-        X, start = sparse.csr_array(_load([path])[0]), source.get("start", 1)
-        d = width(source)
+        """Features by their index; a file may stop short of the last ones.
+
+        Rows are counted as the training file counts them; if it is of another format, from 0 where a 0 occurs.
+        """
+        X = sparse.csr_array(_load([path])[0])
+        from_zero, d = 0 in X.indices, width(source)
+        start = source.get("start", 1) if source.get("format") == self.name else int(not from_zero)
+        if from_zero and start:
+            raise DataError.at(path, None, _counted(0), RENUMBER)
         if d is None:
             return X[:, start:], None
         if X.shape[1] > start + d:
-            reason = f"its largest feature index is {X.shape[1] - 1}, not {start + d - 1} as in the training file"
+            last = X.shape[1] - 1
+            reason = f"its largest feature index is {last}, not {start + d - 1} as in the training file"
+            if not start and last == d and not from_zero:
+                raise DataError.at(path, None, f"{reason}, which counts features from 0", RENUMBER)
             raise DataError.at(path, None, reason, SAME_COLUMNS)
         X.resize(X.shape[0], start + d)
         return X[:, start:], None
 
     def source(self, data: Dataset) -> dict[str, Any]:
         return {"format": self.name, "n_features": data.X.shape[1], "start": int(data.feature_names[0])}
+
+
+def _refuse_other_base(path: Path, train: NDArray[np.integer], test: NDArray[np.integer]) -> None:
+    """Refuse a test file that counts its features otherwise than the training file does, where this can be told."""
+    if 0 in test and 0 not in train:
+        raise DataError.at(path, None, _counted(0), RENUMBER)
+    if 0 in train and np.array_equal(test, train + 1):
+        raise DataError.at(path, None, _counted(1), RENUMBER)
+
+
+def _counted(base: int) -> str:
+    return f"its features are counted from {base}, not from {1 - base} as in the training file"
 
 
 def _load(paths: list[Path]) -> list[Any]:

@@ -101,7 +101,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
         required([column.name for column in columns], file.names, file.path, "the training file")
         cells = {**{column.name: MISSING for column in columns}, **others}
         part = _gather(file, {}, cells, source.get("missing") or ())
-        return as_rows(file, columns, part.cells), _ids([part], name)
+        return as_rows(file, columns, part.cells, new=True), _ids([part], name)
     if source.get("format") == "table":
         features = tuple(Feature.of(facts) for facts in source["features"])
     elif "names" in source:

@@ -16,6 +16,7 @@ from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Reading, TableRows, read_columns
 from proxembed.tables.cells import LEADING_ZERO
 from proxembed.tables.reading import quoted
+from proxembed.tables.unseen import unseen_notes
 
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
 Part = tuple[TableFile, dict[str, Cells]]
@@ -33,6 +34,7 @@ class MixedRows:
     readings: tuple[Reading, ...]
     problems: tuple[tuple[str, str], ...]
     described: tuple[tuple[str, str, str], ...]
+    unseen: tuple[str, ...] = ()  # notes on cells of the second file that the first does not have
 
     @property
     def notes(self) -> list[str]:
@@ -43,6 +45,7 @@ class MixedRows:
             if column.kind == "date" and _ordered(self.rows[column.name]):
                 option = quoted(column.name)
                 notes.append(f"the rows are in the order of {column.name} (--time {option} tests on the latest ones)")
+        notes += self.unseen
         return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
 
 
@@ -72,16 +75,18 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
         if name not in cells
     ]
     features = tuple(reading.column for reading in found if reading.column is not None)
-    rows = None
+    rows, unseen = None, []
     if features and not problems:
-        rows = TableRows.stack([as_rows(each, features, held) for each, held in parts])
+        held_in = [as_rows(each, features, held) for each, held in parts]
+        rows = TableRows.stack(held_in)
+        unseen = [f"{parts[1][0].path.name}: {note}" for note in unseen_notes(*held_in)] if len(parts) == 2 else []
     readings = {reading.name: (reading.words, reading.example) for reading in found}
     for purpose in ROLE_WORDS:
         for name in names_of(roles, purpose):
             value = next(iter(cells[name].values), "")
             readings[name] = (purpose, shorten(str(value))[1:-1])
     described = tuple((name, *readings[name]) for name in file.names if name in readings)
-    return MixedRows(rows, tuple(found), tuple(problems), described)
+    return MixedRows(rows, tuple(found), tuple(problems), described, tuple(unseen))
 
 
 def described(mixed: MixedRows, groups: str | None) -> MixedRows:
@@ -101,7 +106,7 @@ def names_of(roles: Roles, purpose: str) -> tuple[str, ...]:
     return found if isinstance(found, tuple) else () if found is None else (found,)
 
 
-def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells]) -> TableRows:
+def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells], new: bool = False) -> TableRows:
     """The cells of one file in columns of a known reading; DataError for a cell that does not fit its column."""
     arrays = []
     for column in columns:
@@ -112,7 +117,7 @@ def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells])
             reason = f"{shorten(str(error.value))} in column {shorten(column.name)} is not {error.held}"
             remedy = "correct it, or leave the cell empty"
             raise file.fault(held.first(error.code), f"{reason}, as in the training file", remedy) from error
-    return TableRows(columns, arrays)
+    return TableRows(columns, arrays, new)
 
 
 def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, str]:
