@@ -367,7 +367,7 @@ class ParquetFile:
     named for a purpose."""
 
     typed = True
-    row_names = None
+    row_names: str | None = None
 
     def __init__(self, path: Path) -> None:
         self.path = path
