@@ -179,7 +179,6 @@ class Dataset:
         Parameters
         ----------
         rows : sequence of int, or boolean mask of shape (n,)
-            No groups are left where no two of them share one, as rows of the data set do.
 
         Raises
         ------
@@ -214,7 +213,7 @@ class Dataset:
             self.licence,
             unknown,
             None if self.ids is None else tuple(self.ids[row] for row in chosen),
-            None if self.groups is None else _shared_groups(self.groups, chosen),
+            None if self.groups is None else self.groups[chosen],
             None if self.times is None else self.times[chosen],
             self.source,
             self.notes,
@@ -307,13 +306,6 @@ def class_name(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)
-
-
-def _shared_groups(groups: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
-    """The groups of some rows; None where these are all different and those of all rows are not."""
-    own = groups[rows]
-    shared = len(np.unique(own)) < len(own) or len(np.unique(groups)) == len(groups)
-    return own if shared else None
 
 
 def _as_numbers(rows: TableRows) -> NDArray[np.float64]:

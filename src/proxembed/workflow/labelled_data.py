@@ -13,6 +13,7 @@ import numpy as np
 
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
 from proxembed.data.errors import shorten
+from proxembed.data.label_sets import label_sets
 from proxembed.data.parquet import frame_bytes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
@@ -116,7 +117,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
-    owned = owned_frame(X, groups)
+    owned = owned_frame(X, groups, label_sets(labels.Y, labels.unknown) if hasattr(X, "columns") else None)
     X = owned.X
     table, notes = table_and_notes(X)
     names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
@@ -225,7 +226,8 @@ def read_labelled(
     ('t_red', 't_blue')
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
-    given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing, "unknown": unknown}
+    given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator}
+    given |= {"missing": missing, "unknown": unknown}
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None}
         refused = [option for option, value in {**listed, **given, "test": test}.items() if value not in (None, False)]

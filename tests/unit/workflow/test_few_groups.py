@@ -5,7 +5,6 @@ import pytest
 
 import proxembed
 from proxembed import OPLS
-from proxembed.data import Dataset
 from proxembed.splits.splits import fold_limit
 from proxembed.workflow.labelled_data import labelled_data, with_test_rows
 from proxembed.workflow.one_diagnosis import diagnose_method
@@ -64,7 +63,9 @@ def test_folds_of_groups_outside_the_test_rows(groups, train):
     assert fold_limit(data, 5, split.train) == train and fold_limit(data, 2, split.train) == 2
 
 
-def test_some_rows_of_a_data_set_have_no_groups_where_none_of_them_share_one():
-    data = Dataset(np.eye(5), np.eye(5), groups=[0, 0, 1, 2, 3])
-    assert data.take([0, 2, 3]).groups is None and data.take([0, 1, 2]).groups.tolist() == [0, 0, 1]
-    assert Dataset(np.eye(3), np.eye(3), groups=[0, 1, 2]).take([0, 1]).groups.tolist() == [0, 1]
+def test_a_search_whose_training_rows_share_no_group():
+    groups = np.arange(N)
+    groups[N - 1] = 0
+    X, y = rows()
+    found = proxembed.search(X, y, groups=groups, test=[0, N - 1, *range(1, N, 4)], **CHEAP)
+    assert found.model.transform(X).shape[0] == N
