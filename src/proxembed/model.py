@@ -273,7 +273,7 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     X : array or sparse matrix of shape (n, d)
     labels : LabelMatrix
     groups : array of shape (n,), optional
-        Rows of a group are in one fold.
+        Rows of a group are in one fold; rows of one group alone are parted like rows without groups.
 
     Returns
     -------
@@ -293,9 +293,10 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
 
     known = np.flatnonzero(labels.rows_scored)
     own = labels.take(known)
+    groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
     Y, targets = own.Y.toarray() > 0, own.with_means().Y.toarray()
     S = np.empty(Y.shape)
-    for train, held_out in _cut_folds(Y, None if groups is None else np.asarray(groups)[known]):
+    for train, held_out in _cut_folds(Y, None if groups is None else groups[known]):
         rows = rows_without(known[held_out], labels.n, groups)
         model, Z = fitted_within_bound(method, X[rows], labels.take(rows))
         Z = Z[np.searchsorted(rows, known[train])]
@@ -433,7 +434,7 @@ def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> Iterable[tuple[np.nd
 
     if groups is None:
         return label_folds(CUT_FOLDS, Y)
-    return GroupKFold(max(2, min(CUT_FOLDS, len(np.unique(groups))))).split(Y, groups=groups)
+    return GroupKFold(min(CUT_FOLDS, len(np.unique(groups)))).split(Y, groups=groups)
 
 
 def embedding_part(model: Any) -> Any:

@@ -29,7 +29,7 @@ SAID = {
     "image_vectors": ["file is an id", "labels: its cells are lists of labels"],
     "logs": ["host looks like groups (8 in 200 rows)", "the rows are in the order of when (--time when"],
     "diagnosis_codes": [
-        "patient looks like groups (65 in 220 rows)",
+        "patient is an identifier (65 values in 220 rows)",
         "readmitted is read as one label (false: 128, true: 92)",
     ],
     "mixed_text": [],
@@ -45,7 +45,7 @@ READ = {
     "bibliography": {"authors": "names, joined by ';'", "year": "number"},
     "image_vectors": {"vector": "vector of 8"},
     "logs": {"when": "date", "message": "text, 6 words per row"},
-    "diagnosis_codes": {"diagnosis": "category, 5 values", "patient": "group, left out"},
+    "diagnosis_codes": {"diagnosis": "category, 5 values", "patient": "groups"},
     "mixed_text": {"lang": "category, 4 values", "review": "text, 9 words per row"},
 }
 LABELS = {

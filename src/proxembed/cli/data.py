@@ -71,7 +71,7 @@ def data(
         except ValueError as error:
             typer.echo(f"fix before a search: {error}")
         else:
-            found = (dataset.source or {}).get("groups") if groups is None else None
+            found = None if given["groups"] else (dataset.source or {}).get("groups")
             typer.echo(f"next: {proposed(command(), found)}")
 
 

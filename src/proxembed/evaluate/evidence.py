@@ -24,7 +24,7 @@ from .calibration import label_calibration_error, platt_apply, platt_fit
 from .maps import LAID_OUT, places_on_layout, scored_places
 from .metrics import average_precision, jaccard_at_k
 from .neighbors import neighbor_weights
-from .part import Part, make_part
+from .part import Part, make_part, several_groups
 from .rivals import TSNE_FEATURES, SupervisedUMAP
 
 SHOWN = 2
@@ -129,8 +129,7 @@ def held_out_evidence(
     rows = split.held_out[labels.rows_scored[split.held_out]]
     if len(rows) == 0:
         raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
-    groups = None if dataset.groups is None else np.asarray(dataset.groups)[split.train]
-    part = make_part(dataset.X, labels, split.train, rows, groups=groups, seed=seed)
+    part = make_part(dataset.X, labels, split.train, rows, groups=several_groups(dataset, split.train), seed=seed)
     shuffled = replace(part, labels=part.labels.take(np.random.default_rng(seed).permutation(part.labels.n)))
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name

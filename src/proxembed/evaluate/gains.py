@@ -33,6 +33,8 @@ class FoldGains:
     ----------
     sizes : list of dict
         ``train`` and ``held_out`` of each fold.
+    intervals : bool, default=True
+        Whether gains have an interval.
 
     Examples
     --------
@@ -44,8 +46,8 @@ class FoldGains:
 
     basis, there = FOLDS, True
 
-    def __init__(self, sizes: list[dict[str, Any]]):
-        self.sizes = sizes
+    def __init__(self, sizes: list[dict[str, Any]], intervals: bool = True):
+        self.sizes, self.intervals = sizes, intervals
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Mean of a measure over the folds."""
@@ -63,7 +65,7 @@ class FoldGains:
             return None
         gain = chosen_elsewhere(ours[:, defined]) - chosen_elsewhere(theirs[:, defined])
         parts = [(size["train"], size["held_out"]) for size in self.sizes]
-        interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts else None
+        interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts and self.intervals else None
         rows = sum(held_out for _, held_out in parts)
         return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval), "rows": rows}
 
@@ -102,6 +104,7 @@ class TestGains:
             self.known_cells = known_cells(dataset.unknown, rows)
             self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
             self.drawn = drawn_weights(len(rows), self.groups)
+            self.units = len(rows) if self.groups is None else len(np.unique(self.groups))
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Value of a measure on the test rows."""
@@ -123,7 +126,10 @@ class TestGains:
             found = self._paired(similarity, ours, theirs) if similarity else None
         else:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
-        return None if found is None else {**found, "rows": len(self.truth)}
+        if found is None:
+            return None
+        interval = found["interval"] if self.units > 1 else None  # one group cannot be drawn again
+        return {**found, "interval": interval, "rows": len(self.truth)}
 
     def _measure(self, name: str) -> Measure:
         primary = self.results.measure

@@ -179,6 +179,24 @@ def rows_scored(dataset: Any) -> np.ndarray:
     return scored_rows(dataset.unknown, dataset.Y.shape[0])
 
 
+def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
+    """The groups of training rows; None without groups, or where those with known labels are of one, which parts none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.evaluate.part import several_groups
+    >>> data = Dataset(np.eye(3), np.eye(3), groups=[4, 4, 5])
+    >>> several_groups(data, np.array([0, 1])), several_groups(data, np.array([0, 2])).tolist()
+    (None, [4, 5])
+    """
+    if dataset.groups is None:
+        return None
+    groups = np.asarray(dataset.groups)[train]
+    return groups if len(np.unique(groups[rows_scored(dataset)[train]])) > 1 else None
+
+
 def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
     """The part of a data set and a split.
 
@@ -217,6 +235,5 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
             f"fold {split.name} has {count} training and {len(held_out)} held-out rows with known labels; "
             "it needs 2 and 1. Take fewer folds, or label more rows."
         )
-    groups = None if dataset.groups is None else np.asarray(dataset.groups)[train]
-    facts = {"name": split.name, "groups": groups, "rows": held_out, "seed": seed}
+    facts = {"name": split.name, "groups": several_groups(dataset, train), "rows": held_out, "seed": seed}
     return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.splits.splits import LEAST_GROUPS
+
 from .gains import FoldGains, TestGains
 from .results import SAME_ROWS, TEST, Results, measure_name, sign_of
 from .verdict import TOLERANCE, judge, neighbor_measure
@@ -93,6 +95,14 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
     return sorted(entries, key=lambda entry: (-sign * entry["scores"][primary]["mean"], entry["k"] or 0))
 
 
+def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]]) -> FoldGains | TestGains:
+    """Where gains are taken from; without an interval of rows of two groups, one of which cannot speak for others."""
+    if searched is not None and results.protocol.get("standard", True):
+        return TestGains(results, searched)
+    groups = results.dataset.get("groups")
+    return FoldGains(sizes, intervals=groups is None or groups >= LEAST_GROUPS)
+
+
 def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, Any]:
     """The baseline that returns the same training rows to every query, as an entry of the leaderboard."""
     values = {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS}
@@ -170,7 +180,7 @@ def summarise(
         if entry["arm"] not in best or (entry["arm"], entry["k"]) == choice:
             best[entry["arm"]] = entry
     sizes = [results.folds[fold] for fold in folds if fold in results.folds]
-    gains = FoldGains(sizes) if searched is None else TestGains(results, searched)
+    gains = _gains(results, searched, sizes)
     same = same_rows_entry(results, folds, neighbor_measure(names))
     return {
         **{key: getattr(results, key) for key in FACTS},

@@ -165,7 +165,10 @@ def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: A
     """
     groups = np.asarray(groups)
     rows = np.arange(len(groups)) if rows is None else np.asarray(rows)
-    check_folds(n_folds, len(np.unique(groups[rows])), "groups")
+    count = len(np.unique(groups[rows]))
+    if count == 1:
+        raise ValueError("the rows are of 1 group; folds of whole groups need at least 2, or leave the groups out.")
+    check_folds(n_folds, count, "groups")
     side = group_sides(sp.csr_array(Y)[rows], groups[rows], np.full(n_folds, 1 / n_folds), seed=seed)
     return [Split(str(f + 1), rows[side != f], rows[side == f]) for f in range(n_folds)]
 

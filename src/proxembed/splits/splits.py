@@ -14,12 +14,14 @@ from .folds import Split, group_folds, group_sides, stratified_folds, time_cuts,
 __all__ = [
     "Split",
     "Splitting",
+    "fold_limit",
     "holdout_split",
     "make_splits",
     "nested",
     "standard_split",
     "stratified_folds",
 ]
+LEAST_GROUPS = 3  # of which one can be held out for a verdict
 KINDS = ("auto", "stratified", "groups", "time")
 
 
@@ -177,6 +179,32 @@ def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = No
     return splits
 
 
+def fold_limit(dataset: Any, n_folds: int, rows: Any = None) -> int:
+    """The number of folds that the groups of a data set permit: at most as many as there are groups, at least 2.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+    n_folds : int
+        The folds that are wanted.
+    rows : int array, optional
+        The rows to split; None: all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.splits.splits import fold_limit
+    >>> fold_limit(Dataset(np.eye(6), np.eye(6), groups=[0, 0, 1, 1, 2, 2]), 5)
+    3
+    """
+    if splitting_kind(dataset, Splitting()) != "groups":
+        return n_folds
+    known = scored_rows(dataset.unknown, dataset.Y.shape[0])
+    known = np.flatnonzero(known) if rows is None else np.asarray(rows)[known[rows]]
+    return max(2, min(n_folds, len(np.unique(dataset.groups[known]))))
+
+
 def _folds(data: _Rows, splitting: Splitting, repeat: int) -> list[Split]:
     seed = splitting.seed + repeat
     if data.kind == "time":
@@ -232,7 +260,7 @@ def _held_out_groups(data: _Rows, share: float, seed: int) -> np.ndarray:
     groups = data.groups[data.known]
     names, sizes = np.unique(groups, return_counts=True)
     if len(names) < 2:
-        raise ValueError(f"the rows are of {len(names)} group; holding out whole groups needs at least 2.")
+        raise ValueError("the rows are of 1 group; holding out whole groups needs at least 2, or leave the groups out.")
     side = group_sides(data.Y[data.known], groups, [share, 1 - share], seed=seed)
     if side.all():
         side = (groups != names[np.argmin(sizes)]).astype(np.intp)

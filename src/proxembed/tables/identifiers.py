@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .cells import LEADING_ZERO
 
 FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
 WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
@@ -30,7 +33,10 @@ JOINED = re.compile(rf"(?:{'|'.join(sorted(OWNERS))})s?(?:id|nr|no|num|number|ke
 BY_CHANCE = 1e-5  # that unrelated values carry one label set each
 TRIED = 2000  # rows on which most columns are seen not to settle the labels
 UNEVEN = 0.15  # by which the share of half the values in the rows differs from that in the values
-ORDERLY = 3.0  # standard errors
+ORDERLY = 2.0  # standard errors above which neighbouring numbers have one label set more often than others
+LARGEST = 0.25  # share of the rows that one entity has at most: a value such as 0 has more
+LEAST_VALUES = 3  # that have a label set, for two label sets at least
+FEW_OWNERS = 20  # different values; below, words are a category, and numbers of two label sets a measurement
 
 
 def identifier_name(name: str) -> str:
@@ -146,6 +152,8 @@ def first_row_number(words: Sequence[str]) -> int | None:
     if len(words) < FEWEST_OWNERS or not WHOLE.fullmatch(words[0]) or int(float(words[0])) not in (0, 1):
         return None
     first = int(float(words[0]))
+    if any(map(LEADING_ZERO.match, words)):
+        return None
     return first if are_numbers(words, range(first, first + len(words))) else None
 
 
@@ -180,12 +188,10 @@ def grouping(columns: Mapping[str, NDArray[np.integer]]) -> str:
     'patient'
     """
 
-    def place(name: str) -> tuple[bool, int]:
-        return bool(set(_words(name)) & MACHINES), len(np.unique(columns[name]))
-
-    chosen = min(columns, key=place)
-    for name in sorted(columns, key=lambda name: len(np.unique(columns[name])), reverse=True):
-        if name != chosen and settles(columns[chosen], columns[name]):
+    values = {name: len(np.unique(codes)) for name, codes in columns.items()}
+    chosen = min(columns, key=lambda name: (bool(set(_words(name)) & MACHINES), values[name]))
+    for name in sorted(columns, key=values.__getitem__, reverse=True):
+        if values[name] < values[chosen] and settles(columns[chosen], columns[name]):
             chosen = name
     return chosen
 
@@ -207,3 +213,57 @@ def settles(codes: NDArray[np.integer], others: NDArray[np.integer]) -> bool:
     of_value = np.zeros(int(codes.max()) + 1, dtype=others.dtype)
     of_value[codes] = others
     return bool((of_value[codes] == others).all())
+
+
+def is_entity(words: Sequence[str], codes: NDArray[np.integer], sets: NDArray[np.integer]) -> bool:
+    """Whether the values of a column stand for entities: all rows of a value have one and the same label set.
+
+    At least 10 values must stand in several rows, and hold most rows; that unrelated labels agree must be unlikely.
+    Whole numbers whose neighbours have the same labels are a measurement, and a few words are a category.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The different cells of the column.
+    codes, sets : int arrays
+        The places of the cells and of the label sets by row, -1 where one is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.identifiers import is_entity
+    >>> film = np.arange(120) % 30
+    >>> words, genres = [str(j) for j in range(30)], np.arange(30) * 7 % 5
+    >>> is_entity(words, film, genres[film]), is_entity(words, film, film // 10), is_entity(words, film, film // 4 % 2)
+    (True, False, False)
+    """
+    first = slice(0, TRIED)
+    if not settles(codes[first], sets[first]) or not settles(codes, sets):
+        return False
+    known = (codes >= 0) & (sets >= 0)
+    present, codes = np.unique(codes[known], return_inverse=True)
+    sets = np.unique(sets[known], return_inverse=True)[1]
+    counts, share = np.bincount(codes), np.bincount(sets) / len(sets)
+    sizes, times = np.unique(counts[counts > 1], return_counts=True)
+    if times.sum() < FEWEST_OWNERS or 2 * (sizes * times).sum() < len(codes) or sizes[-1] > LARGEST * len(codes):
+        return False
+    of_value = np.zeros(len(present), dtype=np.intp)
+    of_value[codes] = sets
+    if (np.bincount(of_value) >= LEAST_VALUES).sum() < 2:
+        return False
+    if sum(often * log((share**size).sum()) for size, often in zip(sizes, times, strict=True)) > log(BY_CHANCE):
+        return False
+    if all(map(WHOLE.fullmatch, words)):
+        return not _measures(np.array([float(words[j]) for j in present]), of_value)
+    numbered = 2 * sum(any(map(str.isdigit, word)) for word in words) > len(words)
+    return numbered or len(present) >= max(FEW_OWNERS, len(codes) ** 0.5)
+
+
+def _measures(numbers: NDArray[np.floating], sets: NDArray[np.integer]) -> bool:
+    """Whether whole numbers that settle the label sets are measurements: the next number often has the same set."""
+    counts = np.bincount(sets)
+    if len(sets) < FEW_OWNERS and (counts > 0).sum() < 3:
+        return True
+    own, expected = sets[np.argsort(numbers)], float(((counts / len(sets)) ** 2).sum())
+    error = (expected * (1 - expected) / (len(sets) - 1)) ** 0.5
+    return bool((own[1:] == own[:-1]).mean() > expected + ORDERLY * error)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .identifiers import grouping
+from .column import word_of
+from .identifiers import grouping, is_entity, settles
 from .reading import Reading, quoted
 
 
@@ -22,21 +23,32 @@ class Owners:
     groups : str or None
         The column that groups the rows, where none was named.
     notes : tuple of str
-        A note on each identifier.
+        A note on each identifier and entity.
+    entities : tuple of str
+        The entities that are no features.
     """
 
     groups: str | None = None
     notes: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
 
 
-def owners(readings: Sequence[Reading], codes: Mapping[str, NDArray[np.integer]], groups: Any = None) -> Owners:
-    """Which of the columns that were read as identifiers groups the rows.
+def owners(
+    readings: Sequence[Reading],
+    codes: Mapping[str, NDArray[np.integer]],
+    groups: Any = None,
+    entities: Sequence[str] = (),
+) -> Owners:
+    """Which of the identifiers and entities of a table groups the rows.
 
     Parameters
     ----------
     readings : sequence of Reading
     codes : mapping of names to int arrays of the places of the cells by row, -1 where empty
     groups : None, or False or anything else where nothing is to be chosen
+    entities : sequence of str
+        Columns each of whose values always has one label set (``is_entity``): one of them groups the rows, or an
+        identifier that contains it, as rows of one entity have the same labels.
 
     Examples
     --------
@@ -46,16 +58,43 @@ def owners(readings: Sequence[Reading], codes: Mapping[str, NDArray[np.integer]]
     patient
     """
     found = [reading.name for reading in readings if reading.role == "groups"]
-    if not found:
-        return Owners()
-    chosen = grouping({name: codes[name] for name in found}) if groups is None else None
-    return Owners(chosen, tuple(_note(name, codes[name], chosen) for name in found))
+    chosen = None
+    if groups is None and (found or entities):
+        chosen = grouping({name: codes[name] for name in entities or found})
+        for name in found:
+            chosen = name if settles(codes[chosen], codes[name]) else chosen
+    own = None if chosen is None else codes[chosen]
+    left = tuple(name for name in entities if name == chosen or own is None or not settles(own, codes[name]))
+    notes = [_note(name, codes[name], chosen, "an identifier") for name in found]
+    notes += [_note(name, codes[name], chosen, "an entity, each value of which has one label set") for name in left]
+    return Owners(chosen, tuple(notes), left)
 
 
-def _note(name: str, codes: NDArray[np.integer], chosen: str | None) -> str:
-    """A note on an identifier."""
+def entities_of(
+    cells: Mapping[str, tuple[Sequence[Any], NDArray[np.integer]]], sets: NDArray[np.integer], others: Sequence[Any]
+) -> list[str]:
+    """The columns whose values stand for entities, and follow from none of ``others``, the codes of identifiers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.owners import entities_of
+    >>> film = np.arange(120) % 30
+    >>> entities_of({"film": (range(30), film), "user": (range(7), np.arange(120) % 7)}, film * 7 % 5, [])
+    ['film']
+    """
+    return [
+        name
+        for name, (values, codes) in cells.items()
+        if is_entity([word_of(value) for value in values], codes, sets)
+        and not any(settles(other, codes) for other in others)
+    ]
+
+
+def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) -> str:
+    """A note on an identifier or an entity."""
     known = np.asarray(codes)[np.asarray(codes) >= 0]
-    text = f"{name} is an identifier ({len(np.unique(known)):,} values in {len(known):,} rows) and is not a feature"
+    text = f"{name} is {what} ({len(np.unique(known)):,} values in {len(known):,} rows) and is not a feature"
     keep = f"--keep {quoted(name)}, beside the other features, makes it one"
     if name == chosen:
         return f"{text}; it is used as groups, so that no split divides its rows (--groups none: no groups; {keep})"

@@ -28,7 +28,7 @@ from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
 from proxembed.model import fit_on
 from proxembed.report import worded
-from proxembed.splits.splits import Split, Splitting, make_splits, standard_split
+from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, standard_split
 
 from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data
 from .leaks import with_leaks
@@ -224,12 +224,14 @@ def run_comparison(
 
 def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
     """The protocol that the options ask for."""
-    splits = options.folds * options.repeats + options.standard_split
+    split = standard_split(dataset).train if options.standard_split else None
+    folds = fold_limit(dataset, options.folds, split)
+    splits = folds * options.repeats + options.standard_split
     arms = arms_of(options.methods, dataset, options.seed, splits)
     return Protocol(
         arms,
         component_range(options.n_components, dataset),
-        splitting=Splitting(n_folds=options.folds, n_repeats=options.repeats, seed=options.seed),
+        splitting=Splitting(n_folds=folds, n_repeats=options.repeats, seed=options.seed),
         standard=options.standard_split,
         min_positives=options.min_positives,
         seed=options.seed,

@@ -180,7 +180,7 @@ def run_engine(
     >>> run_engine(options, *with_test_rows(digits(), 0), None).leaders
     (('OPLS', OPLS(n_components=2)),)
     """
-    train = dataset.take(split.train)
+    train = training_rows(dataset, split.train)
     engine = adaptive_models if options.engine == "defc" else registered_methods
     return engine(options, train, progress, plan, storage)
 
@@ -236,6 +236,23 @@ def registered_methods(
         repeated=study.choice_scores_,
     )
     return with_layouts(found, options, rows) if for_map and not study.final_ else found
+
+
+def training_rows(dataset: Any, rows: Any) -> Any:
+    """The data set of training rows, without groups where no two of these rows share one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.workflow.engines import training_rows
+    >>> data = Dataset(np.eye(4), np.eye(4), groups=[0, 0, 1, 2])
+    >>> training_rows(data, [0, 1, 2]).groups.tolist(), training_rows(data, [0, 2, 3]).groups
+    ([0, 0, 1], None)
+    """
+    train = dataset.take(rows)
+    shared = train.groups is None or len(np.unique(train.groups)) < train.X.shape[0]
+    return train if shared else replace(train, groups=None)
 
 
 def _groups(train: Any) -> Any:

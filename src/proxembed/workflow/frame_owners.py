@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from proxembed.tables import TableRows, coded, owners, read_columns
 from proxembed.tables.identifiers import FEWEST_OWNERS, says_which_row
-from proxembed.tables.owners import group_codes
+from proxembed.tables.owners import entities_of, group_codes
 from proxembed.tables.rows import cells_of
 
 
@@ -23,13 +23,15 @@ class OwnedFrame:
     notes: tuple[str, ...] = ()
 
 
-def owned_frame(X: Any, groups: Any = None) -> OwnedFrame:
+def owned_frame(X: Any, groups: Any = None, sets: Any = None) -> OwnedFrame:
     """What an array, a DataFrame or anything else gives as features and groups.
 
     Parameters
     ----------
     X : array, DataFrame or TableRows
     groups : array of shape (n,), the name of a column, or False for no groups; None: an identifier
+    sets : int array of shape (n,), optional
+        The places of the label sets of the rows, -1 where one is unknown; None: entities are not looked for.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def owned_frame(X: Any, groups: Any = None) -> OwnedFrame:
     (['size'], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9])
     """
     if isinstance(groups, str):
-        return _by_name(X, groups)
+        return _by_name(X, groups, sets)
     given = None if groups is None or groups is False else np.unique(np.asarray(groups), return_inverse=True)[1]
     if not hasattr(X, "columns") or isinstance(X, TableRows):
         return OwnedFrame(X, given)
@@ -58,20 +60,42 @@ def owned_frame(X: Any, groups: Any = None) -> OwnedFrame:
         if reading.column is None and not reading.problem
     ]
     left = {reading.name for reading in found}
-    if not left or len(left) == len(names):
+    if len(left) == len(names):
         return OwnedFrame(X, given)
-    decided = owners(found, {name: codes for name, (_, codes) in cells.items()}, groups)
+    others = [cells[reading.name][1] for reading in found if reading.role == "groups"]
+    whole = {} if sets is None else _whole_numbers(X, {name: own for name, own in names.items() if name not in left})
+    entities = entities_of(whole, sets, others if given is None else [*others, given])
+    entities = [] if len(left) + len(entities) == len(names) else entities
+    codes = {name: each for name, (_, each) in (cells | whole).items()}
+    decided = owners(found, codes, groups, entities)
+    left |= set(decided.entities)
+    if not left:
+        return OwnedFrame(X, given)
     notes = (*(reading.note for reading in found if reading.note), *decided.notes)
-    found_groups = given if decided.groups is None else group_codes(cells[decided.groups][1])
+    found_groups = given if decided.groups is None else group_codes(codes[decided.groups])
     return OwnedFrame(X[[own for name, own in names.items() if name not in left]], found_groups, notes)
 
 
-def _by_name(X: Any, groups: str) -> OwnedFrame:
+def _whole_numbers(X: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """The columns of whole numbers, or of words, as their distinct cells and the places of these by row."""
+    found = {}
+    for name, own in names.items():
+        values, codes = coded(cells_of(X[own]))
+        if len(values) < len(codes) and all(isinstance(value, str | int) or _is_whole(value) for value in values):
+            found[name] = values, codes
+    return found
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()
+
+
+def _by_name(X: Any, groups: str, sets: Any) -> OwnedFrame:
     names = {str(name): name for name in getattr(X, "columns", ())}
     if groups not in names or isinstance(X, TableRows):
         raise ValueError(f"groups={groups!r} names no column of X; pass an array of one group a row, or a column name.")
     codes = coded(cells_of(X[names[groups]]))[1]
-    return owned_frame(X[[own for name, own in names.items() if name != groups]], codes)
+    return owned_frame(X[[own for name, own in names.items() if name != groups]], codes, sets)
 
 
 def _counts_rows(column: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
 from proxembed.data.errors import shorten
+from proxembed.data.label_sets import label_sets
 from proxembed.data.parquet import frame_bytes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
@@ -30,6 +31,7 @@ OPENML = "openml:"
 LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
+NO_ROWS = np.zeros(0, dtype=np.intp)
 OF_FILES = ("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown")
 
 
@@ -115,7 +117,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
-    owned = owned_frame(X, groups)
+    owned = owned_frame(X, groups, label_sets(labels.Y, labels.unknown) if hasattr(X, "columns") else None)
     X = owned.X
     table, notes = table_and_notes(X)
     names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
@@ -224,7 +226,8 @@ def read_labelled(
     ('t_red', 't_blue')
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
-    given = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing, "unknown": unknown}
+    given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator}
+    given |= {"missing": missing, "unknown": unknown}
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None}
         refused = [option for option, value in {**listed, **given, "test": test}.items() if value not in (None, False)]
@@ -334,6 +337,8 @@ def has_test_rows(dataset: Dataset) -> bool:
 def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     """The data set with a split into training and test rows: its own, else a quarter of the rows held out, with a note.
 
+    Rows of two groups have no test rows: the held-out part is empty.
+
     Examples
     --------
     >>> from proxembed.data import digits
@@ -341,12 +346,19 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     >>> len(with_test_rows(digits(), 0)[1].held_out)
     445
     """
+    kind, groups = splitting_kind(dataset, Splitting()), dataset.groups
+    if not has_test_rows(dataset) and kind == "groups" and groups is not None and len(np.unique(groups)) == 2:
+        note = (
+            "The rows are of 2 groups, so that no test rows can be set aside: the two folds have one group each, and "
+            "the verdict cannot tell."
+        )
+        return replace(dataset, notes=(*dataset.notes, note)), Split("test", np.arange(len(groups)), NO_ROWS)
     if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
         drawn = {"time": "the latest ones", "groups": "whole groups, drawn at random", "stratified": "drawn at random"}
         note = (
             f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, "
-            f"{drawn[splitting_kind(dataset, Splitting())]}."
+            f"{drawn[kind]}."
         )
         notes = (*dataset.notes, note)
         dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out, notes=notes)

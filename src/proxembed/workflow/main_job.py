@@ -37,7 +37,7 @@ from proxembed.execute.executor import Progress, silent
 from proxembed.model import embedding_pipeline, fit_on, training_labels, with_size
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
-from proxembed.splits.splits import Split, Splitting, make_splits
+from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.study.storage import STUDY, StudyFile, digest
 
 from .comparison import data_and_head, map_options
@@ -228,6 +228,7 @@ def run_search(
         options = replace(options, refit_all=True)
     started = time.time() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
+    options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
     plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work)
     if plan.bounded:
@@ -308,7 +309,7 @@ def compared(job: Job) -> Results | None:
         (*leaders, *rivals),
         plan.cuts.sizes if options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes})),
         splitting=comparison_folds(options, plan.cuts.folds),
-        standard=True,
+        standard=bool(len(job.split.held_out)),
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,
@@ -322,8 +323,9 @@ def compared(job: Job) -> Results | None:
         results = run(protocol, job.dataset, job.progress, job.arms)
     except KeyboardInterrupt:
         return None
-    if not results.interrupted and len(results.folds) <= plan.cuts.folds:
-        plan.by_clock.append(f"{len(results.folds) - 1} of {plan.cuts.folds} folds were compared")
+    scored = len([name for name in results.folds if name != TEST])
+    if not results.interrupted and scored < plan.cuts.folds:
+        plan.by_clock.append(f"{scored} of {plan.cuts.folds} folds were compared")
     return results if results.rows else None
 
 
@@ -418,7 +420,7 @@ def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tupl
 
 def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: RunRecord) -> Any:
     """Add what the test rows show of the choice, and its diagnosis, which is returned; None where it was not made."""
-    options, dataset, split = job.options, job.dataset, job.split
+    options, dataset, split = job.options, job.dataset, shown_rows(job)
     diagnosis = None
     try:
         job.progress(0, 3, "the test rows")
@@ -440,6 +442,13 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
     except KeyboardInterrupt:
         record.results.interrupted = True
     return diagnosis
+
+
+def shown_rows(job: Job) -> Split:
+    """The rows on which the choice is shown: the split of the test rows, or the first fold where there are none."""
+    if len(job.split.held_out):
+        return job.split
+    return make_splits(job.dataset, comparison_folds(job.options), rows=job.split.train)[0]
 
 
 def rows_of_model(options: SearchOptions, dataset: Any) -> Any:
@@ -511,7 +520,7 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
     shuffle was searched.
     """
-    options, dataset, split, plan = job.options, job.dataset, job.split, job.plan
+    options, dataset, split, plan = job.options, job.dataset, shown_rows(job), job.plan
     if plan.cuts.shuffles == 0:
         return None
     if plan.leave_for("last fit and page") < 0.5 * plan.seconds("diagnosis"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from proxembed.data import Dataset
@@ -12,7 +13,7 @@ from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.diagnose import Diagnosis, diagnose
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.model import embedding_pipeline, training_labels
-from proxembed.splits.splits import Splitting, make_splits
+from proxembed.splits.splits import LEAST_GROUPS, Splitting, fold_limit, make_splits
 from proxembed.targets.labels import LabelMatrix
 
 from .record import named_labels
@@ -55,13 +56,20 @@ def diagnose_method(
     """
     scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
+    n_folds = fold_limit(dataset, n_folds)
     folds = make_splits(dataset, Splitting(n_folds=n_folds, seed=options.get("seed", 0)))
     found = replace(diagnose(model, dataset.X, training_labels(dataset), cv=folds, **options), n_all=n_all)
-    return {"method": title_of(estimator), **named_labels(found.describe(), dataset), "verdict": verdict(found)}
+    text = verdict(found, groups_of(dataset))
+    return {"method": title_of(estimator), **named_labels(found.describe(), dataset), "verdict": text}
 
 
-def verdict(found: Diagnosis) -> str:
-    """What a diagnosis says, in one sentence.
+def groups_of(dataset: Dataset) -> int | None:
+    """The number of groups that the folds keep whole; None without groups."""
+    return None if dataset.groups is None else len(np.unique(dataset.groups))
+
+
+def verdict(found: Diagnosis, groups: int | None = None) -> str:
+    """What a diagnosis says, in one sentence; ``groups`` is the number of groups of the rows.
 
     Examples
     --------
@@ -72,6 +80,8 @@ def verdict(found: Diagnosis) -> str:
     >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2,) * 19, 1 / 20, True, (), (1.0,), (0.0,), 0, 10))
     'Better than shuffled labels: no shuffle of 19 reaches 0.500 on held-out rows; all features have 0.600.'
     """
+    if groups is not None and groups < LEAST_GROUPS:
+        return f"Cannot tell: the rows are of {groups} groups; {LEAST_GROUPS} or more are needed."
     shuffles, reached = len(found.null), sum(value >= found.held_out for value in found.null)
     if shuffles < 19:
         return f"Cannot tell: {shuffles} shuffles of the labels are too few; take 19 or more."

@@ -275,3 +275,71 @@ def test_a_table_that_is_read_by_parts(tmp_path):
     frame.to_csv(tmp_path / "u.csv")
     sample = LargeTable(tmp_path / "u.csv", Columns(labels=("y",))).sample(100, 0)
     assert names(sample) == ["a", "b"] and len(sample.ids) == 100
+
+
+def ratings(seed=0, films=40, n=400):
+    rng = np.random.default_rng(seed)
+    film = rng.integers(0, films, n)
+    drawn = rng.integers(0, 8, films)
+    genres = np.array([";".join(g for j, g in enumerate(("art", "war", "joy")) if each >> j & 1) for each in drawn])
+    columns = {"film": film + 17, "user": rng.integers(0, 60, n), "stars": rng.integers(1, 6, n)}
+    return pd.DataFrame({**columns, "y": genres[film]})
+
+
+@pytest.mark.parametrize("cells", [lambda film: film, lambda film: [f"tt{j:04d}" for j in film]])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_values_with_one_label_set_each_are_entities_and_group_the_rows(tmp_path, cells, suffix):
+    frame = ratings().drop(columns="user")
+    data = file_of(tmp_path, frame.assign(film=cells(frame.film)), suffix)
+    assert names(data) == ["stars"] and data.source["groups"] == "film" and len(np.unique(data.groups)) == 40
+    assert any("film is an entity" in note and "used as groups" in note for note in data.notes)
+    off = file_of(tmp_path, frame, suffix, groups=False)
+    assert off.groups is None and names(off) == ["stars"]
+    assert "film" in file_of(tmp_path, frame, suffix, keep=("film", "stars")).feature_names
+
+
+def test_entities_go_before_identifiers_whose_rows_have_several_label_sets(tmp_path):
+    data = file_of(tmp_path, ratings())
+    assert data.source["groups"] == "film" and names(data) == ["stars"]
+    assert any("user is an identifier" in note and "--groups user" in note for note in data.notes)
+
+
+def test_what_follows_from_the_groups_is_a_feature(tmp_path):
+    frame = ratings().drop(columns="user")
+    data = file_of(tmp_path, frame.assign(votes=(frame.film * 7919) % 1009))
+    assert names(data) == ["stars", "votes"] and data.source["groups"] == "film"
+
+
+@pytest.mark.parametrize("kind", ["threshold", "few", "unlikely", "counts", "duplicates", "decimals", "category"])
+def test_other_columns_that_settle_the_labels_are_features(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    n = 400
+    score = rng.integers(0, 100, n)
+    frame = pd.DataFrame({"a": rng.normal(size=n).round(3), "score": score, "y": np.where(score >= 50, "u", "v")})
+    if kind == "few":
+        frame["score"] = score % 9
+        frame["y"] = np.where(frame.score % 2 == 0, "u", "v")
+    elif kind == "unlikely":  # one label nearly everywhere
+        frame["y"] = np.where(np.arange(n) < 3, "u", "v")
+    elif kind == "counts":
+        frame["score"], frame["y"] = rng.poisson(30, n), np.where(rng.random(n) > 0.5, "u", "v")
+    elif kind == "duplicates":
+        frame["score"], frame["y"] = rng.permutation(10**6)[:n], np.where(rng.random(n) > 0.5, "u", "v")
+        frame = pd.concat([frame, frame[:40]])
+    elif kind == "decimals":
+        frame["score"] = (score * 37 % 100) / 10 + 0.05
+    elif kind == "category":
+        frame["score"] = np.array(list("abcdefghijkl"))[score % 12]
+        frame["y"] = np.where(score % 12 < 6, "u", "v")
+    data = file_of(tmp_path, frame)
+    assert names(data) == ["a", "score"] and data.groups is None
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_entities_of_frames_beside_their_labels(mixed):
+    frame = ratings().assign(**({"kind": ["red", "blue", "green", "grey"] * 100} if mixed else {}))
+    X, y = frame.drop(columns="y"), [set(each.split(";")) - {""} for each in frame.y]
+    data = labelled_data(X, y)
+    assert names(data) == ["stars"] and len(np.unique(data.groups)) == 40
+    assert any("film is an entity" in note for note in data.notes)
+    assert len(np.unique(labelled_data(X, y, groups="user").groups)) == 60

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, TableFaults, shorten
+from proxembed.data.label_sets import label_sets
 from proxembed.data.readers.cells import MISSING, Cells, name_of, seconds
 from proxembed.data.readers.columns import Columns, Roles, required, resolve
 from proxembed.data.readers.parquet_parts import SUFFIXES
@@ -21,7 +22,13 @@ from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
 from proxembed.data.readers.table_file import TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
-from proxembed.data.readers.table_owners import shared_names, suspected_rows, table_owners, with_row_names
+from proxembed.data.readers.table_owners import (
+    number_columns,
+    shared_names,
+    suspected_rows,
+    table_owners,
+    with_row_names,
+)
 from proxembed.data.readers.table_parts import PartsOfTable
 from proxembed.data.readers.table_readings import MixedRows, as_rows, described, is_matrix, mixed_rows
 from proxembed.tables import Column, TableRows, read_columns
@@ -159,9 +166,9 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
     if mixed.rows is None:
         read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
         raise file.fault(None, f"no column is left for the features ({read_as})", "name them (--keep COLUMNS)")
-    found = table_owners(parts[0].cells, mixed.readings, roles, columns)
+    found = table_owners(parts[0].cells, mixed.readings, roles, columns, label_sets(labels[0].Y, labels[0].unknown))
     roles = replace(roles, groups=roles.groups or found.groups)
-    mixed = described(mixed, found.groups)
+    mixed = described(mixed, found)
     return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
 
 
@@ -187,27 +194,26 @@ def _matrix(
         return None
     parts, X, features = read
     suspects = [] if columns.keep else suspected_rows(X[: parts[0].features.rows], features)
-    shared = shared_names(roles, columns)
-    if not suspects and not shared:
-        return parts, X, features, roles, ()
-    cells = _gather(files[0], {}, dict.fromkeys((*suspects, *shared), MISSING)).cells
+    wanted = (*suspects, *shared_names(roles, columns))
+    cells = {**(_gather(files[0], {}, dict.fromkeys(wanted, MISSING)).cells if wanted else {}), **parts[0].cells}
     columns_read = {name: (cells[name].values, cells[name].codes) for name in suspects}
     readings = [
         reading
         for reading in read_columns(columns_read, missing=(), others=len(suspects) < len(features))
         if reading.column is None and not reading.problem
     ]
-    found, left = table_owners(cells, readings, roles, columns), {reading.name for reading in readings}
+    left = {reading.name for reading in readings}
+    numbers = number_columns(X[: parts[0].features.rows], features, left)
+    labels = _labels(parts, roles, columns)[0]
+    found = table_owners(cells, readings, roles, columns, label_sets(labels.Y, labels.unknown), numbers)
+    left |= set(found.entities)
     if len(left) == len(features):
         return None
-    roles = replace(
-        roles,
-        features=tuple(name for name in roles.features if name not in left),
-        groups=roles.groups or found.groups,
-    )
+    features_left = tuple(name for name in roles.features if name not in left)
+    changed = replace(roles, features=features_left, groups=roles.groups or found.groups)
     notes = (*(reading.note for reading in readings if reading.note), *found.notes)
-    read = _whole_matrix(files, roles, columns) if left or found.groups else read
-    return None if read is None else (*read, roles, notes)
+    read = read if changed == roles else _whole_matrix(files, changed, columns)
+    return None if read is None else (*read, changed, notes)
 
 
 def _whole_matrix(

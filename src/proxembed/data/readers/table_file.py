@@ -150,10 +150,10 @@ class CsvFile:
         header = next(records, None)
         if header is None:
             raise DataError.at(path, None, "the file is empty", "fetch or write it again")
-        names, first = tuple(name.strip() for name in header), list(islice(filter(None, records), RULING_ROWS))
-        if not first:
+        names, ruling = tuple(name.strip() for name in header), list(islice(filter(None, records), RULING_ROWS))
+        if not ruling:
             raise DataError.at(path, None, NO_ROWS, "check that the file is complete")
-        if _names_rows(names, first):
+        if _names_rows(names, ruling):
             names = ("", *names)
         self.row_names = _row_name(names)
         self.names = _checked_names((self.row_names, *names[1:]) if self.row_names else names, path, 1)
@@ -367,7 +367,7 @@ class ParquetFile:
     named for a purpose."""
 
     typed = True
-    row_names = None
+    row_names: str | None = None
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proxembed.data.dataset import Matrix
 from proxembed.data.readers.cells import Cells
@@ -14,7 +16,8 @@ from proxembed.data.readers.table_features import Feature
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
 from proxembed.tables.column import word_of
-from proxembed.tables.identifiers import FEWEST_OWNERS, are_numbers, identifier_name, says_which_row
+from proxembed.tables.identifiers import FEWEST_OWNERS, TRIED, are_numbers, identifier_name, says_which_row, settles
+from proxembed.tables.owners import entities_of
 from proxembed.tables.reading import quoted, row_numbers_note
 
 
@@ -58,6 +61,23 @@ def shared_names(roles: Roles, columns: Columns) -> list[str]:
     return [name for name in (*roles.unkept, roles.id) if name is not None and identifier_name(name)]
 
 
+def number_columns(X: Matrix, features: Sequence[Feature], left: Collection[str] = ()) -> dict[str, Any]:
+    """The features of a matrix that are numbers, by name; without those of ``left``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data.readers.table_features import Feature
+    >>> from proxembed.data.readers.table_owners import number_columns
+    >>> features = [Feature("place", "vector", 2), Feature("size", "number")]
+    >>> number_columns(np.array([[1.0, 2.0, 3.0]]), features)
+    {'size': array([3.])}
+    """
+    starts = np.cumsum([0, *(len(feature.names) for feature in features)])
+    pairs = zip(starts, features, strict=False)
+    return {each.name: X[:, start] for start, each in pairs if each.kind == "number" and each.name not in left}
+
+
 def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:
     """The columns of numbers that may say which row it is: by their names, or because they count the rows.
 
@@ -70,12 +90,8 @@ def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:
     >>> suspected_rows(X, [Feature("n", "number"), Feature("size", "number"), Feature("patient", "number")])
     ['n', 'patient']
     """
-    starts = np.cumsum([0, *(len(feature.names) for feature in features)])
-    found = []
-    for start, feature in zip(starts, features, strict=False):
-        if feature.kind == "number" and (says_which_row(feature.name) or _counts_rows(X[:, start])):
-            found.append(feature.name)
-    return found
+    numbers = number_columns(X, features)
+    return [name for name, cells in numbers.items() if says_which_row(name) or _counts_rows(cells)]
 
 
 def _counts_rows(numbers: np.ndarray) -> bool:
@@ -84,13 +100,42 @@ def _counts_rows(numbers: np.ndarray) -> bool:
     return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
 
 
-def table_owners(cells: dict[str, Cells], readings: Sequence[Reading], roles: Roles, columns: Columns) -> Owners:
-    """What is decided about the identifiers among the columns that were read, and among ``shared_names``."""
+def table_owners(
+    cells: dict[str, Cells],
+    readings: Sequence[Reading],
+    roles: Roles,
+    columns: Columns,
+    sets: NDArray[np.integer],
+    numbers: Mapping[str, NDArray[np.floating]] | None = None,
+) -> Owners:
+    """What is decided about the identifiers among the columns that were read, and among ``shared_names``.
+
+    ``sets`` are the label sets by row (``label_sets``), ``numbers`` the features that were read as numbers alone.
+    """
     shared = {name: (cells[name].values, cells[name].codes) for name in shared_names(roles, columns)}
     known = [*readings, *(each for each in read_columns(shared, missing=(), others=True))]
     codes = {reading.name: cells[reading.name].codes for reading in known if reading.role == "groups"}
     asked = False if roles.time is not None else columns.groups
-    return owners(known, codes, asked)
+    places = {
+        reading.name: (cells[reading.name].values, cells[reading.name].codes)
+        for reading in readings
+        if reading.column is not None and reading.column.kind in ("number", "category")
+    }
+    for name, values in (numbers or {}).items():
+        first = np.unique(values[:TRIED], return_inverse=True)
+        if (first[0] == np.floor(first[0])).all() and settles(first[1], sets[:TRIED]):
+            places[name] = np.unique(values, return_inverse=True)
+    places = {} if columns.keep else {name: each for name, each in places.items() if _whole_or_words(each[0])}
+    if roles.groups is not None:
+        codes[roles.groups] = cells[roles.groups].codes
+    entities = entities_of(places, sets, list(codes.values()))
+    entities = [] if len(entities) == len(roles.features) else entities
+    return owners(known, codes | {name: places[name][1] for name in entities}, asked, entities)
+
+
+def _whole_or_words(values: Sequence[Any]) -> bool:
+    """Whether no cell is a number with decimals."""
+    return not any(isinstance(value, float) and not value.is_integer() for value in values)
 
 
 def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[Columns, tuple[str, ...]]:

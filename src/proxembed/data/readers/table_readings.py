@@ -13,7 +13,7 @@ from proxembed.data.errors import shorten
 from proxembed.data.readers.cells import Cells
 from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables import CellError, Column, Reading, TableRows, read_columns
+from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import LEADING_ZERO
 from proxembed.tables.reading import quoted
 from proxembed.tables.unseen import unseen_notes
@@ -89,10 +89,13 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
     return MixedRows(rows, tuple(found), tuple(problems), described, tuple(unseen))
 
 
-def described(mixed: MixedRows, groups: str | None) -> MixedRows:
-    """The readings with that of the column that was chosen as groups."""
-    columns = ((name, "groups" if name == groups else words, example) for name, words, example in mixed.described)
-    return replace(mixed, described=tuple(columns))
+def described(mixed: MixedRows, found: Owners) -> MixedRows:
+    """The rows without entities, and the readings with those of the entities and of the column chosen as groups."""
+    words = {**dict.fromkeys(found.entities, "entity, left out"), **({found.groups: "groups"} if found.groups else {})}
+    columns = ((name, words.get(name, read_as), example) for name, read_as, example in mixed.described)
+    kept = [column for column in mixed.rows.columns if column.name not in found.entities]
+    rows = TableRows(kept, [mixed.rows[column.name] for column in kept]) if found.entities else mixed.rows
+    return replace(mixed, rows=rows, described=tuple(columns))
 
 
 def _ordered(times: NDArray[Any]) -> bool:

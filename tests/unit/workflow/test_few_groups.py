@@ -1,0 +1,71 @@
+"""Rows of few groups: as many folds as there are groups, and no verdict where two groups leave no test rows."""
+
+import numpy as np
+import pytest
+
+import proxembed
+from proxembed import OPLS
+from proxembed.splits.splits import fold_limit
+from proxembed.workflow.labelled_data import labelled_data, with_test_rows
+from proxembed.workflow.one_diagnosis import diagnose_method
+
+N = 80
+CHEAP = {"max_work": 1.5, "shuffles": 0, "methods": "opls"}
+
+
+def rows(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 4))
+    return X, np.where(X[:, 0] + 0.4 * rng.normal(size=N) > 0, "u", "v")
+
+
+def words(found):
+    return {goal["word"] for goal in found.verdict["goals"].values()}
+
+
+def test_a_search_on_four_groups_has_a_fold_for_each_that_is_not_tested():
+    found = proxembed.search(*rows(), groups=np.arange(N) % 4, **CHEAP)
+    assert found.record["summary"]["folds"] == ["1", "2", "3"] and found.verdict["basis"] == "test rows"
+    assert words(found) == {"cannot tell"}  # the test rows are of one group, which cannot be drawn again
+
+
+def test_a_search_on_two_groups_has_two_folds_and_cannot_tell():
+    found = proxembed.search(*rows(), groups=np.arange(N) % 2, **CHEAP)
+    assert found.record["summary"]["folds"] == ["1", "2"] and words(found) == {"cannot tell"}
+    assert found.model.transform(rows()[0]).shape[0] == N
+    assert any("2 groups" in note for note in found.record["summary"]["dataset"]["notes"])
+
+
+def test_a_comparison_of_two_groups_cannot_tell():
+    found = proxembed.compare(*rows(), groups=np.arange(N) % 2, methods="opls", n_components=1)
+    assert found.record["summary"]["folds"] == ["1", "2"] and words(found) == {"cannot tell"}
+
+
+def test_a_diagnosis_of_few_groups():
+    X, y = rows()
+    verdicts = [
+        diagnose_method(labelled_data(X, y, groups=np.arange(N) % g), OPLS(), n_shuffles=19, n_resamples=2)["verdict"]
+        for g in (2, 3)
+    ]
+    assert verdicts[0] == "Cannot tell: the rows are of 2 groups; 3 or more are needed."
+    assert verdicts[1].startswith("Better than shuffled labels")
+
+
+@pytest.mark.parametrize("job", [proxembed.search, proxembed.compare])
+def test_one_group_is_refused(job):
+    with pytest.raises(ValueError, match="the rows are of 1 group"):
+        job(*rows(), groups=np.zeros(N, dtype=int), methods="opls")
+
+
+@pytest.mark.parametrize(("groups", "train"), [(3, 2), (4, 3), (5, 4), (6, 5)])
+def test_folds_of_groups_outside_the_test_rows(groups, train):
+    data, split = with_test_rows(labelled_data(*rows(), groups=np.arange(N) % groups), 0)
+    assert fold_limit(data, 5, split.train) == train and fold_limit(data, 2, split.train) == 2
+
+
+def test_a_search_whose_training_rows_share_no_group():
+    groups = np.arange(N)
+    groups[N - 1] = 0
+    X, y = rows()
+    found = proxembed.search(X, y, groups=groups, test=[0, N - 1, *range(1, N, 4)], **CHEAP)
+    assert found.model.transform(X).shape[0] == N
