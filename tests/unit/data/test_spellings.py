@@ -45,7 +45,7 @@ def test_many_groups_of_spellings_are_counted():
         ("t.csv", "x,y\n1,Red;blue\n2,red\n4,blue;red\n3,blue\n", "y"),
         ("t.csv", "x,y\n1,\"['Red', 'blue']\"\n2,\"['red']\"\n4,\"['blue']\"\n3,['blue']\n", "y"),
         ("t.csv", "x,l_Red,l_red,l_blue\n1,1,0,0\n2,0,1,1\n4,0,0,1\n", "l_*"),
-        ("t.arff", "@relation r\n@attribute x numeric\n@attribute y {Red,red,blue}\n@data\n1,Red\n2,red\n4,blue\n", "y"),
+        ("t.arff", "@relation r\n@attribute x real\n@attribute y {Red,red,blue}\n@data\n1,Red\n2,red\n4,blue\n", "y"),
     ],
 )
 def test_every_form_of_labels_in_files_is_noted(tmp_path, name, text, labels):
