@@ -5,16 +5,21 @@ The cases of these tests are the same every time. ``make fuzz`` draws others, as
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from contracts.estimators import EVERY, every
-from contracts.fuzz import features, limits, planted, schedule, settings, targets
+from contracts.fuzz import features, limits, planted, schedule, settings, table_laws, tables, targets
 from contracts.fuzz.case import Case
 from contracts.fuzz.judge import judge
 from contracts.fuzz.laws import ALWAYS, SOMETIMES
 from contracts.fuzz.survey import Survey
+from contracts.fuzz.tables import TableCase
 from contracts.fuzz.worker import Worker
+from proxembed.data import DataError
 
 PARTS = 14
 
@@ -182,3 +187,50 @@ def test_the_sweeps_together_meet_every_x_and_every_y_in_most_pairs():
 def test_every_law_is_drawn():
     drawn = [np.random.default_rng([seed, 3]).choice(list(SOMETIMES), 3, replace=False) for seed in range(40)]
     assert set(np.ravel(drawn)) == set(SOMETIMES) and not set(SOMETIMES) & set(ALWAYS)
+
+
+HELD = ("columns of files by name", "file and memory", "formats of matrices", "damaged files")
+
+
+@pytest.mark.parametrize("law", HELD)
+def test_tables_frames_and_files_keep_the_laws(law):
+    cases = [case for case, _ in islice(tables.draws(0), 600) if case.law == law][:25]
+    assert all(TableCase.read(str(case)) == case for case in cases)
+    wrong = [f'make fuzz CASE="{case}"\n{verdict}' for case in cases if (verdict := tables.judge(case)).failed]
+    assert len(cases) == 25 and not wrong, "\n".join(wrong)
+
+
+def _raised(error):
+    def call(*args, **options):
+        raise error
+
+    return call
+
+
+# a fault of a reader -> the law that shows it, and the verdict
+TABLE_FAULTS = {
+    "a factor of 1000": (lambda data: replace(data, X=1000 * data.X), "formats of matrices", "silent"),
+    "labels of other rows": (lambda data: replace(data, Y=data.Y.tocsr()[::-1]), "formats of matrices", "silent"),
+    "a raw error": (lambda data: {}["c0"], "cells are read", "raw"),
+    "two lines": (lambda data: _raised(DataError("a\nb"))(), "cells are read", "raw"),
+    "bytes": (lambda data: b"\xff".decode(), "cells are read", "raw"),
+}
+
+
+@pytest.mark.parametrize("name", TABLE_FAULTS)
+def test_what_is_wrong_with_a_table_is_reported(name, monkeypatch):
+    how, law, outcome = TABLE_FAULTS[name]
+    read = table_laws.read
+    monkeypatch.setattr(table_laws, "read", lambda *args, **options: how(read(*args, **options)))
+    assert tables.judge(TableCase(law, ("two decimals", "category"), seed=1)).outcome == outcome
+
+
+def test_a_case_of_a_table_goes_through_the_worker_and_is_made_simpler(worker):
+    case = TableCase("columns of files by name", ("whole", "date"), tables.Style(separator="tab", empty="NA"), 12, 1)
+    assert worker.judge(case).outcome == "passed"
+    assert {str(simpler) for simpler in case.simpler()} == {
+        "table; columns of files by name; date; separator=tab; empty=NA; 12 rows; seed 1",
+        "table; columns of files by name; whole; separator=tab; empty=NA; 12 rows; seed 1",
+        "table; columns of files by name; whole+date; empty=NA; 12 rows; seed 1",
+        "table; columns of files by name; whole+date; separator=tab; 12 rows; seed 1",
+    }

@@ -12,6 +12,7 @@ from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.openml import Table
 from proxembed.data.readers.columns import Columns, resolve
+from proxembed.data.spellings import with_spelling_notes
 
 NEEDED = ("obs", "var_names", "X")
 
@@ -73,7 +74,7 @@ def from_anndata(
     roles = resolve(Columns(labels=labels, groups=groups), columns, place)
     found = table.labels({name: adata.obs[name] for name in roles.labels})
     ids = getattr(adata, "obs_names", None)
-    return Dataset(
+    data = Dataset(
         X,
         found.Y,
         names,
@@ -83,6 +84,7 @@ def from_anndata(
         ids=None if ids is None else tuple(map(str, ids)),
         groups=None if roles.groups is None else _codes(table, adata.obs[roles.groups], roles.groups),
     )
+    return with_spelling_notes(data)
 
 
 def _features(adata: Any, layer: str | None, obsm: str | None, place: str) -> tuple[Any, list[str]]:

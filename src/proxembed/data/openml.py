@@ -18,6 +18,7 @@ from proxembed.data.readers.arff_header import Attribute
 from proxembed.data.readers.cells import Cells, truth
 from proxembed.data.readers.columns import Columns, resolve
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
+from proxembed.data.spellings import with_spelling_notes
 
 
 def fetch_openml_dataset(
@@ -76,7 +77,8 @@ def fetch_openml_dataset(
     found = table.labels({column: _cells(bunch, column) for column in roles.labels})
     X, names = _features(bunch, roles.features, table)
     licence = _licence(bunch.details)
-    return Dataset(X, found.Y, names, found.names, bunch.details["name"], licence=licence, unknown=found.unknown)
+    data = Dataset(X, found.Y, names, found.names, bunch.details["name"], licence=licence, unknown=found.unknown)
+    return with_spelling_notes(data)
 
 
 class Table:

@@ -15,6 +15,7 @@ from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, re
 from proxembed.data.errors import shorten
 from proxembed.data.label_sets import label_sets
 from proxembed.data.parquet import frame_bytes
+from proxembed.data.spellings import with_spelling_notes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
@@ -79,13 +80,13 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     if isinstance(X, Dataset):
         if given or not (y is test is None and (groups is None or groups is False)):
             raise ValueError("X is a Dataset, which holds labels, groups and test rows; leave all but X out.")
-        return replace(X, groups=None) if groups is False else X
+        return with_spelling_notes(replace(X, groups=None) if groups is False else X)
     if hasattr(X, "columns") and y is None:
         return _held_out(_grouped(frame_dataset(X, groups=_of_column(groups), **given), groups), test)
     if given:
         name = next(iter(given))
         raise ValueError(f"{name} names columns, but X is neither a file nor a table with its labels; leave it out.")
-    return _of_arrays(X, y, groups, test)
+    return with_spelling_notes(_of_arrays(X, y, groups, test))
 
 
 def _unknown_option(name: str) -> str:

@@ -107,7 +107,8 @@ def _speaker() -> tuple[str, bool]:
 
 
 def _is_sentence(warning: Warning) -> bool:
-    return type(warning) in (UserWarning, ConvergenceWarning) or type(warning).__module__.startswith("sklearn")
+    own = isinstance(warning, UserWarning) and type(warning).__module__.startswith(("sklearn", "proxembed"))
+    return own or type(warning) in (UserWarning, ConvergenceWarning)
 
 
 def _fault_of(error: Exception, names: tuple[str, ...]) -> Fault | None:
@@ -115,13 +116,16 @@ def _fault_of(error: Exception, names: tuple[str, ...]) -> Fault | None:
     codes, text = _codes(error.__traceback__), str(error)
     place = _place(codes)
     missing = type(error) is ImportError and "install it" in text
-    if type(error) not in (ValueError, TypeError, NotFittedError) and not missing:
+    own = isinstance(error, ValueError) and type(error).__module__.startswith("proxembed")
+    if type(error) not in (ValueError, TypeError, NotFittedError) and not missing and not own:
         return Fault(f"{type(error).__name__} {place}", text[:200])
     beyond = codes[1 + max((i for i, code in enumerate(codes) if code.co_filename.startswith(OURS)), default=-1) :]
     checked = any(code.co_filename.startswith((f"{THEIRS}/utils", f"{THEIRS}/base.py")) for code in beyond[:2])
     if not checked and (beyond or not _raised(error.__traceback__)):
         return Fault(f"{type(error).__name__} {place}", text[:200])
     words = "|".join(map(re.escape, names))
+    if own:  # it names the file
+        return None
     if not re.search(rf"{SUBJECTS}|\b({words})\b|{CONVERSIONS}", text):
         return Fault(f"{type(error).__name__} that names nothing {place}", text[:200])
     return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .case import Case
 from .judge import Verdict
+from .tables import TableCase
 from .worker import Worker
 
 STEPS = 40
@@ -17,7 +18,7 @@ class Failure:
     """One cause: the first case that showed it, made simpler, and the estimators that show it."""
 
     verdict: Verdict
-    case: Case
+    case: Case | TableCase
     estimators: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -37,7 +38,7 @@ class Survey:
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
     causes: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # as first seen -> as made simpler
 
-    def add(self, case: Case, laws: int) -> Verdict:
+    def add(self, case: Case | TableCase, laws: int) -> Verdict:
         """Judge one case."""
         verdict = self.worker.judge(case, laws)
         self.outcomes[verdict.outcome] += 1
@@ -51,7 +52,7 @@ class Survey:
             seen[case.estimator] = seen.get(case.estimator, 0) + 1
         return verdict
 
-    def simplest(self, case: Case, laws: int, verdict: Verdict) -> tuple[Case, Verdict]:
+    def simplest(self, case: Case | TableCase, laws: int, verdict: Verdict) -> tuple[Case | TableCase, Verdict]:
         """The plainest case that fails for the same cause, but for the forms that the cause tells."""
         if verdict.cause.startswith(("Hang", "the process died")):
             return case, verdict  # each of the next ones would take as long
@@ -63,7 +64,7 @@ class Survey:
                 case, verdict, simpler = candidate, found, iter(candidate.simpler())
         return case, verdict
 
-    def run(self, cases: Iterable[tuple[Case, int]]) -> Survey:
+    def run(self, cases: Iterable[tuple[Case | TableCase, int]]) -> Survey:
         """Judge all of them."""
         for case, laws in cases:
             self.add(case, laws)

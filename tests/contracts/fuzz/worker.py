@@ -12,9 +12,11 @@ import subprocess
 import sys
 import threading
 
+from . import tables
 from .case import Case
 from .judge import Verdict, judge
 from .limits import MEMORY
+from .tables import TableCase
 
 PATIENCE = 60.0  # seconds on the clock for a case, where nothing in the process can stop it any more
 
@@ -25,7 +27,7 @@ class Worker:
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
 
-    def judge(self, case: Case, laws: int = 3) -> Verdict:
+    def judge(self, case: Case | TableCase, laws: int = 3) -> Verdict:
         """The verdict on a case, whatever it does to the process."""
         process = self._running()
         timer = threading.Timer(PATIENCE, process.kill)
@@ -85,7 +87,9 @@ def main() -> None:
     limit_memory()
     for line in sys.stdin:
         laws, _, text = line.rstrip("\n").partition(" ")
-        print(json.dumps(judge(Case.read(text), int(laws)).as_dict()), file=answers)
+        of_table = text.startswith(tables.START)
+        verdict = tables.judge(TableCase.read(text)) if of_table else judge(Case.read(text), int(laws))
+        print(json.dumps(verdict.as_dict()), file=answers)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader, Rows, readers, width
+from proxembed.data.spellings import with_spelling_notes
 from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
 from proxembed.tables.indices import small_indices
@@ -100,7 +101,7 @@ def read(
         fields = ", ".join(columns.fields_set)
         reason = f"{fields} was given, but columns are named by purpose in tables only"
         raise DataError.at(path, None, reason, "leave it out, or give a CSV or Parquet file")
-    data = reader.read(path, test, labels, columns)
+    data = with_spelling_notes(reader.read(path, test, labels, columns))
     source = reader.source(data)
     return data if source is data.source else replace(data, source=source)
 

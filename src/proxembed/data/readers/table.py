@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +18,11 @@ from proxembed.data.errors import DataError, TableFaults, shorten
 from proxembed.data.label_sets import label_sets
 from proxembed.data.readers.cells import MISSING, Cells, name_of, seconds
 from proxembed.data.readers.columns import Columns, Roles, required, resolve
+from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
-from proxembed.data.readers.table_file import TableFile, open_table
+from proxembed.data.readers.table_file import CsvFile, TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
 from proxembed.data.readers.table_owners import (
     number_columns,
@@ -66,7 +68,10 @@ class Table(Reader):
         return read_table(files, columns, stem(path) if test is None else PART.sub("", stem(path)))
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
-        return _new_rows(open_table(path), source)
+        file = open_table(path)
+        rows = _new_rows(file, source)
+        _warn_of_merged_lines(file)
+        return rows
 
     def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         return parts_of(open_table(path), source, rows)
@@ -97,6 +102,18 @@ def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[Row
     parts = PartsOfTable(file, rows)
     while not parts.ended:
         yield _new_rows(parts, source)
+    _warn_of_merged_lines(file)
+
+
+def _warn_of_merged_lines(file: TableFile) -> None:
+    if note := _merged_lines(file):
+        warnings.warn(note, MergedLinesWarning, stacklevel=2)
+
+
+def _merged_lines(file: TableFile) -> str:
+    """The note on lines that a quote has merged, with the name of the file; "" for none, and of Parquet."""
+    note = file.merged.note if isinstance(file, CsvFile) else ""
+    return f"{file.path.name}: {note}" if note else ""
 
 
 def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
@@ -331,7 +348,13 @@ def _assembled(
         groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
         source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
-        notes=(*getattr(parts[0].file, "notes", ()), *(mixed.notes if mixed else ()), *notes, *labels[0].notes),
+        notes=(
+            *getattr(parts[0].file, "notes", ()),
+            *filter(None, (_merged_lines(part.file) for part in parts[1:])),
+            *(mixed.notes if mixed else ()),
+            *notes,
+            *labels[0].notes,
+        ),
         columns=None if mixed is None else mixed.described,
         **split,
     )

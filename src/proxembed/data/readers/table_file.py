@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import decode
 from proxembed.data.readers.cells import MISSING, is_number
+from proxembed.data.readers.merged_lines import MergedLines
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts
 from proxembed.data.unpacking import most_unpacked, opened, too_large
 
@@ -165,13 +167,15 @@ class CsvFile:
             for name, column in zip(self.names, texts.columns, strict=True)
             if self.places[name] == "number"
         }
+        self.merged = MergedLines(self.names, self.places, self.separator)  # of the rows read so far
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was found about the file itself."""
         usual = "\t" if self.path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")) else ","
         separator = "tabs" if self.separator == "\t" else repr(self.separator)
-        return () if self.separator == usual else (f"columns are separated by {separator}",)
+        found = () if self.separator == usual else (f"columns are separated by {separator}",)
+        return (*found, self.merged.note) if self.merged.note else found
 
     @property
     def rows(self) -> int | None:
@@ -223,10 +227,13 @@ class CsvFile:
         import pyarrow as pa
 
         workers, rows = min(pa.cpu_count(), MOST_WORKERS), b""
+        self.merged = MergedLines(self.names, self.places, self.separator)
+        texts = dict.fromkeys(self.names, pa.string())
         with opened(self.path) as stream, self._told(wanted), ThreadPoolExecutor(workers) as pool:
             waiting: deque[Future[Any]] = deque()
             try:
                 for place, rows in enumerate(_whole_rows(stream)):
+                    self.merged.add(rows, partial(self._parsed, rows, place == 0, texts, list(self.names)))
                     waiting.append(pool.submit(self._parsed, rows, place == 0, types, names))
                     if len(waiting) > workers:
                         yield from waiting.popleft().result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -90,6 +91,7 @@ def read_labels(
     if not names:
         raise file.fault(None, f"the cells of label column {shorten(name)} hold no label", "give labels to some rows")
     notes = _told(name, form, int((columns[name].codes < 0).sum()), open_cells)
+    notes += _outer_blanks(name, columns[name]) if form.classes else ()
     return [replace(_sets(names, *part, open_cells), notes=notes) for part in found]
 
 
@@ -161,6 +163,17 @@ def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str,
     elif empty:
         words.append(f"its {empty:,} empty cells are rows without labels (--unknown empty: unknown ones)")
     return (f"{name}: {'; '.join(words)}",) if words else ()
+
+
+def _outer_blanks(name: str, cells: Cells) -> tuple[str, ...]:
+    """A note on classes with and without outer blanks, which are read as one."""
+    texts = {code: value for code, value in enumerate(cells.values) if isinstance(value, str)}
+    spellings = Counter(text.strip() for text in texts.values())
+    blank = {code: text for code, text in texts.items() if text != text.strip() and spellings[text.strip()] > 1}
+    if not blank:
+        return ()
+    count, first = int(np.isin(cells.codes, list(blank)).sum()), next(iter(blank.values()))
+    return (f"{name}: {count:,} cells such as {shorten(first)} are read as {shorten(first.strip())}, without blanks",)
 
 
 def _refuse_separator(file: TableFile, name: str, values: Sequence[object], separator: str) -> None:
