@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import class_name
-from proxembed.tables.cells import MISSING, NUMBER, TRUTHS
-from proxembed.tables.cells import seconds as date_seconds
+from proxembed.tables.cells import MISSING, TRUTHS
+from proxembed.tables.dates import seconds as date_seconds
+from proxembed.tables.numerals import NUMBER
 from proxembed.tables.column import is_missing
 
 __all__ = ["MISSING", "Cells", "is_number", "name_of", "seconds", "truth"]

@@ -34,7 +34,7 @@ from proxembed.data.readers.table_owners import (
 from proxembed.data.readers.table_parts import PartsOfTable
 from proxembed.data.readers.table_readings import MixedRows, as_rows, described, is_matrix, mixed_rows
 from proxembed.tables import Column, TableRows, read_columns
-from proxembed.tables.cells import date_style
+from proxembed.tables.dates import date_style
 from proxembed.tables.owners import group_codes
 from proxembed.tables.reading import holds_missing_code
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.cells import Cells, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.cells import listed
+from proxembed.tables.lists import listed
 from proxembed.tables.reading import quoted
 
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column

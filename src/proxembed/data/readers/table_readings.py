@@ -14,7 +14,7 @@ from proxembed.data.readers.cells import Cells
 from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
-from proxembed.tables.cells import LEADING_ZERO
+from proxembed.tables.numerals import LEADING_ZERO
 from proxembed.tables.reading import quoted
 from proxembed.tables.unseen import unseen_notes
 
