@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .interruption import say
-from .options import memory_bytes
+from .options import in_program_words, memory_bytes
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
@@ -44,6 +44,12 @@ MISSING = typer.Option(
     metavar="TEXT",
     help="Other values that mean an empty cell, such as -999; 'none' if there are none.",
 )
+DECIMAL = typer.Option(
+    None, "--decimal", metavar=",|.", help="The mark before the decimals, if all numbers fit both readings (1,234)."
+)
+CATEGORY = typer.Option(
+    None, "--category", metavar="COLUMNS", help="Columns of categories, even if their cells are numbers or dates."
+)
 UNKNOWN = typer.Option(
     None,
     "--unknown",
@@ -55,7 +61,7 @@ SEPARATOR = typer.Option(
 )
 
 
-OF_TABLES = ("labels", "text", "id", "groups", "time", "drop", "keep", "missing", "unknown", "separator")
+OF_TABLES = tuple("labels text id groups time drop keep missing decimal category unknown separator".split())
 
 
 def table_options(given: dict[str, Any]) -> dict[str, Any]:
@@ -83,6 +89,8 @@ def dataset_from(
     keep: list[str] | None = None,
     missing: list[str] | None = None,
     unknown: str | None = None,
+    decimal: str | None = None,
+    category: list[str] | None = None,
 ) -> Dataset:
     """Read DATA, a file or ``openml:NAME``, with the given column options.
 
@@ -99,7 +107,7 @@ def dataset_from(
     """
     from proxembed.workflow.labelled_data import read_labelled
 
-    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "missing": missing}
+    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "missing": missing, "category": category}
     more: dict[str, Any] = {
         **read_options(lists),
         "id": id,
@@ -108,9 +116,14 @@ def dataset_from(
         "separator": separator,
         "test": test,
     }
-    dataset = read_labelled(file, **more, unknown=unknown)
+    dataset = in_program(read_labelled(file, **more, unknown=unknown, decimal=decimal))
     say_notes(dataset.notes)
     return dataset
+
+
+def in_program(dataset: Dataset) -> Dataset:
+    """The data set with notes that name options of the program."""
+    return replace(dataset, notes=tuple(map(in_program_words, dataset.notes)))
 
 
 def large_table(
@@ -128,7 +141,7 @@ def large_table(
     from proxembed.workflow.labelled_data import table_columns
     from proxembed.workflow.large_fit import large_fit
 
-    lists = {name: columns[name] for name in ("labels", "text", "drop", "keep", "missing")}
+    lists = {name: columns[name] for name in ("labels", "text", "drop", "keep", "missing", "category")}
     others = {name: value for name, value in columns.items() if name not in lists}
     others["groups"] = named_groups(others["groups"])
     purposes = table_columns(**read_options(lists), **others)
@@ -136,7 +149,7 @@ def large_table(
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
         note = f"{rows:,} rows are read by parts; choices use a sample of {drawn:,}"
-        found.sample = replace(found.sample, notes=(note, *found.sample.notes))
+        found.sample = in_program(replace(found.sample, notes=(note, *found.sample.notes)))
         say_notes(found.sample.notes)
     return found
 

@@ -8,6 +8,8 @@ import typer
 from proxembed.workflow.options import CompareOptions
 
 from .columns import (
+    CATEGORY,
+    DECIMAL,
     DROP,
     GROUPS,
     ID,
@@ -37,6 +39,8 @@ def compare(
     drop: list[str] = DROP,
     keep: list[str] = KEEP,
     missing: list[str] = MISSING,
+    decimal: str = DECIMAL,
+    category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),

@@ -6,6 +6,8 @@ from pathlib import Path
 import typer
 
 from .columns import (
+    CATEGORY,
+    DECIMAL,
     DROP,
     GROUPS,
     ID,
@@ -36,6 +38,8 @@ def data(
     drop: list[str] = DROP,
     keep: list[str] = KEEP,
     missing: list[str] = MISSING,
+    decimal: str = DECIMAL,
+    category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns."),

@@ -5,6 +5,8 @@ from typing import Any
 import typer
 
 from .columns import (
+    CATEGORY,
+    DECIMAL,
     DROP,
     GROUPS,
     ID,
@@ -43,6 +45,8 @@ def diagnose(
     drop: list[str] = DROP,
     keep: list[str] = KEEP,
     missing: list[str] = MISSING,
+    decimal: str = DECIMAL,
+    category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     measure: str = typer.Option(

@@ -8,6 +8,8 @@ from typing import Any
 import typer
 
 from .columns import (
+    CATEGORY,
+    DECIMAL,
     DROP,
     GROUPS,
     ID,
@@ -64,6 +66,8 @@ def fit(
     drop: list[str] = DROP,
     keep: list[str] = KEEP,
     missing: list[str] = MISSING,
+    decimal: str = DECIMAL,
+    category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     standard: bool = typer.Option(False, "--standard-split", help="Fit only the training rows named in the file."),

@@ -6,6 +6,8 @@ from typing import Any
 import typer
 
 from .columns import (
+    CATEGORY,
+    DECIMAL,
     DROP,
     GROUPS,
     ID,
@@ -44,6 +46,8 @@ def map(
     drop: list[str] = DROP,
     keep: list[str] = KEEP,
     missing: list[str] = MISSING,
+    decimal: str = DECIMAL,
+    category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are held out."),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from .interruption import interruptible, leave_interrupted, say
-from .options import in_program_words, option_text
+from .options import in_program_words, option_text, option_words
 from .terminal import command
 
 PERMISSION = "change its permissions, or name another place"
@@ -104,14 +104,16 @@ def faults_text(error: ValueError) -> list[str]:
     """
     from proxembed.data.errors import TableFaults
 
-    problems = error.problems if isinstance(error, TableFaults) else [(str(error), getattr(error, "option", ""))]
-    options = " ".join(dict.fromkeys(option for _, option in problems if option))
-    if not options:
+    many = isinstance(error, TableFaults)
+    problems = error.problems if many else [(str(error), getattr(error, "options", ()))]
+    answers = error.answers if many else [each for _, each in problems if each]
+    if not answers:
         return []
-    found = [f"- {text}" for text, _ in problems] if isinstance(error, TableFaults) else []
-    head = f"{error.path}: settle these problems first:" if isinstance(error, TableFaults) else str(error)
-    all_have = all(option for _, option in problems)
-    return [head, *found, f"try{'' if all_have else ', for those that have an option'}: {command()} {options}"]
+    found = [f"- {in_program_words(text)}" for text, *_ in problems] if many else []
+    head = in_program_words(f"{error.path}: settle these problems first:" if many else str(error))
+    some = "" if all(each for _, each, *_ in problems) else ", for those that have an option"
+    commands = [f"{command()} {' '.join(option_words(*option) for option in answer)}" for answer in answers]
+    return [head, *found, f"try{some}: {commands[0]}", *(f"or: {each}" for each in commands[1:])]
 
 
 def refuse(line: str, cause: Exception, more: Sequence[str] = ()) -> None:

@@ -10,6 +10,8 @@ import typer
 from proxembed.workflow.options import SearchOptions
 
 from .columns import (
+    CATEGORY,
+    DECIMAL,
     DROP,
     GROUPS,
     ID,
@@ -41,6 +43,8 @@ def search(
     drop: list[str] = DROP,
     keep: list[str] = KEEP,
     missing: list[str] = MISSING,
+    decimal: str = DECIMAL,
+    category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
     test: Path | None = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),

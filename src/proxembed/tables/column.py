@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import MISSING, listed, number, seconds
+from .cells import MISSING
+from .dates import hours, seconds
+from .lists import ShortenedList, listed
+from .numerals import number
 
 KINDS = ("number", "boolean", "ordered", "date", "category", "text", "names", "vector")
 NUMERIC = ("number", "boolean", "ordered", "date")
@@ -52,8 +55,8 @@ class Column:
     values : tuple of str
         The words for no and yes, or the steps of a scale in their order, in lower case.
     style : str
-        What commas in numbers mean ("thousands", "decimal"), how dates are written ("iso", "dmy", "mdy"), or what joins
-        names (";").
+        What commas in numbers mean ("thousands", "decimal"), "clock" for clock times, how dates are written ("iso",
+        "dmy", ...), or what joins names (";").
     unit : str
         What stands beside every number, such as "EUR".
     size : int
@@ -133,6 +136,8 @@ class Column:
         return found
 
     def _number(self, value: Any) -> float | None:
+        if self.style == "clock":
+            return hours(value)
         if isinstance(value, str):
             return number(value, self.style, self.unit)
         return float(value) if is_real(value) else None
@@ -158,19 +163,27 @@ class Column:
 
     def _names(self, value: Any) -> tuple[str, ...] | None:
         if isinstance(value, str):
-            value = listed(value) if self.style == "[]" else value.split(self.style)
+            value = _entries(value) if self.style == "[]" else value.split(self.style)
         if not isinstance(value, list | tuple | np.ndarray):
             return None
         return tuple(dict.fromkeys(word for each in value if (word := str(each).strip())))
 
     def _vector(self, value: Any) -> NDArray[np.float64] | None:
-        entries = listed(value) if isinstance(value, str) else value
+        entries = _entries(value) if isinstance(value, str) else value
         if entries is None or np.ndim(entries) != 1 or len(entries) != self.size:
             return None
         try:
             return np.asarray(entries, dtype=np.float64)
         except (ValueError, TypeError):
             return None
+
+
+def _entries(word: str) -> tuple[Any, ...] | None:
+    """The entries of a list in text; None for other text, and for a list that was shortened."""
+    try:
+        return listed(word)
+    except ShortenedList:
+        return None
 
 
 def is_missing(value: Any, more: Sequence[str] = ()) -> bool:

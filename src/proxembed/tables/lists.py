@@ -12,6 +12,7 @@ from .numerals import NUMBER
 
 TAGS = re.compile(r"(?:<[^<>\s][^<>]*>\s*)+")
 TAG = re.compile(r"<([^<>]+)>")
+ARRAY = re.compile(r"array\((.*?)(?:, dtype=.*)?\)", re.DOTALL)
 CLOSED = {"[": "]", "{": "}", "(": ")"}
 QUOTED_ENTRY = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*""")
 POSTGRES_ENTRY = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}]*))\s*(?:,|$)')
@@ -41,6 +42,8 @@ def listed(word: str) -> tuple[Any, ...] | None:
     >>> listed("[1 2.5]"), listed("a"), listed("[]"), listed('[{"id": 3, "name": "a"}]')
     ((1.0, 2.5), None, (), ('a',))
     """
+    if (array := ARRAY.fullmatch(word)) is not None:
+        word = array[1]
     if TAGS.fullmatch(word):
         return tuple(entry.strip() for entry in TAG.findall(word))
     if len(word) < 2 or CLOSED.get(word[0]) != word[-1]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
-LEADING_ZERO = re.compile(r"0\d+")
+LEADING_ZERO = re.compile(r"0\d")
 MINUS = str.maketrans(dict.fromkeys("\u2212\u2012\u2013\ufe63\uff0d", "-") | {"\uff0b": "+"})
 BLANKS = " \u00a0\u2009\u202f"  # blank, no-break space, thin space, narrow no-break space
 APOSTROPHES = "'\u2019"
@@ -31,9 +31,7 @@ def _form(decimal: str) -> re.Pattern[str]:
 
 
 FORMS = {mark: _form(mark) for mark in MARKS}
-BETWEEN = {
-    mark: str.maketrans("", "", ("," if mark == "." else ".") + APOSTROPHES + BLANKS) for mark in MARKS
-}
+BETWEEN = {mark: str.maketrans("", "", ("," if mark == "." else ".") + APOSTROPHES + BLANKS) for mark in MARKS}
 
 
 @dataclass(frozen=True)

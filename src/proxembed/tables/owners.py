@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .column import word_of
 from .identifiers import grouping, is_entity, settles
-from .reading import Reading, quoted
+from .reading import Reading
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) 
     """A note on an identifier or an entity."""
     known = np.asarray(codes)[np.asarray(codes) >= 0]
     text = f"{name} is {what} ({len(np.unique(known)):,} values in {len(known):,} rows) and is not a feature"
-    keep = f"--keep {quoted(name)}, beside the other features, makes it one"
+    keep = f"keep={name!r}, beside the other features, makes it one"
     if name == chosen:
-        return f"{text}; it is used as groups, so that no split divides its rows (--groups none: no groups; {keep})"
-    return f"{text} (--groups {quoted(name)} keeps its rows together; {keep})"
+        return f"{text}; it is used as groups, so that no split divides its rows (groups=False: no groups; {keep})"
+    return f"{text} (groups={name!r} keeps its rows together; {keep})"
 
 
 def group_codes(codes: NDArray[np.integer]) -> NDArray[np.intp]:

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .cells import (
+from .cells import scale_steps, truth_words
+from .column import CellError, Column, is_missing, is_real, word_of
+from .dates import WORDS, date_misfits, date_style, either_order, hours
+from .identifiers import FEWEST_OWNERS, ID_NAME, WHOLE, first_row_number, is_single, names_owners, owner_name
+from .lists import ShortenedList, listed
+from .numerals import (
     LEADING_ZERO,
+    MARKS,
     NUMBER,
-    date_misfits,
-    date_style,
-    listed,
+    decimal_marks,
+    marks_of_table,
     number,
     number_misfits,
     number_style,
-    scale_steps,
-    truth_words,
+    quantity,
 )
-from .column import CellError, Column, is_missing, is_real, word_of
-from .identifiers import FEWEST_OWNERS, ID_NAME, WHOLE, first_row_number, is_single, names_owners, owner_name
 
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
-MOST_ODD = 2  # words that may stand for an empty cell
+MOST_ODD = 2  # words in up to a quarter of the cells that may stand for an empty cell
+MOST_RARE = 10  # words in up to one cell in twenty that may do so
+SHOWN_ODD = 3
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
@@ -49,12 +53,14 @@ class Reading:
         What a person must be told of it, "" for nothing.
     problem : str
         What must be settled before the table can be used, "" for nothing.
-    option : str
-        What settles the problem, or takes up the proposal, as an option of the program.
+    options : tuple of (name, value)
+        The arguments that solve the problem, or that accept the proposal, such as ``("drop", "v")``.
     at : int or None
         Place of the cell at fault among the distinct cells of the column.
     role : str
         "groups" for an identifier whose rows are to stay together, "rows" for row numbers, "" for anything else.
+    instead : tuple of (name, value)
+        Arguments that solve the problem in another way.
     """
 
     name: str
@@ -63,9 +69,10 @@ class Reading:
     column: Column | None = None
     note: str = ""
     problem: str = ""
-    option: str = ""
+    options: tuple[tuple[str, str], ...] = ()
     at: int | None = None
     role: str = ""
+    instead: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,7 @@ class Cells:
     places: list[int]
     n: int
     missing: tuple[str, ...]
+    decimal: str | None = None  # the decimal mark of the table; None if no cell shows it, "" if cells show both
 
     @property
     def words(self) -> list[str]:
@@ -102,6 +110,8 @@ def read_columns(
     kept: Sequence[str] = (),
     missing: Sequence[str] | None = None,
     others: bool = False,
+    decimal: str | None = None,
+    categories: Sequence[str] = (),
 ) -> list[Reading]:
     """The readings of the columns of a table.
 
@@ -114,6 +124,9 @@ def read_columns(
         What else stands for an empty cell; None asks about numbers such as -999.
     others : bool, default=False
         Whether the table has other features; row numbers that are the only feature are read as numbers.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers that fit both; None: that which the cells of all columns show.
+    categories : names of columns that are categories, whatever their cells
 
     Returns
     -------
@@ -128,19 +141,32 @@ def read_columns(
     flow | number in l/min; 1 empty
     when | date
     """
+    table = {name: _cells(name, *cells, tuple(missing or ())) for name, cells in columns.items()}
+    mark = _table_mark(table.values()) if decimal is None else decimal
+    table = {name: replace(cells, decimal=mark) for name, cells in table.items()}
     found = []
-    for name, (values, codes) in columns.items():
-        cells = _cells(name, values, codes, tuple(missing or ()))
+    for name, cells in table.items():
         if name in texts:
             reading = _said(cells, "text", Column(name, "text"))
+        elif name in categories and cells.values:
+            reading = _category(cells, "category")
         else:
             reading = _read(cells, asks=missing is None, kept=name in kept)
         found.append(reading)
     rows = [place for place, reading in enumerate(found) if reading.role == "rows"]
     if rows and not others and all(reading.column is None and not reading.problem for reading in found):
         name = found[rows[0]].name  # the only feature
-        found[rows[0]] = _read(_cells(name, *columns[name], tuple(missing or ())), asks=missing is None, kept=True)
+        found[rows[0]] = _read(table[name], asks=missing is None, kept=True)
     return found
+
+
+def _table_mark(table: Iterable[Cells]) -> str | None:
+    """The decimal mark that the cells of all columns show; None if none shows one, "" if they show both."""
+    columns = [cells.words for cells in table]
+    if not any("," in word or word.count(".") > 1 for words in columns for word in words):
+        return None  # nothing to decide
+    shown = marks_of_table(columns)
+    return "" if len(shown) > 1 else next(iter(shown), None)
 
 
 def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...]) -> Cells:
@@ -165,7 +191,7 @@ def _read(cells: Cells, *, asks: bool, kept: bool) -> Reading:
         return _said(cells, "constant, left out", None)
     if not kept and (owner := _owner(cells)) is not None:
         return owner
-    for read in (_lists, _truths, _numbers, _dates, _scales, _joined_names):
+    for read in (_lists, _truths, _numbers, _clocks, _dates, _scales, _joined_names):
         reading = read(cells, asks)
         if reading is not None:
             return reading
@@ -174,7 +200,7 @@ def _read(cells: Cells, *, asks: bool, kept: bool) -> Reading:
 
 def _owner(cells: Cells) -> Reading | None:
     """Row numbers, an id, or an identifier: columns that say which row it is, and not what it is like."""
-    option, n = quoted(cells.name), len(cells.values)
+    n = len(cells.values)
     words = [word_of(value) for value in cells.values] if _scalar(cells) else []
     first = first_row_number(words) if cells.distinct else None
     if first is not None:
@@ -185,17 +211,18 @@ def _owner(cells: Cells) -> Reading | None:
     numbered = all(map(str.isdigit, words)) and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
     known = int(cells.counts.sum())
     if cells.distinct and (named or bare and (numbered or _tokens(cells))) or named and n == known >= FEWEST_OWNERS:
-        note = f"{cells.name} is an id (all different) and no feature (--id {option} names the rows by it)"
-        return _said(cells, "id, left out", None, note=note, option=f"--id {option}")
+        note = f"{cells.name} is an id (all different) and not a feature (id={cells.name!r} names the rows by it)"
+        return _said(cells, "id, left out", None, note=note, options=(("id", cells.name),))
+    groups = (("groups", cells.name),)
     if named and n < known:
         if n >= FEWEST_OWNERS:
-            return _said(cells, "identifier, left out", None, option=f"--groups {option}", role="groups")
+            return _said(cells, "identifier, left out", None, options=groups, role="groups")
         if 2 <= n <= known / 2 and owner_name(cells.name):
             note = (
-                f"{cells.name} looks like groups ({n:,} in {known:,} rows) and is no feature "
-                f"(--groups {option} keeps their rows together)"
+                f"{cells.name} looks like groups ({n:,} in {known:,} rows) and is not a feature "
+                f"(groups={cells.name!r} keeps their rows together)"
             )
-            return _said(cells, "group, left out", None, note=note, option=f"--groups {option}")
+            return _said(cells, "group, left out", None, note=note, options=groups)
     return None
 
 
@@ -210,12 +237,12 @@ def row_numbers_note(name: str, first: int, n: int) -> str:
     --------
     >>> from proxembed.tables.reading import row_numbers_note
     >>> print(row_numbers_note("X", 1, 60))
-    X holds the row numbers 1 to 60 and is not a feature (--keep X, beside the other features, makes it one)
+    X holds the row numbers 1 to 60 and is not a feature (keep='X', beside the other features, makes it one)
     """
     last = first + n - 1
     return (
         f"{name} holds the row numbers {first} to {last:,} and is not a feature "
-        f"(--keep {quoted(name)}, beside the other features, makes it one)"
+        f"(keep={name!r}, beside the other features, makes it one)"
     )
 
 
@@ -240,21 +267,25 @@ def _are_tokens(words: Sequence[str]) -> bool:
 
 
 def _lists(cells: Cells, asks: bool) -> Reading | None:
-    entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
+    drop = (("drop", cells.name),)
+    try:
+        entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
+    except ShortenedList as error:
+        problem = f"holds lists that were shortened when they were written ({error})"
+        return _said(cells, "shortened lists", None, problem=problem, options=drop)
     if not all(isinstance(entry, tuple | list | np.ndarray) for entry in entries):
         return None
-    drop = f"--drop {quoted(cells.name)}"
     filled = [tuple(entry) for entry in entries if len(entry)]
     if all(isinstance(each, str) for entry in filled for each in entry):
         return _said(cells, "names, in a list", Column(cells.name, "names", style="[]"))
     if not all(is_real(each) for entry in filled for each in entry):
-        return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", option=drop)
+        return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", options=drop)
     sizes = sorted({len(entry) for entry in entries})
     if len(sizes) > 1:
         problem = f"holds vectors of unequal lengths ({', '.join(map(str, sizes[:4]))})"
-        return _said(cells, "vectors of unequal lengths", None, problem=problem, option=drop)
+        return _said(cells, "vectors of unequal lengths", None, problem=problem, options=drop)
     if not np.isfinite(np.array(filled, dtype=np.float64)).all():
-        return _said(cells, "vector", None, problem="holds vectors with NaN or infinity", option=drop)
+        return _said(cells, "vector", None, problem="holds vectors with NaN or infinity", options=drop)
     return _said(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
 
 
@@ -272,13 +303,16 @@ def _numbers(cells: Cells, asks: bool) -> Reading | None:
     if words:
         if len(words) < len(cells.values):
             return None
-        if not all(map(NUMBER.fullmatch, words)):
-            found = number_style(words)
+        plain = all(map(NUMBER.fullmatch, words))
+        if plain and any(map(LEADING_ZERO.match, words)):
+            return _category(cells, "code (leading zeros)")
+        if not plain or cells.decimal in ("", ","):
+            if (open_mark := _open_mark(cells)) is not None:
+                return open_mark
+            found = number_style(words, cells.decimal)
             if found is None:
                 return _almost_numbers(cells, asks)
             style, unit = found
-        elif any(map(LEADING_ZERO.match, words)):
-            return _category(cells, "code (leading zeros)")
     elif not all(is_real(value) for value in cells.values):
         return None
     column = Column(cells.name, "number", style=style, unit=unit, missing=cells.missing)
@@ -287,45 +321,80 @@ def _numbers(cells: Cells, asks: bool) -> Reading | None:
         place = int(np.argmin(np.isfinite(numbers)))
         shown = cells.values[place]
         problem = f"holds {shown}, which is infinite or too large for a number"
-        return _said(cells, "number", None, problem=problem, option=f"--missing={shown}", at=cells.places[place])
+        return _said(cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place])
     if asks and (code := _missing_code(numbers, cells.counts)) is not None:
         problem = (
             f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: an empty cell?"
         )
-        return _said(cells, "number", column, problem=problem, option=f"--missing={code:g}")
-    marks = {"thousands": ", comma between thousands", "decimal": ", decimal comma", "": ""}
-    return _said(cells, "number" + (f" in {unit}" if unit else "") + marks[style], column)
+        return _said(cells, "number", column, problem=problem, options=(("missing", f"{code:g}"),))
+    shown = "," if any("," in word for word in words) else ""
+    marks = {"thousands,": ", comma between thousands", "decimal,": ", decimal comma"}.get(style + shown, "")
+    return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
+
+
+def _open_mark(cells: Cells) -> Reading | None:
+    """A question, if both decimal marks fit all cells, they give other numbers, and no column of the table decides."""
+    words = [word for word in cells.words if "," in word or cells.decimal == "" and "." in word]
+    if cells.decimal in MARKS or not words or len(decimal_marks(cells.words)) < 2:
+        return None
+    example = quantity(words[0])
+    if example is None:
+        return None
+    values = {mark: example.value(mark) for mark in MARKS}
+    problem = f"holds numbers such as {words[0]!r}, which may be {values[',']:.12g} (decimal=',') or " + (
+        f"{values['.']:.12g} (decimal='.')"
+    )
+    return _said(cells, "number", None, problem=problem, options=(("decimal", ","),), instead=(("decimal", "."),))
 
 
 def _almost_numbers(cells: Cells, asks: bool) -> Reading | None:
-    """Numbers but for one word or two, which may stand for an empty cell; None for anything else."""
-    words = cells.words
-    wrong = number_misfits(words, unit="")
-    if not _few(cells, wrong) or any(LEADING_ZERO.match(word) for word in words):
+    """Numbers except for a few cells, which may stand for an empty cell; None for anything else."""
+    words, marks = cells.words, cells.decimal or None
+    wrong = min((number_misfits(words, unit, marks) for unit in ("", None)), key=len)
+    others = [j for j in range(len(words)) if j not in set(wrong)]
+    found = number_style([words[j] for j in others], marks)
+    if found is None or not found[1] and any(LEADING_ZERO.match(word) for word in words):
         return None
-    others = [j for j in range(len(words)) if j not in wrong]
-    found = number_style([words[j] for j in others])
-    if found is None:
+    if not _few(cells, wrong, strict=bool(found[1])):
         return None
     numbers = np.array([number(words[j], *found) for j in others], dtype=np.float64)
     code = _missing_code(numbers, cells.counts[others]) if asks else None
     return _with_odd(cells, "number", wrong, code)
 
 
-def _few(cells: Cells, wrong: Sequence[int]) -> bool:
-    """Whether the cells at fault are of one or two words, and a quarter of all at most."""
-    return 0 < len(wrong) <= MOST_ODD and 4 * cells.counts[wrong].sum() <= cells.counts.sum()
+def _few(cells: Cells, wrong: Sequence[int], strict: bool = False) -> bool:
+    """Whether the cells at fault are of one or two words and a quarter of all at most, or rare; strict: rare alone."""
+    share = cells.counts[list(wrong)].sum() / cells.counts.sum()
+    if 0 < len(wrong) <= MOST_ODD and share <= 0.25 and not strict:
+        return True
+    many = len(cells.values) - len(wrong) >= FEWEST_VALUES
+    return many and 0 < len(wrong) <= MOST_RARE and share <= 0.05
 
 
 def _with_odd(cells: Cells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
     """Numbers or dates whose other words, and perhaps a number such as -999, may stand for an empty cell."""
-    odd = [cells.words[j] for j in wrong]
-    options = [f"--missing={quoted(word)}" for word in odd]
-    problem = f"holds {' and '.join(map(repr, odd))}, no {kind} as its other cells are: an empty cell?"
+    odd, count = [cells.words[j] for j in wrong], int(cells.counts[list(wrong)].sum())
+    shown = " and ".join(map(repr, odd)) if len(odd) <= MOST_ODD else ", ".join(map(repr, odd[:SHOWN_ODD]))
+    more = f" and {len(odd) - SHOWN_ODD} more" if len(odd) > SHOWN_ODD else ""
+    options = [("missing", word) for word in odd]
+    cells_of = f"{count:,} cell{'s' * (count != 1)}"
+    problem = (
+        f"holds {shown}{more} in {cells_of} of {int(cells.counts.sum()):,}, and {kind}s in the others: "
+        "missing values, or a category"
+    )
     if code is not None:
-        problem = f"{problem} And {code:g}, far from all others?"
-        options.append(f"--missing={code:g}")
-    return _said(cells, kind, None, problem=problem, option=" ".join(options), at=cells.places[wrong[0]])
+        problem = f"{problem}; and {code:g}, far from all others"
+        options.append(("missing", f"{code:g}"))
+    instead = (("category", cells.name),)
+    at = cells.places[wrong[0]]
+    return _said(cells, kind, None, problem=problem, options=tuple(options), at=at, instead=instead)
+
+
+def _clocks(cells: Cells, asks: bool) -> Reading | None:
+    """Clock times as hours since midnight."""
+    if any(hours(value.strip() if isinstance(value, str) else value) is None for value in cells.values):
+        return None
+    return _said(cells, "clock time, in hours", Column(cells.name, "number", style="clock", missing=cells.missing))
 
 
 def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
@@ -374,11 +443,12 @@ def _dates(cells: Cells, asks: bool) -> Reading | None:
     if style is None:
         wrong = date_misfits(words)
         return _with_odd(cells, "date", wrong) if _few(cells, wrong) else None
-    order = {"iso": "", "dmy": ", day first", "mdy": ", month first"}[style]
     note = ""
-    if style == "dmy" and date_style([re.sub(r"^(\d+)\D(\d+)", r"\2/\1", word) for word in words]) == "dmy":
+    if either_order(words, style):
         note = f"{cells.name} is read with the day first; no cell shows the order"
-    return _said(cells, f"date{order}", Column(cells.name, "date", style=style), note=note)
+    elif style.endswith("2"):
+        note = f"{cells.name} is read as dates whose years have two digits"
+    return _said(cells, f"date{WORDS[style]}", Column(cells.name, "date", style=style), note=note)
 
 
 def _scales(cells: Cells, asks: bool) -> Reading | None:
@@ -404,8 +474,8 @@ def _joined_names(cells: Cells, asks: bool) -> Reading | None:
 def _words(cells: Cells) -> Reading:
     words = [word_of(value) for value in cells.values]
     if not _scalar(cells) or any(isinstance(value, dict | bytes) for value in cells.values):
-        option = f"--drop {quoted(cells.name)}"
-        return _said(cells, "unknown", None, problem="holds values that are neither numbers nor text", option=option)
+        problem, drop = "holds values that are neither numbers nor text", (("drop", cells.name),)
+        return _said(cells, "unknown", None, problem=problem, options=drop)
     known = int(cells.counts.sum())
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
     repeats = len(words) <= max(2, known / 2)

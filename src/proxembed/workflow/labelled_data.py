@@ -33,7 +33,9 @@ LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
-OF_FILES = ("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown")
+OF_FILES = (
+    *("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown", "decimal", "category"),
+)
 
 
 def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None, **columns: Any) -> Dataset:
@@ -198,19 +200,22 @@ def read_labelled(
     keep: str | Sequence[str] | None = None,
     missing: str | Sequence[str] | None = None,
     unknown: str | None = None,
+    decimal: str | None = None,
+    category: str | Sequence[str] | None = None,
 ) -> Dataset:
     """Read a labelled file, or ``openml:NAME``.
 
     Parameters
     ----------
     file : str or Path
-    labels, text, drop, keep : names or globs of columns
+    labels, text, drop, keep, category : names or globs of columns
     id, groups, time : names of columns; ``groups=False`` for no groups
     separator : what joins the labels in the cells of the one label column
     test : str or Path, optional
         File of test rows with the same columns.
     missing : what else stands for an empty cell, such as "-999"; () for nothing
     unknown : "empty" where empty cells of joined labels are unknown, and no rows without labels
+    decimal : "," or ".", the mark before the decimals of numbers in text
 
     Raises
     ------
@@ -228,16 +233,16 @@ def read_labelled(
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
     given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator}
-    given |= {"missing": missing, "unknown": unknown}
+    given |= {"missing": missing, "unknown": unknown, "decimal": decimal}
     if str(file).startswith(OPENML):
-        listed = {"text": texts or None, "keep": kept or None}
+        listed = {"text": texts or None, "keep": kept or None, "category": category or None}
         refused = [option for option, value in {**listed, **given, "test": test}.items() if value not in (None, False)]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
         return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out)
     path = Path(file)
     source, names = label_file(path, names)
-    lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept}
+    lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept, "category": category}
     return read(path, labels=source, test=test, columns=table_columns(**lists, **given))
 
 
@@ -246,6 +251,7 @@ def table_columns(
     text: str | Sequence[str] | None = None,
     drop: str | Sequence[str] | None = None,
     keep: str | Sequence[str] | None = None,
+    category: str | Sequence[str] | None = None,
     **given: Any,
 ) -> Columns:
     """The purposes of the columns of a table, from options as ``read_labelled`` takes them.
@@ -256,7 +262,7 @@ def table_columns(
     >>> table_columns("t_*", id="row").labels
     ('t_*',)
     """
-    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep}
+    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "category": category}
     named: dict[str, Any] = {name: tuple(_listed(names)) for name, names in lists.items()}
     return Columns(**named, **given)
 
@@ -357,10 +363,7 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
         drawn = {"time": "the latest ones", "groups": "whole groups, drawn at random", "stratified": "drawn at random"}
-        note = (
-            f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, "
-            f"{drawn[kind]}."
-        )
+        note = f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, {drawn[kind]}."
         notes = (*dataset.notes, note)
         dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out, notes=notes)
     return dataset, standard_split(dataset)

@@ -13,7 +13,7 @@ from proxembed.data.errors import DataError, shorten
 
 SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
 SINGLE = ("id", "groups", "time")
-LISTED = ("labels", "text", "drop", "keep", "missing")
+LISTED = ("labels", "text", "drop", "keep", "missing", "category")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ class Columns:
         What else stands for an empty cell, such as ``-999``; () for nothing. None asks about numbers that look like it.
     unknown : {"empty"}, optional
         "empty": an empty cell of joined labels is unknown. None: it is a row without labels.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers in text. None: that which the cells of all columns show; if every number fits both,
+        such as ``1,234``, it is asked for.
+    category : sequence of str
+        Columns of categories, even if most of their cells are numbers or dates.
 
     Raises
     ------
@@ -55,7 +60,7 @@ class Columns:
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
     Columns(labels=('topic_*',), separator=None, text=(), id='doc', groups=None, time=None, drop=(),
-    keep=(), missing=None, unknown=None)
+    keep=(), missing=None, unknown=None, decimal=None, category=())
     """
 
     labels: Sequence[str] = ()
@@ -68,6 +73,8 @@ class Columns:
     keep: Sequence[str] = ()
     missing: Sequence[str] | None = None
     unknown: str | None = None
+    decimal: str | None = None
+    category: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for field in LISTED:
@@ -75,6 +82,8 @@ class Columns:
                 object.__setattr__(self, field, _texts(field, getattr(self, field)))
         if self.unknown not in (None, "empty"):
             raise DataError(f"unknown={self.unknown!r} must be 'empty', or None for rows without labels.")
+        if self.decimal not in (None, ".", ","):
+            raise DataError(f"decimal={self.decimal!r} must be '.' or ',', the mark before the decimals.")
         for field in ("separator", "id", "groups", "time"):
             value = getattr(self, field)
             if field == "groups" and value is False:
@@ -151,6 +160,8 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
             owner.setdefault(name, "drop")
     chosen = {field: tuple(name for name in names if owner.get(name) == field) for field in asked}
     single = {field: _only(field, asked[field], chosen[field], path) for field in SINGLE}
+    for pattern in columns.category:
+        _matched(pattern, "category", names, listed, path)
     kept = {name for pattern in columns.keep for name in _matched(pattern, "keep", names, listed, path)}
     others = tuple(name for name in names if name not in owner)
     features = tuple(name for name in others if not columns.keep or name in kept)

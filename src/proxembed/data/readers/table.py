@@ -177,12 +177,12 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
         if not problems:
             raise
         reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
-        problems.append((reason, error.option))
+        problems.append((reason, error.options))
     if problems:
         raise TableFaults(file.path, problems)
     if mixed.rows is None:
         read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
-        raise file.fault(None, f"no column is left for the features ({read_as})", "name them (--keep COLUMNS)")
+        raise file.fault(None, f"no column is left for the features ({read_as})", "name them with keep")
     found = table_owners(parts[0].cells, mixed.readings, roles, columns, label_sets(labels[0].Y, labels[0].unknown))
     roles = replace(roles, groups=roles.groups or found.groups)
     mixed = described(mixed, found)
@@ -237,7 +237,7 @@ def _whole_matrix(
     files: Sequence[TableFile], roles: Roles, columns: Columns
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...]] | None:
     file, missing = files[0], columns.missing or ()
-    if roles.text or missing or any(not is_matrix(each, roles.features) for each in files):
+    if roles.text or missing or columns.category or any(not is_matrix(each, roles.features) for each in files):
         return None
     kinds = {name: file.places[name] for name in roles.features}
     try:
@@ -314,9 +314,9 @@ def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[L
             file.path,
             None,
             f"no labels are named among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
-            "give labels=[names or globs] (--labels 'topic_*')",
+            "name them or give a pattern, such as labels='topic_*'",
         )
-        error.option = likely_labels(parts[0].cells)
+        error.options = likely_labels(parts[0].cells)
         raise error
     cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
     return read_labels(cells, columns.separator, columns.unknown)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.cells import Cells, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.lists import listed
-from proxembed.tables.reading import quoted
 
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
 SEPARATORS = (*JOINS, "/", "\t")  # that are usual
@@ -71,7 +69,7 @@ def read_labels(
     """
     file, columns = parts[0]
     if not columns:
-        raise file.fault(None, "no column is named as a label", "name one or more by labels (--labels 'topic_*')")
+        raise file.fault(None, "no column is named as a label", "name one or more, such as labels='topic_*'")
     if all((cells.codes < 0).all() for cells in columns.values()):
         raise file.fault(None, "every label cell is empty", "give labels to some rows at least")
     if len(columns) > 1:
@@ -95,8 +93,8 @@ def read_labels(
     return [replace(_sets(names, *part, open_cells), notes=notes) for part in found]
 
 
-def likely_labels(columns: dict[str, Cells]) -> str:
-    """An option that names the columns that may be the labels, "" where none looks like it.
+def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
+    """The argument that names the columns that may be the labels, () where none looks like it.
 
     By their names; else the last column of few values, each of several rows.
 
@@ -105,14 +103,14 @@ def likely_labels(columns: dict[str, Cells]) -> str:
     >>> from proxembed.data.readers.cells import Cells
     >>> from proxembed.data.readers.table_labels import likely_labels
     >>> likely_labels({"age": Cells(), "topic_a": Cells(), "topic_b": Cells()})
-    "--labels 'topic_*'"
+    (('labels', 'topic_*'),)
     """
     found = [name for name in columns if LIKELY.search(name)]
     start = os.path.commonprefix(found)
     if len(found) > 1 and len(start) > 1 and not start[-1].isalnum():
-        return f"--labels {shlex.quote(start + '*')}"
+        return (("labels", f"{start}*"),)
     found = found or [name for name, cells in columns.items() if _few_values(cells)]
-    return f"--labels {quoted(found[-1])}" if found else ""
+    return (("labels", found[-1]),) if found else ()
 
 
 def _few_values(cells: Cells) -> bool:
@@ -133,9 +131,9 @@ def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm 
         return None
     texts = [value for value in values if isinstance(value, str)]
     if separator is None and len(texts) == len(values) and sum(PATH in text for text in texts) > len(texts) / 2:
-        return LoneForm(_steps, note="each beginning of a path is a label (--separator '' for one class a path)")
+        return LoneForm(_steps, note="each beginning of a path is a label (separator='' for one class a path)")
     if separator is None and (join := _joined(values)) is not None:
-        note = f"its labels are joined by {join!r} (--separator '' for one class per cell)"
+        note = f"its labels are joined by {join!r} (separator='' for one class per cell)"
         return LoneForm(_parts(join), open=False, note=note)
     return LoneForm(lambda value: (name_of(value),), classes=True)
 
@@ -161,7 +159,7 @@ def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str,
     if empty and open_cells:
         words.append(f"its {empty:,} empty cells are unknown")
     elif empty:
-        words.append(f"its {empty:,} empty cells are rows without labels (--unknown empty: unknown ones)")
+        words.append(f"its {empty:,} empty cells are rows without labels (unknown='empty': unknown ones)")
     return (f"{name}: {'; '.join(words)}",) if words else ()
 
 
@@ -186,12 +184,11 @@ def _refuse_separator(file: TableFile, name: str, values: Sequence[object], sepa
     if not count[fits]:
         return
     example = next(text for text in texts if fits in text)
-    written = "$'\\t'" if fits == "\t" else f"'{fits}'"
     raise file.fault(
         None,
         f"no cell of label column {shorten(name)} contains the separator {separator!r}, but cells contain {fits!r}, "
         f"such as {shorten(example.strip())}",
-        f"give --separator {written} (or --separator '' for one class per cell)",
+        f"give separator={fits!r} (or separator='' for one class per cell)",
     )
 
 
@@ -216,7 +213,7 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, as_named: bool)
             raise file.fault(
                 None,
                 f"label column {shorten(name)} holds {classes} different numbers in {known:,} rows",
-                "a continuous target is no label: bin it into classes first (or give --separator '' where each number "
+                "a continuous target is no label: bin it into classes first (or give separator='' where each number "
                 "names a class)",
             )
     if classes > max(2, known // 2):
@@ -262,7 +259,7 @@ def _not_zero_or_one(file: TableFile, columns: dict[str, Cells], name: str, code
         f"{marks}, and leave the cell empty where it is unknown" if set() in others else ZERO_ONE,
     )
     if all(found == {0, 1} for found in others):
-        error.option = f"--missing={quoted(value)}"
+        error.options = (("missing", value),)
     return error
 
 

@@ -18,7 +18,7 @@ from proxembed.tables import Owners, Reading, owners, read_columns
 from proxembed.tables.column import word_of
 from proxembed.tables.identifiers import FEWEST_OWNERS, TRIED, are_numbers, identifier_name, says_which_row, settles
 from proxembed.tables.owners import entities_of
-from proxembed.tables.reading import quoted, row_numbers_note
+from proxembed.tables.reading import row_numbers_note
 
 
 def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[str, ...]]:
@@ -40,7 +40,7 @@ def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[st
         return columns, ()
     if columns.id is not None:
         return replace(columns, drop=(*columns.drop, name)), ("the first column has no name and is left out",)
-    keep = f"--keep {quoted(name)}, beside the other features, makes it one"
+    keep = f"keep={name!r}, beside the other features, makes it one"
     note = f"the first column has no name: it is read as row ids, {name}, and is not a feature ({keep})"
     return replace(columns, id=name), (note,)
 

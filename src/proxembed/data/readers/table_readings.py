@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import shorten
+from proxembed.data.errors import Option, shorten
 from proxembed.data.readers.cells import Cells
 from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.numerals import LEADING_ZERO
-from proxembed.tables.reading import quoted
 from proxembed.tables.unseen import unseen_notes
 
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
@@ -26,13 +26,12 @@ Part = tuple[TableFile, dict[str, Cells]]
 class MixedRows:
     """The feature columns of one or two files, training rows first.
 
-    `rows` is None where there are problems, which are pairs of a text and an option that settles it, or where no
-    column is a feature. `described` holds name, reading and an example of every column.
+    `rows` is None if there are problems, which are as `TableFaults` takes them, or if no column is a feature. `described` holds name, reading and an example of every column.
     """
 
     rows: Any  # TableRows; None where no column is mixed
     readings: tuple[Reading, ...]
-    problems: tuple[tuple[str, str], ...]
+    problems: tuple[Any, ...]
     described: tuple[tuple[str, str, str], ...]
     unseen: tuple[str, ...] = ()  # notes on cells of the second file that the first does not have
 
@@ -43,8 +42,8 @@ class MixedRows:
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
         for column in () if self.rows is None else self.rows.columns:
             if column.kind == "date" and _ordered(self.rows[column.name]):
-                option = quoted(column.name)
-                notes.append(f"the rows are in the order of {column.name} (--time {option} tests on the latest ones)")
+                option = f"time={column.name!r}"
+                notes.append(f"the rows are in the order of {column.name} ({option} tests on the latest ones)")
         notes += self.unseen
         return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
 
@@ -67,10 +66,12 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
         texts=roles.text,
         kept=names if columns.keep else (),
         missing=columns.missing,
+        decimal=columns.decimal,
+        categories=[name for name in names if any(fnmatchcase(name, each) for each in columns.category)],
     )
     problems = [_told(file, cells, reading) for reading in found if reading.problem]
     problems += [
-        (f"column {shorten(name)} holds values that are neither numbers nor text", f"--drop {quoted(name)}")
+        (f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),))
         for name in chosen
         if name not in cells
     ]
@@ -123,9 +124,9 @@ def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells],
     return TableRows(columns, arrays, new)
 
 
-def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, str]:
+def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, tuple[Option, ...], Any]:
     """A problem with the line of the first cell at fault, where one cell is."""
     text = f"column {shorten(reading.name)} {reading.problem}"
     if reading.at is None:
-        return text, reading.option
-    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.option
+        return text, reading.options, reading.instead
+    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.options, reading.instead
