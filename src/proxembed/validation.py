@@ -14,7 +14,8 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
 from .sources import RowBlocks, is_dask
-from .targets.values import MOMENTS, refuse_equal_names
+from .tables.frames import refuse_equal_names
+from .targets.values import MOMENTS
 
 FILL = (
     ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "

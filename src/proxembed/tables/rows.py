@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .column import CellError, Column
+from .frames import columns_by_name
 
 
 class TableRows:
@@ -44,11 +45,9 @@ class TableRows:
         ValueError
             A column is missing, or a cell is not what its column holds.
         """
-        arrays = []
+        arrays, given = [], columns_by_name(frame, [column.name for column in columns])
         for column in columns:
-            if column.name not in frame:
-                raise ValueError(f"X has no column {column.name!r}; give the columns that the encoder was fitted on.")
-            values, codes = coded(cells_of(frame[column.name]))
+            values, codes = coded(cells_of(given[column.name]))
             try:
                 arrays.append(column.parse(values, codes))
             except CellError as error:

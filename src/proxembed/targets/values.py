@@ -6,13 +6,14 @@ Python objects.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
+
+from proxembed.tables.frames import refuse_equal_names
 
 COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
@@ -58,22 +59,6 @@ def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     if sparse.issparse(y):
         return _unmasked_sparse(y), names
     return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else y), names
-
-
-def refuse_equal_names(table: str, names: Iterable[Any]) -> None:
-    """Raise a ValueError where several columns of a table have one name.
-
-    >>> refuse_equal_names("X", ["a", "b", "a"])
-    Traceback (most recent call last):
-    ValueError: X has several columns named 'a'; give each a name of its own, or pass X.to_numpy().
-    """
-    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
-    if twice:
-        more = "" if len(twice) <= 5 else f" (and {len(twice) - 5} more names)"
-        raise ValueError(
-            f"{table} has several columns named {', '.join(twice[:5])}{more}; give each a name of its own, or pass "
-            f"{table}.to_numpy()."
-        )
 
 
 def _unmasked(y: np.ma.MaskedArray) -> np.ndarray:
