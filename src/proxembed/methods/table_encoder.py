@@ -11,6 +11,7 @@ from ..base import Embedder
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
+from ..tables.frames import frame_of, named_columns, rows_of
 from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
 from ..validation import in_range
@@ -59,6 +60,7 @@ class TableEncoder(Embedder):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the encoding. X: DataFrame (pandas, polars), TableRows, array or sparse matrix; y is ignored."""
         with self._learning():
+            X = frame_of(X)
             rows = table_of(X)
             if rows is None:
                 rows = self._rows(X, y).X
@@ -92,6 +94,7 @@ class TableEncoder(Embedder):
         return super().get_feature_names_out(input_features)
 
     def _known_columns(self, X: Any) -> TableRows:
+        X = rows_of(X)
         columns: tuple[Column, ...] = self.state_.columns
         if isinstance(X, TableRows):
             if X.columns != columns:
@@ -122,10 +125,26 @@ def is_plain(frame: Any) -> bool:
     >>> [is_plain(DataFrame({"x": cells})) for cells in ([1, 2], [1, None], ["a", "b"])]
     [True, False, False]
     """
-    arrays = [frame[name].to_numpy() for name in frame.columns]
-    return all(
-        array.dtype.kind in "biuf" and not (array.dtype.kind == "f" and np.isnan(array).any()) for array in arrays
-    )
+    return all(_is_known(cells.to_numpy()) for cells in named_columns(frame).values())
+
+
+def _is_known(array: np.ndarray) -> bool:
+    return array.dtype.kind in "biu" or array.dtype.kind == "f" and not np.isnan(array).any()
+
+
+def matrix_of(X: Any) -> Any:
+    """A DataFrame of numbers as an array, of the type that holds all its columns; anything else as it is.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.methods.table_encoder import matrix_of
+    >>> matrix_of(DataFrame({"x": [1, 2], "y": [0.5, 1]}).convert_dtypes()).tolist()
+    [[1.0, 0.5], [2.0, 1.0]]
+    """
+    if not hasattr(X, "columns"):
+        return X
+    return np.column_stack([cells.to_numpy() for cells in named_columns(X).values()])
 
 
 def table_of(X: Any) -> TableRows | None:
@@ -157,8 +176,7 @@ def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
         return X, ()
     if not hasattr(X, "columns") or is_plain(X):
         return None, ()
-    names = [str(name) for name in X.columns]
-    cells = {name: coded(cells_of(X[given])) for name, given in zip(names, X.columns, strict=True)}
+    cells = {name: coded(cells_of(given)) for name, given in named_columns(X).items()}
     readings = read_columns(cells, missing=())
     if faults := [f"column {each.name!r} {each.problem}" for each in readings if each.problem]:
         raise ValueError(f"X cannot be encoded: {'; '.join(faults)}. Leave these columns out.")

@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from proxembed.tables.frames import refuse_equal_names
+from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.tables.plain import is_empty
 
 COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
@@ -25,19 +26,6 @@ NUMBERS = frozenset({bool, int, float})
 NEVER_MISSING = frozenset({bool, int, str, bytes})
 PLAIN: dict[type, Any] = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
 KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
-
-
-def is_missing(value: Any) -> bool:
-    """Whether an entry says unknown: None, NaN, NaT, pandas' NA or a masked entry.
-
-    >>> [is_missing(value) for value in (None, float("nan"), np.ma.masked, 0, "nan")]
-    [True, True, True, False, False]
-    """
-    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, MOMENTS):
-        return bool(np.isnat(value))
-    return isinstance(value, float | np.floating) and value != value
 
 
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
@@ -129,7 +117,7 @@ def missing_entries(y: np.ndarray) -> np.ndarray:
         return np.isnat(y)
     if y.dtype.kind in "biuUS":
         return np.zeros(y.shape, dtype=bool)
-    missing = (type(value) not in NEVER_MISSING and is_missing(value) for value in y.ravel().tolist())
+    missing = (type(value) not in NEVER_MISSING and is_empty(value) for value in y.ravel().tolist())
     return np.fromiter(missing, dtype=bool, count=y.size).reshape(y.shape)
 
 
@@ -226,7 +214,7 @@ def indicator_cells(y: np.ndarray) -> np.ndarray:
     values = y.ravel().tolist()
     found = [CELLS.get(value) if isinstance(value, Real) else None for value in values]
     for value, cell in zip(values, found, strict=True):
-        if cell is None and not is_missing(value):
+        if cell is None and not is_empty(value):
             refuse_cell(value)
     return np.asarray([np.nan if cell is None else cell for cell in found]).reshape(y.shape)
 
