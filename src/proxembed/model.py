@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,19 +18,29 @@ from .features.scaling import scaling_kind as scaling_kind
 from .methods.around import Around
 from .methods.relation import RelationFeatures, Scaling
 from .methods.table_encoder import TableEncoder
+from .sources import is_dask
 from .tables import TableRows
+from .tables.frame_matrix import matrix_by_name
+from .tables.frames import frame_of, rows_of, with_columns
 from .targets.labels import LabelMatrix
 from .wrapper import Wrapper
 
 CUT_FOLDS = 3
+NAMES = ("feature_names_", "label_names_")
 _BOUNDED: dict[str, bool] = {}
+
+
+def _last_has(name: str) -> Callable[[Any], bool]:
+    return lambda model: hasattr(model.steps[-1][1], name)
 
 
 class EmbeddingPipeline(Pipeline):
     """A scikit-learn Pipeline that embeds, and predicts where its last step does.
 
     ``transform`` is the embedding, whether or not a classifier follows it; all else (``predict``,
-    ``decision_function``, ``named_steps``, slices, parameters, ``set_output``) is that of ``Pipeline``.
+    ``decision_function``, ``named_steps``, slices, parameters, ``set_output``) is that of ``Pipeline``. The columns of
+    a DataFrame are selected by the names of those given to fit: their order does not matter, additional columns are
+    ignored, and missing ones raise ValueError. The columns of an array go by position.
 
     Parameters
     ----------
@@ -68,17 +78,80 @@ class EmbeddingPipeline(Pipeline):
         """The steps up to the embedding."""
         return self[:-1] if self._reads_out() else self
 
+    def __getitem__(self, ind: Any) -> Any:
+        """A step by place or name, or the pipeline of a slice of steps."""
+        part = super().__getitem__(ind)
+        if isinstance(ind, slice) and len(part) and part.steps[0] is self.steps[0]:
+            part.__dict__.update({name: vars(self)[name] for name in NAMES if name in vars(self)})
+        return part
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> EmbeddingPipeline:
+        """Fit all steps; y: labels in any form."""
+        self._forget_names()
+        return super().fit(frame_of(X), y, **params)
+
+    def _forget_names(self) -> None:
+        for name in NAMES:
+            self.__dict__.pop(name, None)
+
+    def _columns(self, X: Any) -> Any:
+        """The rows of X in the columns of the fit: those of a DataFrame by name, those of an array by position."""
+        X, first = rows_of(X), self.steps[0][1]
+        named = hasattr(X, "columns") and not isinstance(X, TableRows) and getattr(first, "columns_", None) is None
+        names = getattr(self, "feature_names_", getattr(first, "feature_names_in_", None))
+        if names is None or not named:
+            return X
+        if hasattr(self, "feature_names_") and not is_dask(X):
+            return matrix_by_name(X, names)
+        return with_columns(X, list(names))
+
     @available_if(_embeds)
     def transform(self, X: Any, **params: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k)."""
-        return self._part.transform(X, **params) if self._reads_out() else super().transform(X, **params)
+        rows = self._columns(X)
+        Z = self._part.transform(rows, **params) if self._reads_out() else super().transform(rows, **params)
+        if hasattr(Z, "iloc") and hasattr(X, "iloc"):
+            Z.index = X.index
+        return Z
 
     @available_if(_embeds)
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and return the embedding of X, (n, k)."""
+        X = frame_of(X)
         if self._reads_out():
             return self.fit(X, y, **params).transform(X)
+        self._forget_names()
         return super().fit_transform(X, y, **params)
+
+    @available_if(_last_has("predict"))
+    def predict(self, X: Any, **params: Any) -> Any:
+        """The labels of rows X, in the form of those given to fit."""
+        return super().predict(self._columns(X), **params)
+
+    @available_if(_last_has("predict_proba"))
+    def predict_proba(self, X: Any, **params: Any) -> Any:
+        """The probabilities of the labels of rows X."""
+        return super().predict_proba(self._columns(X), **params)
+
+    @available_if(_last_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any, **params: Any) -> Any:
+        """The logarithms of the probabilities of the labels of rows X."""
+        return super().predict_log_proba(self._columns(X), **params)
+
+    @available_if(_last_has("decision_function"))
+    def decision_function(self, X: Any, **params: Any) -> Any:
+        """The scores of the labels of rows X."""
+        return super().decision_function(self._columns(X), **params)
+
+    @available_if(_last_has("score_samples"))
+    def score_samples(self, X: Any) -> Any:
+        """The score of each row of X."""
+        return super().score_samples(self._columns(X))
+
+    @available_if(_last_has("score"))
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
+        """The score of rows X with labels y, as the last step defines it."""
+        return super().score(self._columns(X), y, sample_weight=sample_weight, **params)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the components."""

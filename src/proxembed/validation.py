@@ -14,7 +14,8 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
 from .sources import RowBlocks, is_dask
-from .targets.values import MOMENTS, refuse_equal_names
+from .tables.frames import refuse_equal_names
+from .targets.values import MOMENTS
 
 FILL = (
     ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "
@@ -29,6 +30,12 @@ TEXTS = (
     "X holds texts ({}). Put a TableEncoder in front, which makes numbers of the columns of a DataFrame: "
     "make_pipeline(TableEncoder(), method)."
 )
+UNKNOWN = "Input X contains NaN"  # the words of scikit-learn
+UNKNOWN_REMEDY = (
+    "has no rule for unknown features. Put a TableEncoder in front, which fills and marks them: "
+    "make_pipeline(TableEncoder(), {}(...))."
+)
+UNKNOWN_LATER = "was fitted on rows without unknown features. Fit it on rows that have some, or fill them in."
 
 
 @contextmanager
@@ -95,6 +102,7 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
     except ValueError as error:
         if "could not convert string to float" in str(error):
             raise ValueError(TEXTS.format(error)) from error
+        _refuse_unknown(error, type(estimator).__name__)
         raise
     X = float_matrix(X)
     if reset or block:
@@ -102,6 +110,13 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
     if reset and not block:
         refuse_far(X)
     return X
+
+
+def _refuse_unknown(error: ValueError, owner: str) -> None:
+    """Raise the error of an estimator for NaN in X, if this is the error of scikit-learn for it."""
+    if UNKNOWN in str(error):
+        remedy = UNKNOWN_LATER if owner == "TableEncoder" else UNKNOWN_REMEDY.format(owner)
+        raise ValueError(f"{UNKNOWN}.\n{owner} {remedy}") from error
 
 
 def refuse_malformed(X: Any) -> None:
@@ -255,7 +270,11 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
         return
     if owner is not None:
         with np.errstate(all="ignore"):  # scikit-learn adds the entries up
-            assert_all_finite(X, estimator_name=owner, input_name="X")
+            try:
+                assert_all_finite(X, estimator_name=owner, input_name="X")
+            except ValueError as error:
+                _refuse_unknown(error, owner)
+                raise
     largest = largest_entry(X)
     if largest > np.sqrt(float(limits.max) / (n * d)):
         fault = f"the sum of {n:,} x {d:,} such squares overflows"

@@ -58,10 +58,14 @@ def test_there_are_estimators():
 def test_nonfinite_x(cls, value, form):
     bad = X.copy()
     bad[3, 2] = value
-    with pytest.raises(ValueError, match="NaN|infinity"):
-        build(cls).fit(form(bad), y_for(cls))
+    message = "Input X contains NaN.*TableEncoder" if np.isnan(value) else "infinity"
+    if np.isnan(value) and cls is TableEncoder and form is np.asarray:
+        assert "x2 (empty)" in cls().fit(bad).get_feature_names_out()
+    else:
+        with pytest.raises(ValueError, match=f"(?s){message}"):
+            build(cls).fit(form(bad), y_for(cls))
     fitted = build(cls).fit(X, y_for(cls))
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
         output(fitted, form(bad))
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas
+import polars
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.manifold import TSNE
 from sklearn.model_selection import cross_val_score
@@ -302,3 +304,41 @@ def test_relation_features_are_traced_back_to_the_features():
     assert told.effects and {name for name, _ in told.features} == set(data.feature_names)
     expected = model["relation"].feature_effects(model["embedding"].components_)[0]
     assert told.features[0][1] == expected[np.abs(expected).argmax()]
+
+
+NAMED = pandas.DataFrame(X, columns=[f"width_{j}" for j in range(D)])
+OF_NAMES = fit_on(OPLS(n_components=2), Dataset(X, Y, list(NAMED.columns)))
+
+
+@pytest.mark.parametrize("call", ["transform", "predict", "decision_function"])
+def test_columns_of_a_frame_are_selected_by_name(call, tmp_path):
+    given = NAMED.assign(extra="text")[["extra", *reversed(NAMED.columns)]]
+    saved, of_frame = load(save(OF_NAMES, tmp_path / "m.skops")), embedding_pipeline(OPLS(), NAMED).fit(NAMED, Y)
+    for model in (OF_NAMES, saved, of_frame):
+        wanted = getattr(model, call)(NAMED)
+        np.testing.assert_allclose(getattr(model, call)(given), wanted)
+        np.testing.assert_allclose(getattr(model, call)(polars.from_pandas(given).lazy()), wanted)
+        with pytest.raises(ValueError, match=r"no column 'width_3'"):
+            getattr(model, call)(NAMED.rename(columns={"width_3": "height"}))
+    np.testing.assert_allclose(getattr(OF_NAMES, call)(X), getattr(OF_NAMES, call)(NAMED))
+
+
+def test_score_and_slices_select_by_name():
+    given = NAMED[NAMED.columns[::-1]]
+    assert OF_NAMES.score(given, Y) == OF_NAMES.score(NAMED, Y)
+    np.testing.assert_allclose(OF_NAMES[:-1].transform(given), OF_NAMES.transform(NAMED))
+    np.testing.assert_allclose(embedding_part(OF_NAMES).transform(given), OF_NAMES.transform(NAMED))
+
+
+def test_a_refit_forgets_the_names():
+    model = clone(OF_NAMES).fit(X, Y)
+    assert not hasattr(model, "feature_names_")
+    model = fit_on(OPLS(n_components=2), Dataset(X, Y, list(NAMED.columns))).fit(X, Y)
+    assert not hasattr(model, "feature_names_")
+
+
+def test_a_frame_keeps_its_index_in_the_output():
+    rows = NAMED[NAMED.columns[::-1]].set_axis([f"row {i}" for i in range(N)])
+    with config_context(transform_output="pandas"):
+        model = fit_on(OPLS(n_components=2), Dataset(X, Y, list(NAMED.columns)))
+        assert model.transform(rows).index.tolist() == rows.index.tolist()

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Embedder
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
+from ..tables.frames import frame_of, named_columns, rows_of
 from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
-from ..validation import in_range
+from ..validation import in_range, refuse_masked
 
 
 class TableEncoder(Embedder):
@@ -25,7 +27,7 @@ class TableEncoder(Embedder):
     ones, and the share of the rows with each value). These columns get mean 0 and variance 1. Texts and lists of names
     become sublinear tf-idf of stems, or names, that occur in two or more rows; each weighs as much as all other columns
     together. Constant columns, ids and groups are dropped. A matrix is standardised if it is dense, turned into tf-idf
-    if it is sparse and holds counts, and left unchanged otherwise.
+    if it is sparse and holds counts, and left unchanged otherwise; NaN in an array is an empty number.
 
     Attributes
     ----------
@@ -57,15 +59,18 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame (pandas, polars), TableRows, array or sparse matrix; y is ignored."""
+        """Learn the encoding. X: DataFrame (pandas, polars, Arrow), TableRows, array (NaN is unknown) or sparse matrix; y
+        is ignored."""
         with self._learning():
+            X = frame_of(X)
             rows = table_of(X)
             if rows is None:
                 rows = self._rows(X, y).X
             else:
-                names = [column.name for column in rows.columns] if isinstance(X, TableRows) else list(X.columns)
+                given = list(X.columns) if hasattr(X, "columns") else None
+                names = [column.name for column in rows.columns] if given is None or X is rows else given
                 self.n_features_in_ = len(names)
-                if all(isinstance(name, str) for name in names):
+                if given is not None and all(isinstance(name, str) for name in names):
                     self.feature_names_in_ = np.array(names, dtype=object)
             self.state_ = features_fit(scaling_kind(rows), rows)
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
@@ -92,6 +97,7 @@ class TableEncoder(Embedder):
         return super().get_feature_names_out(input_features)
 
     def _known_columns(self, X: Any) -> TableRows:
+        X = rows_of(X)
         columns: tuple[Column, ...] = self.state_.columns
         if isinstance(X, TableRows):
             if X.columns != columns:
@@ -101,11 +107,33 @@ class TableEncoder(Embedder):
                 )
             return X
         if not hasattr(X, "columns"):
+            X = self._by_position(X)
+        return TableRows(columns, TableRows.of(X, columns).arrays, new=True)
+
+    def _by_position(self, X: Any) -> dict[str, Any]:
+        """The columns of an array by the names of those given to fit."""
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        try:
+            array = None if issparse(X) else np.asarray(X)
+        except ValueError:  # rows of unequal lengths
+            array = None
+        if array is None or array.ndim != 2:
             raise ValueError(
                 f"X is a {type(X).__name__}, but this {type(self).__name__} was fitted on a table; pass a DataFrame "
-                f"with the columns {', '.join(column.name for column in columns)}."
+                f"with the columns {', '.join(column.name for column in self.state_.columns)}, or a 2-D array."
             )
-        return TableRows(columns, TableRows.of(X, columns).arrays, new=True)
+        refuse_masked(X)
+        if array.shape[1] != len(names):
+            raise ValueError(
+                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {len(names)} features as "
+                "input."
+            )
+        return dict(zip(names, array.T, strict=True))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @property
     def _n_features_out(self) -> int:
@@ -122,10 +150,26 @@ def is_plain(frame: Any) -> bool:
     >>> [is_plain(DataFrame({"x": cells})) for cells in ([1, 2], [1, None], ["a", "b"])]
     [True, False, False]
     """
-    arrays = [frame[name].to_numpy() for name in frame.columns]
-    return all(
-        array.dtype.kind in "biuf" and not (array.dtype.kind == "f" and np.isnan(array).any()) for array in arrays
-    )
+    return all(_is_known(cells.to_numpy()) for cells in named_columns(frame).values())
+
+
+def _is_known(array: np.ndarray) -> bool:
+    return array.dtype.kind in "biu" or array.dtype.kind == "f" and not np.isnan(array).any()
+
+
+def matrix_of(X: Any) -> Any:
+    """A DataFrame of numbers as an array, of the type that holds all its columns; anything else as it is.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.methods.table_encoder import matrix_of
+    >>> matrix_of(DataFrame({"x": [1, 2], "y": [0.5, 1]}).convert_dtypes()).tolist()
+    [[1.0, 0.5], [2.0, 1.0]]
+    """
+    if not hasattr(X, "columns"):
+        return X
+    return np.column_stack([cells.to_numpy() for cells in named_columns(X).values()])
 
 
 def table_of(X: Any) -> TableRows | None:
@@ -155,10 +199,11 @@ def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
     """
     if isinstance(X, TableRows):
         return X, ()
-    if not hasattr(X, "columns") or is_plain(X):
+    if not hasattr(X, "columns"):
+        return _with_unknown(X), ()
+    if is_plain(X):
         return None, ()
-    names = [str(name) for name in X.columns]
-    cells = {name: coded(cells_of(X[given])) for name, given in zip(names, X.columns, strict=True)}
+    cells = {name: coded(cells_of(given)) for name, given in named_columns(X).items()}
     readings = read_columns(cells, missing=())
     if faults := [f"column {each.name!r} {each.problem}" for each in readings if each.problem]:
         raise ValueError(f"X cannot be encoded: {'; '.join(faults)}. Leave these columns out.")
@@ -167,3 +212,17 @@ def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
         raise ValueError(f"X has no column that is a feature: {'; '.join(f'{r.name}: {r.words}' for r in readings)}.")
     rows = TableRows(columns, [column.parse(*cells[column.name]) for column in columns])
     return rows, tuple(each.note for each in readings if each.note)
+
+
+def _with_unknown(X: Any) -> TableRows | None:
+    """The rows of an array of numbers some of which are NaN, each column a number; None for any other array."""
+    if issparse(X) or np.ma.isMaskedArray(X) or not isinstance(X, np.ndarray | list | tuple):
+        return None
+    try:
+        array = np.asarray(X)
+        array = array.astype(np.float64) if array.dtype == object else array
+    except (ValueError, TypeError, OverflowError):  # texts, dates, rows of unequal lengths
+        return None
+    if array.ndim != 2 or array.dtype.kind != "f" or not np.isnan(array).any() or np.isinf(array).any():
+        return None
+    return TableRows([Column(f"x{j}", "number") for j in range(array.shape[1])], list(array.T.astype(np.float64)))

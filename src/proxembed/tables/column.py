@@ -13,6 +13,7 @@ from .cells import MISSING
 from .dates import hours, seconds
 from .lists import ShortenedList, listed
 from .numerals import number
+from .plain import is_empty
 
 KINDS = ("number", "boolean", "ordered", "date", "category", "text", "names", "vector")
 NUMERIC = ("number", "boolean", "ordered", "date")
@@ -195,14 +196,10 @@ def is_missing(value: Any, more: Sequence[str] = ()) -> bool:
     >>> [is_missing(value, ("-999",)) for value in (None, float("nan"), " NA", -999.0, "-999.0", 0)]
     [True, True, True, True, True, False]
     """
-    if value is None:
-        return True
     if isinstance(value, str):
         word = value.strip()
         return word in MISSING or bool(more) and any(word == each or _equal(word, each) for each in more)
-    if not np.isscalar(value):
-        return not isinstance(value, list | tuple | np.ndarray) and value != value
-    return bool(value != value) or bool(more) and any(_equal(value, each) for each in more)
+    return is_empty(value) or bool(more) and any(_equal(value, each) for each in more)
 
 
 def _equal(one: Any, other: str) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .column import CellError, Column
+from .frames import columns_by_name
+from .plain import plain_value
 
 
 class TableRows:
@@ -44,11 +46,9 @@ class TableRows:
         ValueError
             A column is missing, or a cell is not what its column holds.
         """
-        arrays = []
+        arrays, given = [], columns_by_name(frame, [column.name for column in columns])
         for column in columns:
-            if column.name not in frame:
-                raise ValueError(f"X has no column {column.name!r}; give the columns that the encoder was fitted on.")
-            values, codes = coded(cells_of(frame[column.name]))
+            values, codes = coded(cells_of(given[column.name]))
             try:
                 arrays.append(column.parse(values, codes))
             except CellError as error:
@@ -89,7 +89,7 @@ class TableRows:
         return f"TableRows({self.shape[0]:,} rows of {', '.join(column.name for column in self.columns)})"
 
 
-def coded(cells: Iterable[Any]) -> tuple[list[Hashable], NDArray[np.intp]]:
+def coded(cells: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct cells in the order of their first row, and the place of each row's cell among them.
 
     Examples
@@ -100,21 +100,24 @@ def coded(cells: Iterable[Any]) -> tuple[list[Hashable], NDArray[np.intp]]:
     (['a', (1, 2)], [0, 1, 0])
     """
     code: dict[Any, int] = {}
-    keys = ((type(cell), each) for cell in cells for each in [_hashable(cell)])
-    codes = [code.setdefault(key, len(code)) for key in keys]
-    return [value for _, value in code], np.array(codes, dtype=np.intp)
+    values: list[Any] = []
+    codes = []
+    for cell in cells:
+        value = plain_value(cell)
+        place = code.setdefault(_key(value), len(values))
+        if place == len(values):
+            values.append(value)
+        codes.append(place)
+    return values, np.array(codes, dtype=np.intp)
 
 
-def _hashable(cell: Any) -> Hashable:
-    if isinstance(cell, np.ndarray):
-        cell = cell.tolist()
-    return (
-        tuple(cell) if isinstance(cell, list) else None if cell is None or cell is not None and _is_nan(cell) else cell
-    )
-
-
-def _is_nan(cell: Any) -> bool:
-    return isinstance(cell, float) and cell != cell
+def _key(value: Any) -> Hashable:
+    """What equal cells share; cells of different types differ, and those without a hash have that of their text."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return type(value), value
 
 
 def cells_of(values: Any) -> list[Any]:

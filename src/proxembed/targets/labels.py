@@ -19,13 +19,13 @@ from proxembed.algebra.arrays.blas import symmetric_from_lower
 from proxembed.algebra.arrays.centred import block_rows
 from proxembed.algebra.pencil.symmetric import numerical_rank
 from proxembed.tables.indices import small_indices
+from proxembed.tables.plain import is_empty
 
 from .values import (
     COMPLEX,
     class_values,
     entries,
     indicator_cells,
-    is_missing,
     missing_entries,
     object_array,
     refuse_cell,
@@ -357,7 +357,7 @@ def _is_sets(y: Any) -> bool:
         return False
     if not isinstance(y, list | tuple | np.ndarray):
         return False
-    rows = [e for e in y if not is_missing(e)]
+    rows = [e for e in y if not is_empty(e)]
     if not rows:
         return False
     if all(isinstance(e, set | frozenset) for e in rows):
@@ -367,13 +367,13 @@ def _is_sets(y: Any) -> bool:
     types = set().union(*(map(type, e) for e in rows))
     if not any(issubclass(t, str) for t in types):
         return not types
-    return all(isinstance(v, str) or is_missing(v) for e in rows for v in e)
+    return all(isinstance(v, str) or is_empty(v) for e in rows for v in e)
 
 
 def _from_sets(y: Iterable[Any]) -> LabelMatrix:
-    rows = [None if is_missing(e) else set(e) for e in y]
+    rows = [None if is_empty(e) else set(e) for e in y]
     for i, row in enumerate(rows):
-        if row and any(map(is_missing, row)):
+        if row and any(map(is_empty, row)):
             raise ValueError(
                 f"y[{i}] holds an unknown entry (None or NaN) among its labels: a set holds the labels of a row. "
                 "Put None in place of the set where no label of the row is known; cells are marked NaN in an "

@@ -6,13 +6,15 @@ Python objects.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
+
+from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.tables.plain import is_empty
 
 COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
@@ -24,19 +26,6 @@ NUMBERS = frozenset({bool, int, float})
 NEVER_MISSING = frozenset({bool, int, str, bytes})
 PLAIN: dict[type, Any] = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
 KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
-
-
-def is_missing(value: Any) -> bool:
-    """Whether an entry says unknown: None, NaN, NaT, pandas' NA or a masked entry.
-
-    >>> [is_missing(value) for value in (None, float("nan"), np.ma.masked, 0, "nan")]
-    [True, True, True, False, False]
-    """
-    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, MOMENTS):
-        return bool(np.isnat(value))
-    return isinstance(value, float | np.floating) and value != value
 
 
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
@@ -58,22 +47,6 @@ def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     if sparse.issparse(y):
         return _unmasked_sparse(y), names
     return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else y), names
-
-
-def refuse_equal_names(table: str, names: Iterable[Any]) -> None:
-    """Raise a ValueError where several columns of a table have one name.
-
-    >>> refuse_equal_names("X", ["a", "b", "a"])
-    Traceback (most recent call last):
-    ValueError: X has several columns named 'a'; give each a name of its own, or pass X.to_numpy().
-    """
-    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
-    if twice:
-        more = "" if len(twice) <= 5 else f" (and {len(twice) - 5} more names)"
-        raise ValueError(
-            f"{table} has several columns named {', '.join(twice[:5])}{more}; give each a name of its own, or pass "
-            f"{table}.to_numpy()."
-        )
 
 
 def _unmasked(y: np.ma.MaskedArray) -> np.ndarray:
@@ -144,7 +117,7 @@ def missing_entries(y: np.ndarray) -> np.ndarray:
         return np.isnat(y)
     if y.dtype.kind in "biuUS":
         return np.zeros(y.shape, dtype=bool)
-    missing = (type(value) not in NEVER_MISSING and is_missing(value) for value in y.ravel().tolist())
+    missing = (type(value) not in NEVER_MISSING and is_empty(value) for value in y.ravel().tolist())
     return np.fromiter(missing, dtype=bool, count=y.size).reshape(y.shape)
 
 
@@ -241,7 +214,7 @@ def indicator_cells(y: np.ndarray) -> np.ndarray:
     values = y.ravel().tolist()
     found = [CELLS.get(value) if isinstance(value, Real) else None for value in values]
     for value, cell in zip(values, found, strict=True):
-        if cell is None and not is_missing(value):
+        if cell is None and not is_empty(value):
             refuse_cell(value)
     return np.asarray([np.nan if cell is None else cell for cell in found]).reshape(y.shape)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from proxembed.tables import TableRows, coded, owners, read_columns
 from proxembed.tables.identifiers import FEWEST_OWNERS, says_which_row
 from proxembed.tables.owners import entities_of, group_codes
+from proxembed.tables.plain import plain_value
 from proxembed.tables.rows import cells_of
 
 
@@ -100,5 +101,5 @@ def _by_name(X: Any, groups: str, sets: Any) -> OwnedFrame:
 
 def _counts_rows(column: Any) -> bool:
     """Whether a column begins as row numbers do."""
-    first = cells_of(column[:FEWEST_OWNERS])
+    first = [plain_value(cell) for cell in cells_of(column[:FEWEST_OWNERS])]
     return len(first) == FEWEST_OWNERS and first[0] in (0, 1, "0", "1") and str(first[1]) in ("1", "2", "1.0", "2.0")

@@ -18,11 +18,12 @@ from proxembed.data.parquet import frame_bytes
 from proxembed.data.spellings import with_spelling_notes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
-from proxembed.methods.table_encoder import table_and_notes
+from proxembed.methods.table_encoder import matrix_of, table_and_notes
 from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
+from proxembed.tables.frames import frame_of
 from proxembed.targets.labels import LabelMatrix
 
 from .frame_owners import owned_frame
@@ -75,6 +76,7 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
             f"{what}; searches and comparisons take rows in memory. Pass a sample of the rows and its labels, then fit "
             "the method that is found on all rows."
         )
+    X = frame_of(X)
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
@@ -126,7 +128,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
     names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     names = names if table is None else [column.name for column in table.columns]
     dataset = Dataset(
-        table if table is not None else X if not hasattr(X, "to_numpy") else X.to_numpy(),
+        matrix_of(X) if table is None else table,
         labels.Y,
         names,
         [str(name) for name in labels.classes_],

@@ -1,0 +1,77 @@
+"""The columns of a DataFrame as a matrix, for a model fitted on a matrix: by name, where the fit had names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .column import Column
+from .frames import columns_by_name
+from .rows import TableRows, cells_of
+
+ENTRY = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
+
+
+def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
+    """The columns of a DataFrame that a model was fitted on, one column of the matrix per name.
+
+    The columns are selected by name, and others are ignored; ``v[0]`` is an entry of the vectors of column ``v``. Names
+    that an array got (x0, x1, ...) stand for positions, where X has none of them.
+
+    Raises
+    ------
+    ValueError
+        A column is missing, several have one name, or a cell is not a number.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> from proxembed.tables.frame_matrix import matrix_by_name
+    >>> X = DataFrame({"v": [[1, 2], [3, 4]], "b": [5, 6], "a": [7.5, 8]})
+    >>> matrix_by_name(X, ["a", "v[0]", "v[1]"]).tolist()
+    [[7.5, 1.0, 2.0], [8.0, 3.0, 4.0]]
+    """
+    labels = list(X.columns)
+    if list(names) == [f"x{j}" for j in range(len(names))] and not {str(label) for label in labels} & set(names):
+        return _by_position(X, labels, len(names))
+    found = {str(label) for label in labels}
+    entries = [None if name in found else ENTRY.fullmatch(name) for name in names]
+    vectors = {entry[1] for entry in entries if entry is not None and entry[1] in found}
+    owners = [
+        name if entry is None or entry[1] not in vectors else entry[1]
+        for name, entry in zip(names, entries, strict=True)
+    ]
+    given, arrays = columns_by_name(X, list(dict.fromkeys(owners))), []
+    for name in given:
+        size = owners.count(name) if name in vectors else 1
+        arrays.append(_vectors(name, given[name], size) if name in vectors else _numbers(name, given[name])[:, None])
+    return np.hstack(arrays)
+
+
+def _by_position(X: Any, labels: list[Any], d: int) -> NDArray[Any]:
+    """The columns of a DataFrame for a model fitted on an array; whole numbers as names are the places of columns."""
+    if labels and all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels):
+        given = columns_by_name(X, [str(j) for j in range(d)])
+        return np.column_stack([_numbers(name, cells) for name, cells in given.items()])
+    if len(labels) != d:
+        raise ValueError(
+            f"X has {len(labels)} columns, but the model was fitted on an array of {d}; pass these {d} columns in the "
+            "order of the fit."
+        )
+    given = columns_by_name(X, [str(label) for label in labels])
+    return np.column_stack([_numbers(name, cells) for name, cells in given.items()])
+
+
+def _numbers(name: str, cells: Any) -> NDArray[Any]:
+    array = cells.to_numpy() if hasattr(cells, "to_numpy") else np.asarray(cells)
+    if array.dtype.kind in "biuf":
+        return array
+    return TableRows.of({name: cells}, [Column(name, "number")]).arrays[0]
+
+
+def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:
+    return TableRows.of({name: cells_of(cells)}, [Column(name, "vector", size=size)]).arrays[0]

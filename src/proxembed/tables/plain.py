@@ -1,0 +1,75 @@
+"""One cell or label as a plain value: what each library puts in place of an empty one, and its containers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+PLAIN = frozenset({str, int, bool, bytes})
+NO_VALUE = ("NAType", "NaTType")  # of pandas
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, NaT, pandas' NA or a masked entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.plain import is_empty
+    >>> [is_empty(value) for value in (None, float("nan"), np.datetime64("NaT"), np.ma.masked, 0, "nan", [])]
+    [True, True, True, True, False, False, False]
+    """
+    kind = type(value)
+    if kind in PLAIN:
+        return False
+    if value is None or value is np.ma.masked or kind.__name__ in NO_VALUE:
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, float | np.floating) and value != value
+
+
+def plain_value(value: Any) -> Any:
+    """A cell as Python has it: None where it is empty, a tuple of what a list, an array or a sorted set holds.
+
+    Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.tables.plain import plain_value
+    >>> plain_value(np.array([1, 2])), plain_value({"b", "a"}), plain_value(np.float64("nan")), plain_value("a")
+    ((1, 2), ('a', 'b'), None, 'a')
+    """
+    if type(value) in PLAIN:
+        return value
+    value = _unwrapped(value)
+    return None if is_empty(value) else value
+
+
+def _unwrapped(value: Any) -> Any:
+    """A value without what a library wraps it in; numbers in a list stay, NaN among them."""
+    kind = type(value)
+    if kind in PLAIN or value is None:
+        return value
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        return value.item()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return _unwrapped(value[()])
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(_unwrapped(each) for each in value)
+    if isinstance(value, set | frozenset):
+        return tuple(sorted((_unwrapped(each) for each in value), key=str))
+    if isinstance(value, memoryview | bytearray):
+        return bytes(value)
+    if kind.__module__.startswith("pyarrow") and hasattr(value, "as_py"):
+        return _unwrapped(value.as_py())
+    if kind.__module__.startswith(("pandas", "polars", "pyarrow")):
+        for name in ("to_list", "tolist"):
+            if hasattr(value, name):
+                return _unwrapped(list(getattr(value, name)()))
+    return value
