@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .interruption import say
-from .options import memory_bytes
+from .options import in_program_words, memory_bytes
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
@@ -102,9 +102,14 @@ def dataset_from(
         "separator": separator,
         "test": test,
     }
-    dataset = read_labelled(file, **more, unknown=unknown)
+    dataset = in_program(read_labelled(file, **more, unknown=unknown))
     say_notes(dataset.notes)
     return dataset
+
+
+def in_program(dataset: Dataset) -> Dataset:
+    """The data set with notes that name options of the program."""
+    return replace(dataset, notes=tuple(map(in_program_words, dataset.notes)))
 
 
 def large_table(
@@ -129,7 +134,7 @@ def large_table(
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
         note = f"{rows:,} rows are read by parts; choices use a sample of {drawn:,}"
-        found.sample = replace(found.sample, notes=(note, *found.sample.notes))
+        found.sample = in_program(replace(found.sample, notes=(note, *found.sample.notes)))
         say_notes(found.sample.notes)
     return found
 

@@ -1,6 +1,8 @@
 """Parse option texts into values of the workflow, and name options as on the command line."""
 
+import ast
 import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -122,18 +124,48 @@ IN_THE_PROGRAM = (
 )
 
 
+ARGUMENT = re.compile(
+    r"\b(labels|text|id|groups|time|drop|keep|missing|unknown|separator|decimal|target_type)="
+    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[['"][^\]]*['"]\]|False)"""
+)
+LISTS = ("labels", "text", "drop", "keep", "missing")  # options that hold several values, separated by commas
+
+
+def option_words(name: str, value: str) -> str:
+    """An argument of the library as an option of the program, as a shell takes it.
+
+    Examples
+    --------
+    >>> from proxembed.cli.options import option_words
+    >>> print(option_words("drop", "sea, blue"), option_words("missing", "-999"), option_words("separator", ";"))
+    --drop '"sea, blue"' --missing=-999 --separator ';'
+    """
+    from proxembed.tables.reading import quoted
+
+    written = "$'\\t'" if value == "\t" else quoted(value) if name in LISTS else shlex.quote(value)
+    return f"--{name.replace('_', '-')}{'=' if name == 'missing' else ' '}{written}"
+
+
+def _program_option(found: re.Match[str]) -> str:
+    value = ast.literal_eval(found[2])
+    values = ["none"] if value is False else [value] if isinstance(value, str) else value
+    return " ".join(option_words(found[1], each) for each in values)
+
+
 def in_program_words(text: str) -> str:
-    """Replace parameter names of the library with option names in a message.
+    """Replace arguments and parameter names of the library with options of the program in a message.
 
     Examples
     --------
     >>> from proxembed.cli.options import in_program_words
+    >>> in_program_words("'pay' looks like groups (groups='pay' keeps their rows together)")
+    "'pay' looks like groups (--groups pay keeps their rows together)"
     >>> in_program_words("n_components=9 is more than 2. Use n_components <= 2, or None for the natural number.")
     '-k 9 is more than 2. Use -k 2 or less, or leave -k out.'
     """
     for written, said in IN_THE_PROGRAM:
         text = re.sub(written, said, text)
-    return text
+    return ARGUMENT.sub(_program_option, text)
 
 
 def memory_bytes(text: str | None) -> int | None:

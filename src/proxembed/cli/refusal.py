@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from .interruption import interruptible, leave_interrupted, say
-from .options import in_program_words, option_text
+from .options import in_program_words, option_text, option_words
 from .terminal import command
 
 PERMISSION = "change its permissions, or name another place"
@@ -104,13 +104,14 @@ def faults_text(error: ValueError) -> list[str]:
     """
     from proxembed.data.errors import TableFaults
 
-    problems = error.problems if isinstance(error, TableFaults) else [(str(error), getattr(error, "option", ""))]
-    options = " ".join(dict.fromkeys(option for _, option in problems if option))
+    problems = error.problems if isinstance(error, TableFaults) else [(str(error), getattr(error, "options", ()))]
+    options = " ".join(dict.fromkeys(option_words(*option) for _, each in problems for option in each))
     if not options:
         return []
-    found = [f"- {text}" for text, _ in problems] if isinstance(error, TableFaults) else []
+    found = [f"- {in_program_words(text)}" for text, _ in problems] if isinstance(error, TableFaults) else []
     head = f"{error.path}: settle these problems first:" if isinstance(error, TableFaults) else str(error)
-    all_have = all(option for _, option in problems)
+    head = in_program_words(head)
+    all_have = all(each for _, each in problems)
     return [head, *found, f"try{'' if all_have else ', for those that have an option'}: {command()} {options}"]
 
 

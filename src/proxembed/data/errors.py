@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+Option = tuple[str, str]  # an argument and its value, such as ("drop", "v")
 
 
 class DataError(ValueError):
@@ -16,7 +19,7 @@ class DataError(ValueError):
     'cal500.arff, line 12: the row has 3 values, not 4; add the missing value.'
     """
 
-    option: str = ""  # an option of the program that settles it
+    options: tuple[Option, ...] = ()  # the arguments that solve it
 
     @classmethod
     def at(cls, path: str | Path, line: int | None, reason: str, remedy: str) -> DataError:
@@ -31,20 +34,20 @@ class TableFaults(DataError):
     Parameters
     ----------
     path : str or Path
-    problems : list of (text, option)
-        What is wrong, and the option of the program that settles it, "" where there is none.
+    problems : list of (text, options)
+        What is wrong, and the arguments that solve it as pairs of a name and a value, () if there are none.
 
     Examples
     --------
     >>> from proxembed.data.errors import TableFaults
-    >>> problems = [("column 'x' holds -999", "--missing=-999"), ("column 'v' holds lists", "--drop v")]
+    >>> problems = [("column 'x' holds -999", (("missing", "-999"),)), ("column 'v' holds lists", (("drop", "v"),))]
     >>> print(TableFaults("a.csv", problems))
-    a.csv: 2 problems: column 'x' holds -999; column 'v' holds lists; add --missing=-999 --drop v.
+    a.csv: 2 problems: column 'x' holds -999; column 'v' holds lists; add missing='-999', drop='v'.
     """
 
-    def __init__(self, path: str | Path, problems: list[tuple[str, str]]) -> None:
+    def __init__(self, path: str | Path, problems: list[tuple[str, tuple[Option, ...]]]) -> None:
         self.path, self.problems = str(path), problems
-        self.options = " ".join(dict.fromkeys(option for _, option in problems if option))
+        self.options = tuple(dict.fromkeys(option for _, options in problems for option in options))
         texts = "; ".join(text for text, _ in problems)
         count = f"{len(problems)} problems: " if len(problems) > 1 else ""
         super().__init__(f"{path}: {count}{texts}; {self.remedy}.")
@@ -52,11 +55,27 @@ class TableFaults(DataError):
     @property
     def remedy(self) -> str:
         """What to do, where one of the problems has no option."""
-        unsettled = [text for text, option in self.problems if not option]
-        return f"add {self.options}" if self.options else "correct " + ("it" if len(unsettled) == 1 else "them")
+        if self.options:
+            return f"add {arguments_text(self.options)}"
+        return "correct it" if len(self.problems) == 1 else "correct them"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.problems)
+
+
+def arguments_text(options: Sequence[Option]) -> str:
+    """Arguments as a call from Python writes them; several values of one name become a list.
+
+    Examples
+    --------
+    >>> from proxembed.data.errors import arguments_text
+    >>> arguments_text([("missing", "-999"), ("drop", "v"), ("missing", "-")])
+    "missing=['-999', '-'], drop='v'"
+    """
+    values: dict[str, list[str]] = {}
+    for name, value in options:
+        values.setdefault(name, []).append(value)
+    return ", ".join(f"{name}={each if len(each) > 1 else each[0]!r}" for name, each in values.items())
 
 
 def shorten(text: object, width: int = 40) -> str:

@@ -54,8 +54,8 @@ class Reading:
         What a person must be told of it, "" for nothing.
     problem : str
         What must be settled before the table can be used, "" for nothing.
-    option : str
-        What settles the problem, or takes up the proposal, as an option of the program.
+    options : tuple of (name, value)
+        The arguments that solve the problem, or that accept the proposal, such as ``("drop", "v")``.
     at : int or None
         Place of the cell at fault among the distinct cells of the column.
     """
@@ -66,7 +66,7 @@ class Reading:
     column: Column | None = None
     note: str = ""
     problem: str = ""
-    option: str = ""
+    options: tuple[tuple[str, str], ...] = ()
     at: int | None = None
 
 
@@ -169,21 +169,20 @@ def _read(cells: Cells, *, asks: bool, kept: bool) -> Reading:
 
 def _owner(cells: Cells) -> Reading | None:
     """An id, or the name of a group: columns that say which row it is, and not what it is like."""
-    option = quoted(cells.name)
     words = [word_of(value) for value in cells.values] if _scalar(cells) else []
     single = bool(words) and all(" " not in word for word in words)
     whole = single and all(word.isdigit() for word in words)
     numbered = whole and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
     if cells.distinct and single and (numbered or _tokens(cells)):
-        note = f"{cells.name} is an id (all different) and no feature (--id {option} names the rows by it)"
-        return _said(cells, "id, left out", None, note=note, option=f"--id {option}")
+        note = f"{cells.name} is an id (all different) and no feature (id={cells.name!r} names the rows by it)"
+        return _said(cells, "id, left out", None, note=note, options=(("id", cells.name),))
     known = int(cells.counts.sum())
     if GROUP_NAME.search(_spaced(cells.name)) and single and 2 <= len(words) <= known / 2:
         note = (
             f"{cells.name} looks like groups ({len(words):,} in {known:,} rows) and is no feature "
-            f"(--groups {option} keeps their rows together)"
+            f"(groups={cells.name!r} keeps their rows together)"
         )
-        return _said(cells, "group, left out", None, note=note, option=f"--groups {option}")
+        return _said(cells, "group, left out", None, note=note, options=(("groups", cells.name),))
     return None
 
 
@@ -210,18 +209,18 @@ def _lists(cells: Cells, asks: bool) -> Reading | None:
     entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
     if not all(isinstance(entry, tuple | list | np.ndarray) for entry in entries):
         return None
-    drop = f"--drop {quoted(cells.name)}"
+    drop = (("drop", cells.name),)
     filled = [tuple(entry) for entry in entries if len(entry)]
     if all(isinstance(each, str) for entry in filled for each in entry):
         return _said(cells, "names, in a list", Column(cells.name, "names", style="[]"))
     if not all(is_real(each) for entry in filled for each in entry):
-        return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", option=drop)
+        return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", options=drop)
     sizes = sorted({len(entry) for entry in entries})
     if len(sizes) > 1:
         problem = f"holds vectors of unequal lengths ({', '.join(map(str, sizes[:4]))})"
-        return _said(cells, "vectors of unequal lengths", None, problem=problem, option=drop)
+        return _said(cells, "vectors of unequal lengths", None, problem=problem, options=drop)
     if not np.isfinite(np.array(filled, dtype=np.float64)).all():
-        return _said(cells, "vector", None, problem="holds vectors with NaN or infinity", option=drop)
+        return _said(cells, "vector", None, problem="holds vectors with NaN or infinity", options=drop)
     return _said(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
 
 
@@ -254,12 +253,12 @@ def _numbers(cells: Cells, asks: bool) -> Reading | None:
         place = int(np.argmin(np.isfinite(numbers)))
         shown = cells.values[place]
         problem = f"holds {shown}, which is infinite or too large for a number"
-        return _said(cells, "number", None, problem=problem, option=f"--missing={shown}", at=cells.places[place])
+        return _said(cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place])
     if asks and (code := _missing_code(numbers, cells.counts)) is not None:
         problem = (
             f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: an empty cell?"
         )
-        return _said(cells, "number", column, problem=problem, option=f"--missing={code:g}")
+        return _said(cells, "number", column, problem=problem, options=(("missing", f"{code:g}"),))
     marks = {"thousands": ", comma between thousands", "decimal": ", decimal comma", "": ""}
     return _said(cells, "number" + (f" in {unit}" if unit else "") + marks[style], column)
 
@@ -287,12 +286,12 @@ def _few(cells: Cells, wrong: Sequence[int]) -> bool:
 def _with_odd(cells: Cells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
     """Numbers or dates whose other words, and perhaps a number such as -999, may stand for an empty cell."""
     odd = [cells.words[j] for j in wrong]
-    options = [f"--missing={quoted(word)}" for word in odd]
+    options = [("missing", word) for word in odd]
     problem = f"holds {' and '.join(map(repr, odd))}, no {kind} as its other cells are: an empty cell?"
     if code is not None:
         problem = f"{problem} And {code:g}, far from all others?"
-        options.append(f"--missing={code:g}")
-    return _said(cells, kind, None, problem=problem, option=" ".join(options), at=cells.places[wrong[0]])
+        options.append(("missing", f"{code:g}"))
+    return _said(cells, kind, None, problem=problem, options=tuple(options), at=cells.places[wrong[0]])
 
 
 def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
@@ -383,8 +382,8 @@ def _joined_names(cells: Cells, asks: bool) -> Reading | None:
 def _words(cells: Cells) -> Reading:
     words = [word_of(value) for value in cells.values]
     if not _scalar(cells) or any(isinstance(value, dict | bytes) for value in cells.values):
-        option = f"--drop {quoted(cells.name)}"
-        return _said(cells, "unknown", None, problem="holds values that are neither numbers nor text", option=option)
+        problem, drop = "holds values that are neither numbers nor text", (("drop", cells.name),)
+        return _said(cells, "unknown", None, problem=problem, options=drop)
     known = int(cells.counts.sum())
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
     repeats = len(words) <= max(2, known / 2)

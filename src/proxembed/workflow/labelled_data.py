@@ -6,17 +6,18 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
 from proxembed.data.errors import shorten
-from proxembed.data.parquet import frame_bytes
+from proxembed.data.readers.frame import FrameFile, named_columns
+from proxembed.data.readers.table import read_table
+from proxembed.data.readers.table_labels import LabelColumns, read_labels
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
-from proxembed.methods.table_encoder import table_and_notes
 from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
@@ -29,7 +30,7 @@ OPENML = "openml:"
 LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
-OF_FILES = ("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown")
+OF_FILES = ("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown", "target_type")
 
 
 def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None, **columns: Any) -> Dataset:
@@ -38,11 +39,11 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, if X is a matrix
+    y : labels in any form, if X does not hold them
     groups : array of shape (n,), or the name of a column
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
-        Of a file or a DataFrame, see ``read_labelled``.
+        Of a file or a DataFrame, and ``target_type`` of any labels; see ``read_labelled``.
 
     Returns
     -------
@@ -76,12 +77,14 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
         if given or not (y is groups is test is None):
             raise ValueError("X is a Dataset, which holds labels, groups and test rows; leave all but X out.")
         return X
-    if hasattr(X, "columns") and y is None:
-        return _held_out(frame_dataset(X, groups=groups, **given), test)
-    if given:
-        name = next(iter(given))
-        raise ValueError(f"{name} names columns, but X is neither a file nor a table with its labels; leave it out.")
-    return _of_arrays(X, y, groups, test)
+    frame = hasattr(X, "columns") and not isinstance(X, TableRows)
+    for name in given:
+        if name != "target_type" and not frame or name == "labels" and y is not None:
+            raise ValueError(
+                f"{name} names columns, but X is neither a file nor a table with its labels; leave it out."
+            )
+    data = frame_dataset(X, y, groups=groups, **given) if frame else _of_arrays(X, y, groups, **given)
+    return _held_out(data, test)
 
 
 def _unknown_option(name: str) -> str:
@@ -97,34 +100,61 @@ def _unknown_option(name: str) -> str:
     return f"{name} is no option; those of a file are {', '.join(OF_FILES)}, groups, test."
 
 
-def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
+def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
-    labels = LabelMatrix.of(y)
-    table, notes = table_and_notes(X)
-    names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
-    names = names if table is None else [column.name for column in table.columns]
-    codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    dataset = Dataset(
-        table if table is not None else X if not hasattr(X, "to_numpy") else X.to_numpy(),
+    labels = labels_of(y, Columns(target_type=target_type))
+    table = X if isinstance(X, TableRows) else None
+    names: Any = None if table is None else [column.name for column in table.columns]
+    return Dataset(
+        X,
         labels.Y,
         names,
-        [str(name) for name in labels.classes_],
+        labels.names,
         unknown=labels.unknown,
-        groups=codes,
+        groups=_group_codes(groups),
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
-        notes=notes,
+        notes=labels.notes,
+        values=labels.values,
     )
-    return _held_out(dataset, test)
 
 
-def frame_dataset(frame: Any, **columns: Any) -> Dataset:
-    """A DataFrame whose columns hold the labels, too, read as a Parquet file with these columns is.
+def labels_of(y: Any, columns: Columns) -> LabelColumns:
+    """The labels in y by the rules that hold for the label columns of a table.
+
+    One column of two truth words (yes and no, 1 and 0, 1 and -1) is one label, any other one holds classes, or the
+    labels of each row.
+
+    Examples
+    --------
+    >>> from proxembed.data import Columns
+    >>> from proxembed.workflow.labelled_data import labels_of
+    >>> labels_of(["yes", "no", "yes"], Columns()).names, labels_of(["ill", "well", "ill"], Columns()).names
+    (('y',), ('ill', 'well'))
+    """
+    named = named_columns(y)
+    if named is None:
+        found = LabelMatrix.of(y)
+        unknown = sparse.csc_array(found.Y.shape, dtype=bool) if found.unknown is None else found.unknown
+        return LabelColumns(tuple(map(str, found.classes_)), found.Y, unknown)
+    file = FrameFile(named, "y")
+    cells = {name: file.cells(name) for name in file.names}
+    return read_labels([(file, cells)], columns.separator, columns.unknown, columns.target_type)[0]
+
+
+def _group_codes(groups: Any) -> np.ndarray | None:
+    return None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+
+
+def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: Any) -> Dataset:
+    """A DataFrame, read as a file of its columns is, with the labels in its columns or in y.
 
     Parameters
     ----------
     frame : pandas or polars DataFrame
         The index of a pandas DataFrame is left out.
+    y : labels in any form, if no column holds them
+    groups : array of shape (n,), or the name of a column
     **columns : as for ``read_labelled``
 
     Returns
@@ -134,24 +164,20 @@ def frame_dataset(frame: Any, **columns: Any) -> Dataset:
     Raises
     ------
     DataError, ValueError
-        A column or an option does not fit, or a column holds cells of kinds that no file can hold together.
+        A column or an option does not fit.
 
     Examples
     --------
     >>> from pandas import DataFrame
     >>> from proxembed.workflow.labelled_data import frame_dataset
-    >>> frame_dataset(DataFrame({"age": [30, None, 50, 40], "left": ["yes", "no", "no", "yes"]}), labels="left")
-    Dataset(name='table', n=4, d=1, labels=1)
+    >>> frame = DataFrame({"age": [30, None, 50, 40], "left": ["yes", "no", "no", "yes"]})
+    >>> frame_dataset(frame, labels="left"), frame_dataset(frame[["age"]], frame["left"]).label_names
+    (Dataset(name='data', n=4, d=1, labels=1), ('left',))
     """
-    content = frame_bytes(frame)
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "table.parquet")
-        path.write_bytes(content)
-        try:
-            return read_labelled(path, **columns)
-        except DataError as error:
-            error.args = (str(error).replace(str(path), "X"), *error.args[1:])
-            raise
+    named = {"groups": groups} if isinstance(groups, str) else {}
+    purposes = table_columns(**columns, **named)
+    dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes))
+    return dataset if named or groups is None else replace(dataset, groups=_group_codes(groups))
 
 
 def _held_out(dataset: Dataset, test: Any) -> Dataset:
@@ -180,6 +206,7 @@ def read_labelled(
     keep: str | Sequence[str] | None = None,
     missing: str | Sequence[str] | None = None,
     unknown: str | None = None,
+    target_type: str | None = None,
 ) -> Dataset:
     """Read a labelled file, or ``openml:NAME``.
 
@@ -193,6 +220,7 @@ def read_labelled(
         File of test rows with the same columns.
     missing : what else stands for an empty cell, such as "-999"; () for nothing
     unknown : "empty" where empty cells of joined labels are unknown, and no rows without labels
+    target_type : "classes" where the one label column holds many whole numbers that are classes
 
     Raises
     ------
@@ -210,6 +238,7 @@ def read_labelled(
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
     given = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing, "unknown": unknown}
+    given["target_type"] = target_type
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None}
         refused = [option for option, value in {**listed, **given, "test": test}.items() if value is not None]
@@ -282,7 +311,7 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
     >>> check_labels(digits())
     """
     known = np.flatnonzero(rows_scored(dataset))
-    remedy = "check y" if file == "y" else "check which columns hold the labels (--labels)"
+    remedy = "check y" if file == "y" else "check which columns hold the labels (labels)"
     if not len(known):
         raise ValueError(f"{file}: every label is unknown; label some rows, or {remedy}.")
     Y = dataset.Y.tocsr()[known]

@@ -38,7 +38,7 @@ def leaks(dataset: Dataset) -> list[str]:
     >>> x = np.arange(20.0)
     >>> data = Dataset(x[:, None], (x > 9)[:, None], ["closed"], ["done"], source={"format": "table"})
     >>> leaks(data)
-    ["closed alone predicts 'done' (AUC 1.000): leave it out (--drop) if it is known only after the label"]
+    ["closed alone predicts 'done' (AUC 1.000): leave it out (drop) if it is known only after the label"]
     """
     if (dataset.source or {}).get("format") != "table":
         return []
@@ -57,7 +57,7 @@ def leaks(dataset: Dataset) -> list[str]:
     for j in np.flatnonzero((area > LEAK).any(axis=1)):
         label = int(np.argmax(area[j]))
         told = f"{names[j]} alone predicts {dataset.label_names[label]!r} (AUC {area[j, label]:.3f})"
-        found.append(f"{told}: leave it out (--drop) if it is known only after the label")
+        found.append(f"{told}: leave it out (drop) if it is known only after the label")
     return found
 
 

@@ -43,6 +43,9 @@ class Columns:
         What else stands for an empty cell, such as ``-999``; () for nothing. None asks about numbers that look like it.
     unknown : {"empty"}, optional
         "empty": an empty cell of joined labels is unknown. None: it is a row without labels.
+    target_type : {"classes"}, optional
+        "classes": whole numbers in the one label column are classes, however many there are. None: they are refused
+        if there are more than 20 different ones and fewer than 3 rows of each on average.
 
     Raises
     ------
@@ -54,7 +57,7 @@ class Columns:
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
     Columns(labels=('topic_*',), separator=None, text=(), id='doc', groups=None, time=None, drop=(),
-    keep=(), missing=None, unknown=None)
+    keep=(), missing=None, unknown=None, target_type=None)
     """
 
     labels: Sequence[str] = ()
@@ -67,6 +70,7 @@ class Columns:
     keep: Sequence[str] = ()
     missing: Sequence[str] | None = None
     unknown: str | None = None
+    target_type: str | None = None
 
     def __post_init__(self) -> None:
         for field in LISTED:
@@ -74,6 +78,8 @@ class Columns:
                 object.__setattr__(self, field, _texts(field, getattr(self, field)))
         if self.unknown not in (None, "empty"):
             raise DataError(f"unknown={self.unknown!r} must be 'empty', or None for rows without labels.")
+        if self.target_type not in (None, "classes"):
+            raise DataError(f"target_type={self.target_type!r} must be 'classes', or None.")
         for field in ("separator", "id", "groups", "time"):
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):

@@ -118,10 +118,13 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
     return X, None if name is None else _row_ids(part, name)
 
 
-def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
+def read_table(
+    files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None
+) -> Dataset:
     """The data set of a training table, and perhaps of a test table with the same columns.
 
-    A table of numbers and vectors alone gives a matrix, any other `TableRows`.
+    A table of numbers and vectors alone gives a matrix, any other `TableRows`. `given` are the labels of a table
+    that holds none.
     """
     file = files[0]
     roles = resolve(columns, file.names, file.path)
@@ -133,29 +136,30 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
         raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
     if not roles.features and len(roles.text) == 1 and file.places[roles.text[0]] != "text":
         raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
-    read = _matrix(files, roles, columns) if roles.labels else None
+    read = _matrix(files, roles, columns) if roles.labels or given is not None else None
     if read is not None:
         parts, X, features = read
-        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features)
+        held = _labels(parts, roles, columns) if given is None else [given]
+        return _assembled(parts, roles, columns, X, name, held, features)
     others = _others(roles)
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
-    first = None if roles.labels else FIRST_ROWS  # which tell what to ask
+    first = None if roles.labels or given is not None else FIRST_ROWS  # which tell what to ask
     parts = [_gather(each, {}, wanted, columns.missing or (), first=first) for each in files]
     mixed = mixed_rows([(part.file, part.cells) for part in parts], roles, columns)
     labels, problems = [], list(mixed.problems)
     try:
-        labels = _labels(parts, roles, columns)
+        labels = _labels(parts, roles, columns) if given is None else [given]
     except DataError as error:
         if not problems:
             raise
         reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
-        problems.append((reason, error.option))
+        problems.append((reason, error.options))
     if problems:
         raise TableFaults(file.path, problems)
     if mixed.rows is None:
         read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
-        raise file.fault(None, f"no column is left for the features ({read_as})", "name them (--keep COLUMNS)")
+        raise file.fault(None, f"no column is left for the features ({read_as})", "name them with keep")
     return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed)
 
 
@@ -254,12 +258,12 @@ def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[L
             file.path,
             None,
             f"no labels are named among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
-            "give labels=[names or globs] (--labels 'topic_*')",
+            "name them or give a pattern, such as labels='topic_*'",
         )
-        error.option = likely_labels(parts[0].cells)
+        error.options = likely_labels(parts[0].cells)
         raise error
     cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
-    return read_labels(cells, columns.separator, columns.unknown)
+    return read_labels(cells, columns.separator, columns.unknown, columns.target_type)
 
 
 def _assembled(
@@ -287,6 +291,7 @@ def _assembled(
         groups=None if roles.groups is None else _groups(parts, roles.groups),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
         source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
+        values=labels[0].values,
         notes=(*getattr(parts[0].file, "notes", ()), *(mixed.notes if mixed else ()), *labels[0].notes),
         columns=None if mixed is None else mixed.described,
         **split,

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import shorten
+from proxembed.data.errors import Option, shorten
 from proxembed.data.readers.cells import Cells
 from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Reading, TableRows, read_columns
 from proxembed.tables.cells import LEADING_ZERO
-from proxembed.tables.reading import quoted, says_which_row
+from proxembed.tables.reading import says_which_row
 
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
 Part = tuple[TableFile, dict[str, Cells]]
@@ -25,13 +25,13 @@ Part = tuple[TableFile, dict[str, Cells]]
 class MixedRows:
     """The feature columns of one or two files, training rows first.
 
-    `rows` is None where there are problems, which are pairs of a text and an option that settles it, or where no
+    `rows` is None where there are problems, which are pairs of a text and the arguments that solve it, or where no
     column is a feature. `described` holds name, reading and an example of every column.
     """
 
     rows: Any  # TableRows; None where no column is mixed
     readings: tuple[Reading, ...]
-    problems: tuple[tuple[str, str], ...]
+    problems: tuple[tuple[str, tuple[Option, ...]], ...]
     described: tuple[tuple[str, str, str], ...]
 
     @property
@@ -41,8 +41,8 @@ class MixedRows:
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
         for column in () if self.rows is None else self.rows.columns:
             if column.kind == "date" and _ordered(self.rows[column.name]):
-                option = quoted(column.name)
-                notes.append(f"the rows are in the order of {column.name} (--time {option} tests on the latest ones)")
+                option = f"time={column.name!r}"
+                notes.append(f"the rows are in the order of {column.name} ({option} tests on the latest ones)")
         return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
 
 
@@ -72,7 +72,7 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
     )
     problems = [_told(file, cells, reading) for reading in found if reading.problem]
     problems += [
-        (f"column {shorten(name)} holds values that are neither numbers nor text", f"--drop {quoted(name)}")
+        (f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),))
         for name in chosen
         if name not in cells
     ]
@@ -114,9 +114,9 @@ def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells])
     return TableRows(columns, arrays)
 
 
-def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, str]:
+def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, tuple[Option, ...]]:
     """A problem with the line of the first cell at fault, where one cell is."""
     text = f"column {shorten(reading.name)} {reading.problem}"
     if reading.at is None:
-        return text, reading.option
-    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.option
+        return text, reading.options
+    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.options
