@@ -55,6 +55,9 @@ class Dataset:
         What a person must be told of how the file was read, a line each.
     columns : sequence of (name, reading, example), optional
         Every column of a table with more than numbers.
+    values : sequence, optional
+        The cells of the one label column as they came in: of each class, in the order of ``label_names``; of one label
+        the two values without and with it. A model predicts them. None: it predicts class names, or 0 and 1.
 
     Raises
     ------
@@ -86,6 +89,7 @@ class Dataset:
     source: dict[str, Any] | None = None
     notes: Sequence[str] = ()
     columns: Sequence[tuple[str, str, str]] | None = None
+    values: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
@@ -117,6 +121,7 @@ class Dataset:
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
             "notes": tuple(self.notes),
             "columns": None if self.columns is None else tuple(tuple(column) for column in self.columns),
+            "values": None if self.values is None else tuple(self.values),
             "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
             object.__setattr__(self, field, value)
@@ -160,6 +165,11 @@ class Dataset:
     def single_label(self) -> bool:
         """Whether every row has exactly one label, all known."""
         return self.unknown is None and bool((self.Y.sum(axis=1, dtype=np.int64) == 1).all())
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether every row has exactly one label, or an unknown one: the labels are the classes of one column."""
+        return self.single_label or (self.values is not None and len(self.label_names) > 1)
 
     @property
     def y(self) -> sparse.csc_array | NDArray[np.float64]:
@@ -218,6 +228,7 @@ class Dataset:
             self.source,
             self.notes,
             self.columns,
+            self.values,
         )
 
     def describe(self) -> dict[str, Any]:

@@ -59,8 +59,10 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame (pandas, polars, Arrow), TableRows, array (NaN is unknown) or sparse matrix; y
-        is ignored."""
+        """Learn the encoding. X: DataFrame (pandas, polars, Arrow), TableRows, array (NaN: unknown) or sparse matrix.
+
+        y is ignored.
+        """
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
@@ -155,21 +157,6 @@ def is_plain(frame: Any) -> bool:
 
 def _is_known(array: np.ndarray) -> bool:
     return array.dtype.kind in "biu" or array.dtype.kind == "f" and not np.isnan(array).any()
-
-
-def matrix_of(X: Any) -> Any:
-    """A DataFrame of numbers as an array, of the type that holds all its columns; anything else as it is.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.methods.table_encoder import matrix_of
-    >>> matrix_of(DataFrame({"x": [1, 2], "y": [0.5, 1]}).convert_dtypes()).tolist()
-    [[1.0, 0.5], [2.0, 1.0]]
-    """
-    if not hasattr(X, "columns"):
-        return X
-    return np.column_stack([cells.to_numpy() for cells in named_columns(X).values()])
 
 
 def table_of(X: Any) -> TableRows | None:

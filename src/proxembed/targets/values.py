@@ -25,6 +25,7 @@ MOMENTS = (np.datetime64, np.timedelta64)
 NUMBERS = frozenset({bool, int, float})
 NEVER_MISSING = frozenset({bool, int, str, bytes})
 PLAIN: dict[type, Any] = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
+MOST_NUMBERS, LEAST_ROWS_OF_EACH = 20, 3  # different whole numbers that are classes, or rows of each on average
 KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
 
 
@@ -187,6 +188,28 @@ def refuse_fractions(known: np.ndarray) -> None:
             f"Unknown label type: continuous. y holds fractions such as {known[known != np.floor(known)][0]:g}; labels "
             "are classes or 0 and 1. Round or bin a continuous target first."
         )
+
+
+def too_many_numbers(distinct: int, rows: int) -> bool:
+    """Whether whole numbers, so many different ones in so many rows, are no classes unless the caller says so.
+
+    >>> too_many_numbers(20, 20), too_many_numbers(40, 120), too_many_numbers(214, 442)
+    (False, False, True)
+    """
+    return distinct > MOST_NUMBERS and rows < LEAST_ROWS_OF_EACH * distinct
+
+
+def many_numbers(what: str, distinct: int, rows: int) -> tuple[str, str]:
+    """The reason and the remedy for whole numbers that are ``too_many_numbers``.
+
+    >>> many_numbers("y", 214, 442)[0]
+    'y holds 214 different whole numbers in 442 rows, 2 rows each'
+    """
+    each = rows // distinct
+    return (
+        f"{what} holds {distinct} different whole numbers in {rows:,} rows, {each} row{'s' * (each != 1)} each",
+        "pass target_type='classes' if they are classes; numbers as outputs are not supported",
+    )
 
 
 def dense_labels(Y: Any) -> np.ndarray:

@@ -36,7 +36,7 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class TableFile(Protocol):
-    """A table on disk that is read in blocks."""
+    """A table that is read in blocks."""
 
     path: Path
     names: tuple[str, ...]
@@ -52,9 +52,6 @@ class TableFile(Protocol):
     def size(self) -> int:
         """Bytes that all rows take in memory, about."""
 
-    def batches(self, most: int) -> Iterator[Any]:
-        """Rows as pyarrow's record batches of at most ``most`` rows."""
-
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector".
 
@@ -66,6 +63,13 @@ class TableFile(Protocol):
 
     def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
         """An error at a row of the table, told by its line or its row number."""
+
+
+class StoredTable(TableFile, Protocol):
+    """A table on disk, some of whose rows can be copied to another file."""
+
+    def batches(self, most: int) -> Iterator[Any]:
+        """Rows as pyarrow's record batches of at most ``most`` rows."""
 
 
 class Block:
@@ -123,7 +127,7 @@ class Block:
         return values.to_numpy(zero_copy_only=False), lengths
 
 
-def open_table(path: Path) -> TableFile:
+def open_table(path: Path) -> StoredTable:
     """The table in a file, by its suffix."""
     try:
         import pyarrow.csv
@@ -336,7 +340,7 @@ class Copy:
     '"x";"y"\\n"2";"b;c"\\n'
     """
 
-    def __init__(self, file: TableFile, path: Path) -> None:
+    def __init__(self, file: StoredTable, path: Path) -> None:
         self._file, self._path = file, path
         self._writer: Any = None
 
