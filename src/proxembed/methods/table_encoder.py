@@ -59,8 +59,7 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame (pandas, polars, Arrow), TableRows, array (NaN is unknown) or sparse matrix; y
-        is ignored."""
+        """Learn the encoding. X: DataFrame (pandas, polars), Arrow table, TableRows, array or sparse matrix; y: ignored."""
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
