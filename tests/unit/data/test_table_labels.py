@@ -131,9 +131,7 @@ def test_many_numbers_that_hardly_repeat_are_a_target_and_no_classes_unless_they
     assert len(labelled(tmp_path, [str(row // 3) for row in range(75)]).label_names) == 25
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [("2", "'2'"), ("0.5", "'0.5'"), ("maybe", "'maybe'"), ("inf", "'inf'")]
-)
+@pytest.mark.parametrize(("value", "shown"), [("2", "'2'"), ("0.5", "'0.5'"), ("maybe", "'maybe'"), ("inf", "'inf'")])
 def test_several_label_columns_hold_zero_and_one_only(tmp_path, value, shown):
     (tmp_path / "t.csv").write_text(f"a,x,b\n1,5,0\n0,6,1\n\n,6,{value}\n")
     with pytest.raises(DataError) as caught:

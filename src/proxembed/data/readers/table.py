@@ -144,9 +144,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
     return X, _ids([part], name)
 
 
-def read_table(
-    files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None
-) -> Dataset:
+def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None) -> Dataset:
     """The data set of a training table, and perhaps of a test table with the same columns.
 
     A table of numbers and vectors alone gives a matrix, any other `TableRows`. `given` are the labels of a table

@@ -16,7 +16,7 @@ from scipy import sparse
 from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.cells import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.lists import ShortenedList, listed
+from proxembed.tables.lists import listed
 from proxembed.tables.numerals import LEADING_ZERO
 from proxembed.targets.values import LEAST_ROWS_OF_EACH, MOST_NUMBERS, many_numbers, too_many_numbers
 
