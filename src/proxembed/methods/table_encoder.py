@@ -59,14 +59,10 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-<<<<<<< HEAD
         """Learn the encoding. X: DataFrame (pandas, polars, Arrow), TableRows, array (NaN: unknown) or sparse matrix.
 
         y is ignored.
         """
-=======
-        """Learn the encoding. X: DataFrame (pandas, polars), Arrow table, TableRows, array or sparse matrix; y: ignored."""
->>>>>>> h7
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
