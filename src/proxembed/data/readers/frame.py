@@ -15,8 +15,10 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.cells import MISSING, Cells
 from proxembed.tables import coded
 from proxembed.tables.column import is_real
+from proxembed.tables.frames import refuse_equal_names
+from proxembed.tables.plain import is_empty
 from proxembed.tables.rows import cells_of
-from proxembed.targets.values import entries, is_missing, refuse_equal_names, unwrapped
+from proxembed.targets.values import entries, unwrapped
 
 Coded = tuple[NDArray[np.integer], list[Hashable]]
 
@@ -193,7 +195,7 @@ def _label_lists(y: Any) -> bool:
     """Whether each entry is a set of labels, a list of labels that are text, or missing."""
     if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
         return False
-    known = [row for row in y if not is_missing(row)]
+    known = [row for row in y if not is_empty(row)]
     if not known or not all(isinstance(row, set | frozenset | list | tuple) for row in known):
         return False
     lists = [row for row in known if isinstance(row, list | tuple)]
