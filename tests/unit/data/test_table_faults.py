@@ -68,7 +68,7 @@ def test_a_fault_after_the_first_block_is_named_by_its_line(tmp_path):
     many = HEAD + ROWS * 100_000
     for row, reason in {
         "1,2\n": "t.csv, line 400002: the row has 2 values",
-        "0,one,a\n": "t.csv: line 400002: column 'x' holds 'one', no number as its other cells are",
+        "0,one,a\n": "t.csv: line 400002: column 'x' holds 'one' in 1 cell of 400,001, and numbers in the others",
         "2,1,a\n": "t.csv, line 400002: label 'y' is '2', not 0 or 1",
     }.items():
         columns = Columns(labels=("y", "k")) if "label" in reason else None
@@ -113,10 +113,10 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
     with pytest.raises(TableFaults) as caught:
         (tmp_path / "t.csv").write_text(text)
         read(tmp_path / "t.csv")
-    found = [problem for problem, _ in caught.value.problems]
+    found = [problem for problem, *_ in caught.value.problems]
     starts = ["line 6: column 'a' holds 1e999", "column 'b' holds -999 in 2", "column 'c' holds vectors of unequal"]
     starts += [
-        "line 7: column 'd' holds '-', no number",
+        "line 7: column 'd' holds '-' in 1 cell of 8, and numbers in the others",
         "line 6: column 'y' holds 'no' and 'maybe'",
         "no labels are named",
     ]
@@ -149,6 +149,8 @@ def column(tmp_path, cells, missing=None):
         (COMMAS, ["-", "-"], "number", "--missing=-", "number, decimal comma; 2 empty"),
         ([f"{j},25" for j in range(58)], ["-"], "number", "--missing=-", "number, decimal comma; 1 empty"),
         (COMMAS, ["12,5o"], "number", "--missing='\"12,5o\"'", "number, decimal comma; 1 empty"),
+        (COMMAS, ["a", "b", "c"], "number", "--missing=a --missing=b --missing=c", "number, decimal comma; 3 empty"),
+        ([f"{cell} EUR" for cell in COMMAS], ["-"], "number", "--missing=-", "number in EUR, decimal comma; 1 empty"),
         (COMMAS, ["", "-", "12.50"], "number", "--missing=- --missing=12.50", "number, decimal comma; 3 empty"),
         (["1,299", "12.5", "3,400.75"] * 9, ["."], "number", "--missing=.", "number, comma between thousands; 1 empty"),
         (POINTS, ["12,50"], "number", "--missing='\"12,50\"'", "number; 1 empty"),
@@ -158,7 +160,7 @@ def column(tmp_path, cells, missing=None):
 )
 def test_an_odd_cell_among_numbers_or_dates_is_asked_about(tmp_path, cells, odd, kind, option, read_as):
     with pytest.raises(
-        TableFaults, match=f"line .*: column 'v' holds '.*', no {kind} as its other cells are: an empty"
+        TableFaults, match=f"line .*: column 'v' holds '.*' in . cells? of .., and {kind}s in the others: missing"
     ) as e:
         column(tmp_path, cells + odd)
     assert in_program(e.value) == option
@@ -175,11 +177,11 @@ def test_an_odd_cell_among_numbers_or_dates_is_asked_about(tmp_path, cells, odd,
             "such as '01.01.2023', the same way, or leave them empty",
         ),
         (
-            COMMAS + ["12.50", "13.75", "14.25"],
-            "58 of its 61 cells are numbers such as '20,05'; write the others, such as",
+            COMMAS + ["12.50", "13.75", "14.25", "15.25"],
+            "58 of its 62 cells are numbers such as '20,05'; write the others, such as",
         ),
         (COMMAS[:40] + ["a", "b", "c"] * 8, "40 of its 64 cells are numbers"),
-        ([f"{cell} EUR" for cell in COMMAS] + ["-"], "v is read as a text, though 58 of its 59 cells are numbers"),
+        ([f"{cell} EUR" for cell in COMMAS] + ["-"] * 6, "v is read as a text, though 58 of its 64 cells are numbers"),
     ],
 )
 def test_a_column_that_is_mostly_numbers_or_dates_but_read_as_another_kind_is_told(tmp_path, cells, note):

@@ -107,7 +107,7 @@ class FrameFile:
     Dataset(name='staff', n=4, d=1, labels=1)
     """
 
-    typed = True
+    typed, row_names = True, None
 
     def __init__(self, frame: Any, title: str = "X") -> None:
         self.path = Path(title)

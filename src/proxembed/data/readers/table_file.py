@@ -153,13 +153,13 @@ class CsvFile:
             first = stream.readline()
         self.separator = _separator(decode(first, path, 1) if not first.startswith(UTF16) else "")
         records = (cells for _, cells in self._records())
-        header = next(records, None)
+        header, rows = next(records, None), filter(None, records)
         if header is None:
             raise DataError.at(path, None, "the file is empty", "fetch or write it again")
-        names, ruling = tuple(name.strip() for name in header), list(islice(filter(None, records), RULING_ROWS))
-        if not ruling:
+        names, first_row = tuple(name.strip() for name in header), next(rows, None)
+        if first_row is None:
             raise DataError.at(path, None, NO_ROWS, "check that the file is complete")
-        if _names_rows(names, ruling):
+        if len(first_row) == len(names) + 1 and _names_rows(names, [first_row, *islice(rows, RULING_ROWS)]):
             names = ("", *names)
         self.row_names = _row_name(names)
         self.names = _checked_names((self.row_names, *names[1:]) if self.row_names else names, path, 1)

@@ -16,7 +16,7 @@ from scipy import sparse
 from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.cells import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.lists import listed
+from proxembed.tables.lists import ShortenedList, listed
 from proxembed.tables.numerals import LEADING_ZERO
 from proxembed.targets.values import LEAST_ROWS_OF_EACH, MOST_NUMBERS, many_numbers, too_many_numbers
 
@@ -83,9 +83,12 @@ def read_labels(
         return _indicators(parts)
     (name,) = columns
     values = [value for _, cells in parts for value in cells[name].values]
-    if separator:
-        _refuse_separator(file, name, values, separator)
-    form = _lone_form(name, values, separator)
+    try:
+        if separator:
+            _refuse_separator(file, name, values, separator)
+        form = _lone_form(name, values, separator)
+    except ShortenedList as error:
+        raise file.fault(None, f"label column {shorten(name)}: {error}", "write the whole lists") from error
     if form is None:
         return _indicators(parts)
     if form.classes:
@@ -130,7 +133,8 @@ def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm 
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
     lists = [listed(value.strip()) if isinstance(value, str) else value for value in values]
     if all(isinstance(entry, tuple) for entry in lists):
-        return LoneForm(lambda value: _listed_names(value), note="its cells are lists of labels")
+        written = any(isinstance(value, str) for value in values)
+        return LoneForm(_listed_names, note="its cells are lists of labels" if written else "")
     if separator == ">":
         return LoneForm(_steps, note="each beginning of a path is a label")
     if separator:
