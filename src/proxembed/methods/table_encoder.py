@@ -12,7 +12,7 @@ from ..base import Embedder
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
-from ..tables.frames import frame_of, named_columns, rows_of
+from ..tables.frames import frame_of, named_columns, number_array, rows_of
 from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
 from ..validation import in_range, refuse_masked
@@ -59,7 +59,7 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame (pandas, polars), Arrow table, TableRows, array or sparse matrix; y: ignored."""
+        """Learn the encoding. X: DataFrame (pandas, polars), Arrow table, TableRows, array, CSR; y: ignored."""
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
@@ -149,11 +149,11 @@ def is_plain(frame: Any) -> bool:
     >>> [is_plain(DataFrame({"x": cells})) for cells in ([1, 2], [1, None], ["a", "b"])]
     [True, False, False]
     """
-    return all(_is_known(cells.to_numpy()) for cells in named_columns(frame).values())
+    return all(_is_known(number_array(cells)) for cells in named_columns(frame).values())
 
 
-def _is_known(array: np.ndarray) -> bool:
-    return array.dtype.kind in "biu" or array.dtype.kind == "f" and not np.isnan(array).any()
+def _is_known(array: np.ndarray | None) -> bool:
+    return array is not None and not (array.dtype.kind == "f" and np.isnan(array).any())
 
 
 def matrix_of(X: Any) -> Any:
@@ -168,7 +168,7 @@ def matrix_of(X: Any) -> Any:
     """
     if not hasattr(X, "columns"):
         return X
-    return np.column_stack([cells.to_numpy() for cells in named_columns(X).values()])
+    return np.column_stack([number_array(cells) for cells in named_columns(X).values()])
 
 
 def table_of(X: Any) -> TableRows | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .column import Column
-from .frames import columns_by_name
+from .frames import columns_by_name, number_array
 from .rows import TableRows, cells_of
 
 ENTRY = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
@@ -67,10 +67,8 @@ def _by_position(X: Any, labels: list[Any], d: int) -> NDArray[Any]:
 
 
 def _numbers(name: str, cells: Any) -> NDArray[Any]:
-    array = cells.to_numpy() if hasattr(cells, "to_numpy") else np.asarray(cells)
-    if array.dtype.kind in "biuf":
-        return array
-    return TableRows.of({name: cells}, [Column(name, "number")]).arrays[0]
+    array = number_array(cells)
+    return TableRows.of({name: cells}, [Column(name, "number")]).arrays[0] if array is None else array
 
 
 def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:

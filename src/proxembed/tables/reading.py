@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import time, timedelta
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ MOST_ODD = 2  # words that may stand for an empty cell
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
+DURATIONS = (timedelta, time, np.timedelta64)
 
 
 @dataclass(frozen=True)
@@ -403,8 +405,11 @@ def _joined_names(cells: Cells, asks: bool) -> Reading | None:
 
 def _words(cells: Cells) -> Reading:
     words = [word_of(value) for value in cells.values]
-    if not _scalar(cells) or any(isinstance(value, dict | bytes) for value in cells.values):
-        option = f"--drop {quoted(cells.name)}"
+    option = f"--drop {quoted(cells.name)}"
+    if any(isinstance(value, DURATIONS) for value in cells.values):
+        problem = "holds durations or times of day; make numbers of them, such as hours"
+        return _said(cells, "durations or times of day", None, problem=problem, option=option)
+    if not _scalar(cells) or any(isinstance(value, dict | bytes | complex) for value in cells.values):
         return _said(cells, "unknown", None, problem="holds values that are neither numbers nor text", option=option)
     known = int(cells.counts.sum())
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
