@@ -12,6 +12,7 @@ from ..base import Embedder
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
+from ..tables.frame_matrix import columns_by_position
 from ..tables.frames import frame_of, named_columns, number_array, rows_of
 from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
@@ -105,13 +106,15 @@ class TableEncoder(Embedder):
                     "read new rows by the source of the training file (read_rows)."
                 )
             return X
+        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
         if not hasattr(X, "columns"):
-            X = self._by_position(X)
+            X = self._by_position(X, names)
+        elif (placed := columns_by_position(X, names)) is not None:
+            X = placed
         return TableRows(columns, TableRows.of(X, columns).arrays, new=True)
 
-    def _by_position(self, X: Any) -> dict[str, Any]:
+    def _by_position(self, X: Any, names: list[str]) -> dict[str, Any]:
         """The columns of an array by the names of those given to fit."""
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         try:
             array = None if issparse(X) else np.asarray(X)
         except ValueError:  # rows of unequal lengths
@@ -168,7 +171,8 @@ def matrix_of(X: Any) -> Any:
     """
     if not hasattr(X, "columns"):
         return X
-    return np.column_stack([number_array(cells) for cells in named_columns(X).values()])
+    arrays: list[Any] = [number_array(cells) for cells in named_columns(X).values()]
+    return np.column_stack(arrays)
 
 
 def table_of(X: Any) -> TableRows | None:

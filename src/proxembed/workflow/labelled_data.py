@@ -23,7 +23,7 @@ from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
-from proxembed.tables.frames import frame_of
+from proxembed.tables.frames import frame_of, refuse_equal_names
 from proxembed.targets.labels import LabelMatrix
 
 from .frame_owners import owned_frame
@@ -75,6 +75,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
             "the method that is found on all rows."
         )
     X = frame_of(X)
+    if hasattr(X, "columns") and not isinstance(X, Dataset | TableRows):
+        refuse_equal_names("X", map(str, X.columns))
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
@@ -359,10 +361,7 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
         drawn = {"time": "the latest ones", "groups": "whole groups, drawn at random", "stratified": "drawn at random"}
-        note = (
-            f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, "
-            f"{drawn[kind]}."
-        )
+        note = f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, {drawn[kind]}."
         notes = (*dataset.notes, note)
         dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out, notes=notes)
     return dataset, standard_split(dataset)

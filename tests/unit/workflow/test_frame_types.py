@@ -178,3 +178,30 @@ def test_columns_without_a_reading_are_refused_by_fit(cells):
     library = pl if isinstance(cells, pl.Series) else pd
     with pytest.raises(ValueError, match="column 'c' holds"):
         labelled_data(library.DataFrame({"w": W, "c": cells}), Y)
+
+
+def test_columns_of_one_name_are_refused_by_fit():
+    X = pd.DataFrame({"a": W, "b": W}).set_axis(["a", "a"], axis=1)
+    with pytest.raises(ValueError, match="X has several columns named 'a'"):
+        labelled_data(X, Y)
+    with pytest.raises(ValueError, match="X has several columns named 'a'"):
+        labelled_data(X.assign(y=Y), labels="y")
+
+
+@pytest.mark.parametrize("library", [pl.from_pandas, lambda X: pl.from_pandas(X).lazy(), pa.Table.from_pandas], ids=str)
+def test_estimators_take_what_stands_for_a_frame(library):
+    X = pd.DataFrame({"w": W, "c": np.array(NUMBERS, dtype=float)})
+    model, wanted = OPLS().fit(library(X), Y), OPLS().fit(X, Y)
+    np.testing.assert_allclose(model.transform(library(X)), wanted.transform(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(library(X[["c", "w"]]))
+
+
+def test_rows_of_other_types_than_those_of_the_fit_are_refused():
+    X = pd.DataFrame({"w": W, "c": NUMBERS})
+    model = fit_on(OPLS(), labelled_data(X, Y))
+    for cells in (pd.to_timedelta(NUMBERS, unit="h"), DATES, WORDS):
+        with pytest.raises(ValueError, match="column 'c'.*not a number as in fit"):
+            model.transform(X.assign(c=cells))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.transform(X.assign(c=pd.array(HOLED, dtype="Int64")))
