@@ -9,6 +9,7 @@ import numpy as np
 
 PLAIN = frozenset({str, int, bool, bytes})
 NO_VALUE = ("NAType", "NaTType")  # of pandas
+AS_TEXT = ("Period", "Interval")
 
 
 def is_empty(value: Any) -> bool:
@@ -36,7 +37,7 @@ def is_empty(value: Any) -> bool:
 def plain_value(value: Any) -> Any:
     """A cell as Python has it: None where it is empty, a tuple of what a list, an array or a sorted set holds.
 
-    Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples.
+    Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples, periods and intervals text.
 
     Examples
     --------
@@ -68,6 +69,8 @@ def _unwrapped(value: Any) -> Any:
         return bytes(value)
     if kind.__module__.startswith("pyarrow") and hasattr(value, "as_py"):
         return _unwrapped(value.as_py())
+    if kind.__name__ in AS_TEXT and kind.__module__.startswith("pandas"):
+        return str(value)
     if kind.__module__.startswith(("pandas", "polars", "pyarrow")):
         for name in ("to_list", "tolist"):
             if hasattr(value, name):

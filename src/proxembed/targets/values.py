@@ -32,9 +32,9 @@ KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, 
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     """y without its table or mask, and the names of the columns of a table of several (else None).
 
-    Columns whose type NumPy does not have (nullable, categorical, of another library) become Python objects, arrays
-    and series of labels among their entries lists, lists of whole numbers in a series sets, and masked entries None
-    (NaN or NaT if the type has it).
+    Columns whose type NumPy does not have (nullable, categorical, of another library) become Python objects; in them
+    and in lists, arrays and series of labels become lists, and lists of whole numbers in a series sets. Masked entries
+    become None (NaN or NaT where the type has it).
     """
     names, y = None, frame_of(y)
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):

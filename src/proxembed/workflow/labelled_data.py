@@ -24,7 +24,7 @@ from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
-from proxembed.tables.frames import frame_of
+from proxembed.tables.frames import frame_of, refuse_equal_names
 from proxembed.targets.labels import LabelMatrix
 
 from .options import CompareOptions, OptionError, SearchOptions
@@ -75,6 +75,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
             "the method that is found on all rows."
         )
     X = frame_of(X)
+    if hasattr(X, "columns") and not isinstance(X, Dataset | TableRows):
+        refuse_equal_names("X", map(str, X.columns))
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
