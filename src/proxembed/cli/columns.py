@@ -47,9 +47,15 @@ UNKNOWN = typer.Option(
 SEPARATOR = typer.Option(
     None, "--separator", metavar="TEXT", help="Text that separates the labels in one column, such as ';'."
 )
+TARGET_TYPE = typer.Option(
+    None,
+    "--target-type",
+    metavar="classes",
+    help="Read the whole numbers in the one label column as classes, however many there are.",
+)
 
 
-OF_TABLES = ("labels", "text", "id", "groups", "time", "drop", "keep", "missing", "unknown", "separator")
+OF_TABLES = ("labels", "text", "id", "groups", "time", "drop", "keep", "missing", "unknown", "separator", "target_type")
 
 
 def table_options(given: dict[str, Any]) -> dict[str, Any]:
@@ -77,6 +83,7 @@ def dataset_from(
     keep: list[str] | None = None,
     missing: list[str] | None = None,
     unknown: str | None = None,
+    target_type: str | None = None,
 ) -> Dataset:
     """Read DATA, a file or ``openml:NAME``, with the given column options.
 
@@ -102,7 +109,7 @@ def dataset_from(
         "separator": separator,
         "test": test,
     }
-    dataset = in_program(read_labelled(file, **more, unknown=unknown))
+    dataset = in_program(read_labelled(file, **more, unknown=unknown, target_type=target_type))
     say_notes(dataset.notes)
     return dataset
 
@@ -182,7 +189,7 @@ def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
     from proxembed.workflow.leaks import with_leaks
 
     check_labels(dataset, file)
-    whole = with_leaks(dataset)
+    whole = in_program(with_leaks(dataset))
     say_notes(whole.notes[len(dataset.notes) :])
     return whole
 

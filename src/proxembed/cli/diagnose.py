@@ -12,6 +12,7 @@ from .columns import (
     LABELS,
     MISSING,
     SEPARATOR,
+    TARGET_TYPE,
     TEXT,
     TIME,
     UNKNOWN,
@@ -45,6 +46,7 @@ def diagnose(
     missing: list[str] = MISSING,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
+    target_type: str = TARGET_TYPE,
     measure: str = typer.Option(
         "macro average precision",
         "--measure",
