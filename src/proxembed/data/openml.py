@@ -79,7 +79,8 @@ def fetch_openml_dataset(
     found = table.labels({column: _cells(bunch, column) for column in roles.labels}, target_type)
     X, names = _features(bunch, roles.features, table)
     licence = _licence(bunch.details)
-    return Dataset(X, found.Y, names, found.names, bunch.details["name"], licence=licence, unknown=found.unknown, values=found.values)
+    more: dict[str, Any] = {"unknown": found.unknown, "values": found.values}
+    return Dataset(X, found.Y, names, found.names, bunch.details["name"], licence=licence, **more)
 
 
 class Table:

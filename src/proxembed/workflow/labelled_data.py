@@ -303,7 +303,8 @@ def read_labelled(
         refused = [option for option, value in {**listed, **others, "test": test}.items() if value is not None]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
-        return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out, target_type=target_type)
+        name = str(file).removeprefix(OPENML)
+        return fetch_openml_dataset(name, labels=names or None, drop=left_out, target_type=target_type)
     path = Path(file)
     source, names = label_file(path, names)
     lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept}
