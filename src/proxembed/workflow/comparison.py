@@ -140,7 +140,7 @@ def compare(
     progress : callable, optional
         Called as ``progress(done, total, text)``.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
-        Columns of a file or a DataFrame; ``target_type="classes"``: many whole numbers, in a column or in y, are classes.
+        Columns of a file or a DataFrame; ``target_type="classes"``: whole numbers, also in y, are classes.
 
     Returns
     -------
