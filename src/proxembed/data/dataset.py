@@ -312,6 +312,23 @@ def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[spa
     return Y.tocsc(), tuple(label_names)
 
 
+def indicator_and_unknown(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """An n x c array of 0 and 1, or -1 and 1, that is NaN where unknown, as an indicator and the mask of unknown cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data.dataset import indicator_and_unknown
+    >>> [part.tolist() for part in indicator_and_unknown(np.array([[-1.0, np.nan], [1.0, -1.0]]))]
+    [[[-1.0, -1.0], [1.0, -1.0]], [[False, True], [False, False]]]
+    """
+    if Y.dtype.kind != "f":
+        return Y, None
+    unknown = np.isnan(Y)
+    negative = -1.0 if (Y == -1).any() else 0.0
+    return np.where(unknown, negative, Y).astype(np.float64), unknown  # scipy knows no float16
+
+
 def class_name(value: Any) -> str:
     """Name of a class: whole numbers without a decimal point."""
     if isinstance(value, bytes):
@@ -370,6 +387,13 @@ def _indicator(Y: Any) -> sparse.csc_array:
         raise DataError("Y has no columns; at least one label is needed.")
     values = Y.tocoo().data if sparse.issparse(Y) else Y
     wrong = values[(values != 0) & (values != 1)]
+    if wrong.size and Y.dtype.kind != "u" and (wrong == -1).all():
+        if (values == 0).any() or values.size < Y.shape[0] * Y.shape[1]:
+            raise DataError(
+                "Y mixes -1, 0 and 1: -1 may mean negative or unknown, and 0 likewise. Use 0 and 1 (or -1 and 1) for "
+                "known labels, and mark unknown cells."
+            )
+        Y, wrong = Y > 0, wrong[:0]
     if wrong.size:
         raise DataError(f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (mark unknown cells in `unknown`).")
     Y = small_indices(sparse.csc_array(Y).astype(np.uint8))

@@ -36,7 +36,7 @@ SHOWN_ODD = 3
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
-DURATIONS = (timedelta, time, np.timedelta64)
+DURATIONS = (timedelta, np.timedelta64)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
+from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.errors import shorten
 from proxembed.data.readers.frame import FrameFile, named_columns
 from proxembed.data.readers.table import read_table
@@ -85,14 +85,71 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
         if given or not (y is test is None and (groups is None or groups is False)):
             raise ValueError("X is a Dataset, which holds labels, groups and test rows; leave all but X out.")
         return with_spelling_notes(replace(X, groups=None) if groups is False else X)
+    y, order = rows_in_order(X, y, "y")
+    groups, more = rows_in_order(X, groups, "groups")
+    data = with_spelling_notes(_in_memory(X, y, groups, given))
+    return _held_out(replace(data, notes=(*data.notes, *order, *more)), test)
+
+
+def _in_memory(X: Any, y: Any, groups: Any, given: dict[str, Any]) -> Dataset:
+    """The data set of arrays, a DataFrame or AnnData, by what X offers."""
+    if all(hasattr(X, name) for name in ("obs", "var_names", "X")):
+        return _of_anndata(X, y, groups, **given)
     frame = hasattr(X, "columns") and not isinstance(X, TableRows)
     for name in given:
         if name != "target_type" and not frame or name == "labels" and y is not None:
             raise ValueError(
                 f"{name} names columns, but X is neither a file nor a table with its labels; leave it out."
             )
-    data = frame_dataset(X, y, groups=groups, **given) if frame else _of_arrays(X, y, groups, **given)
-    return _held_out(with_spelling_notes(data), test)
+    return frame_dataset(X, y, groups=groups, **given) if frame else _of_arrays(X, y, groups, **given)
+
+
+def _of_anndata(
+    X: Any, y: Any, groups: Any, labels: Any = None, target_type: str | None = None, **others: Any
+) -> Dataset:
+    if y is not None or labels is None or others:
+        given = "no labels are named" if labels is None else f"{next(iter(others), 'y')} was passed"
+        raise ValueError(f"X is AnnData, and {given}; name the columns of obs that hold the labels with labels alone.")
+    named = groups if isinstance(groups, str) else None
+    return _grouped(from_anndata(X, labels, groups=named, target_type=target_type), groups)
+
+
+def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]:
+    """Labels or groups of pandas in the order of the index of X, and a note if they are not in that order.
+
+    Raises
+    ------
+    ValueError
+        The indices differ, or do not say whether they name the rows.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame, Series
+    >>> from proxembed.workflow.labelled_data import rows_in_order
+    >>> X, y = DataFrame({"x": [1, 2]}, index=["a", "b"]), Series([0, 1], index=["b", "a"])
+    >>> rows_in_order(X, y, "y")[0].tolist(), rows_in_order(X, y, "y")[1]
+    ([1, 0], ('y is put in the order of the index of X',))
+    """
+    if not (hasattr(X, "iloc") and hasattr(beside, "iloc")) or len(X) != len(beside):
+        return beside, ()
+    rows, own = X.index, beside.index
+    if rows.equals(own):
+        return beside, ()
+    same = rows.is_unique and own.is_unique and bool(rows.isin(own).all())
+    if any(type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1) for index in (rows, own)):
+        if same:
+            raise ValueError(
+                f"the indices of X and {what} hold the same numbers in another order, and one of them is a default "
+                f"index, so that it may or may not name the rows. Pass {what}.loc[X.index] to match by the index, or "
+                f"{what}.to_numpy() to match by position."
+            )
+        return beside, (f"{what} is matched to X by position: their indices differ, and one is a default index",)
+    if not same:
+        raise ValueError(
+            f"the indices of X and {what} differ; give both the same unique index values, or pass {what}.to_numpy() to "
+            "match by position."
+        )
+    return beside.loc[rows], (f"{what} is put in the order of the index of X",)
 
 
 def _unknown_option(name: str) -> str:
@@ -257,13 +314,17 @@ def read_labelled(
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
     given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing}
-    given |= {"unknown": unknown, "decimal": decimal, "target_type": target_type}
+    given |= {"unknown": unknown, "decimal": decimal}
+    others = dict(given)
+    given["target_type"] = target_type
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None, "category": category or None}
-        refused = [option for option, value in {**listed, **given, "test": test}.items() if value not in (None, False)]
+        named = {**listed, **others, "test": test}
+        refused = [option for option, value in named.items() if value not in (None, False)]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
-        return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out)
+        name = str(file).removeprefix(OPENML)
+        return fetch_openml_dataset(name, labels=names or None, drop=left_out, target_type=target_type)
     path = Path(file)
     source, names = label_file(path, names)
     lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept, "category": category}

@@ -24,7 +24,7 @@ ROWS = "0,1,a\n1,2,b\n0,3,a\n1,4,b\n"
 
 def in_program(error):
     """The arguments that solve it, as options of the program."""
-    return " ".join(option_words(*option) for option in error.options)
+    return " ".join(option_words(*option) for option in error.answers[0])
 
 
 def failure(tmp_path, content, columns=None, name="t.csv", **options):

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.errors import DataError
-from proxembed.data.readers.cells import MISSING, Cells
+from proxembed.data.readers.cells import MISSING, Cells, is_minus_one, truth
+from proxembed.data.readers.table_labels import LabelColumns, read_labels
 from proxembed.tables import coded
 from proxembed.tables.column import is_real
 from proxembed.tables.frames import refuse_equal_names
 from proxembed.tables.plain import is_empty
 from proxembed.tables.rows import cells_of
-from proxembed.targets.values import entries, unwrapped
+from proxembed.targets.values import entries, missing_entries, unwrapped
 
 Coded = tuple[NDArray[np.integer], list[Hashable]]
 
@@ -159,6 +160,20 @@ def _kind(value: Hashable) -> str:
     if isinstance(value, bool) or (is_real(value) and not isinstance(value, timedelta)):
         return "number"
     return "other"
+
+
+def array_labels(y: NDArray[Any], path: Path, target_type: str | None) -> LabelColumns:
+    """The labels in a 1-D array of a file: two truth words, or 1 and 0 or -1, are one label; others are classes."""
+    y = entries(y)
+    if y.ndim != 1 or y.dtype.kind not in "biufUS":
+        raise DataError(f"y has shape {y.shape} and type {y.dtype}; classes must be one number or text per row.")
+    if (missing := missing_entries(y)).any():
+        raise DataError(f"y is NaN in row {missing.argmax()}; drop rows without a class or give an indicator Y.")
+    file = FrameFile({"y": y}, str(path))
+    cells = file.cells("y")
+    signed = any(map(is_minus_one, cells.values))
+    truths = all(truth(value, signed) is not None for value in cells.values)
+    return read_labels([(file, {"y": cells})], None if truths else "", target_type=target_type)[0]
 
 
 def named_columns(y: Any) -> dict[str, Any] | None:
