@@ -10,7 +10,11 @@ HOLED = np.arange(24.0).reshape(8, 3) ** 2 % 7
 HOLED[3, 2] = np.nan
 
 
-@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, lambda X: X.astype(object), np.float32], ids=["array", "list", "object", "float32"])
+@pytest.mark.parametrize(
+    "form",
+    [np.asarray, np.ndarray.tolist, lambda X: X.astype(object), np.float32],
+    ids=["array", "list", "object", "float32"],
+)
 def test_nan_in_an_array_is_an_empty_number(form):
     X, frame = form(HOLED), pd.DataFrame(HOLED, columns=["x0", "x1", "x2"])
     encoder, wanted = TableEncoder().fit(X), TableEncoder().fit(frame)

@@ -188,7 +188,11 @@ def test_columns_of_one_name_are_refused_by_fit():
         labelled_data(X.assign(y=Y), labels="y")
 
 
-@pytest.mark.parametrize("library", [pl.from_pandas, lambda X: pl.from_pandas(X).lazy(), pa.Table.from_pandas], ids=["polars", "lazy", "arrow"])
+@pytest.mark.parametrize(
+    "library",
+    [pl.from_pandas, lambda X: pl.from_pandas(X).lazy(), pa.Table.from_pandas],
+    ids=["polars", "lazy", "arrow"],
+)
 def test_estimators_take_what_stands_for_a_frame(library):
     X = pd.DataFrame({"w": W, "c": np.array(NUMBERS, dtype=float)})
     model, wanted = OPLS().fit(library(X), Y), OPLS().fit(X, Y)
