@@ -13,11 +13,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from .base import SpectralEmbedder
 from .explain import Explanation, explanation
 from .features.scaling import scaling_kind as scaling_kind
-from .methods.around import Around
 from .methods.relation import RelationFeatures, Scaling
+from .methods.sizes import fitted_within_bound
 from .methods.table_encoder import TableEncoder
 from .sources import is_dask
 from .tables import TableRows
@@ -25,11 +24,9 @@ from .tables.frame_matrix import matrix_by_name
 from .tables.frames import frame_of, rows_of, with_columns
 from .targets.labels import LabelMatrix
 from .targets.values import class_values, classes_of, object_array
-from .wrapper import Wrapper
 
 CUT_FOLDS = 3
-NAMES = ("feature_names_", "label_names_")
-_BOUNDED: dict[str, bool] = {}
+NAMES = ("feature_names_", "label_names_", "label_values_")
 
 
 def _last_has(name: str) -> Callable[[Any], bool]:
@@ -427,111 +424,6 @@ def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray
         return rows
     groups = np.asarray(groups)
     return rows[~np.isin(groups[rows], groups[left_out])]
-
-
-def embedded(method: Any, k: int | None, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Embeddings of the rows of a fit and of new rows, by a clone with k components (None: the natural number).
-
-    Raises FloatingPointError where one of them holds NaN or infinity.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import PCA
-    >>> from proxembed.model import embedded
-    >>> [Z.shape for Z in embedded(PCA(), 1, np.eye(4), None, np.eye(4)[:2])]
-    [(4, 1), (2, 1)]
-    """
-    model = clone(method).set_params(n_components=k)
-    Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
-    Z_new = np.asarray(model.transform(X_new), dtype=np.float64)
-    if not (np.isfinite(Z).all() and np.isfinite(Z_new).all()):
-        raise FloatingPointError("the embedding holds NaN or infinity")
-    return Z, Z_new
-
-
-def with_size(method: Any, k: int | None) -> Any:
-    """An unfitted copy of a method with k components (None: the natural number), where it has a choice of them.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.model import with_size
-    >>> with_size(OPLS(), 3)
-    OPLS(n_components=3)
-    """
-    found = clone(method)
-    return found.set_params(n_components=k) if "n_components" in found.get_params(deep=False) else found
-
-
-def bounded_by_labels(method: Any) -> bool:
-    """Whether a method has at most as many components as there are labels.
-
-    A method is asked once, by a fit on a few rows of three labels; a kernel, leaves or a scaling are as the method on
-    them.
-
-    Parameters
-    ----------
-    method : transformer
-
-    Examples
-    --------
-    >>> from proxembed import MVMD, OPLS, Kernelized
-    >>> from proxembed.model import bounded_by_labels
-    >>> bounded_by_labels(Kernelized(OPLS())), bounded_by_labels(MVMD())
-    (True, False)
-    """
-    while isinstance(method, Wrapper | Around):
-        method = method.member("method") if isinstance(method, Wrapper) else method.member()
-    if not isinstance(method, SpectralEmbedder) or method.label_kind is None:
-        return False
-    model = clone(method).set_params(n_components=5)
-    if (name := repr(model)) not in _BOUNDED:
-        draw = np.random.default_rng(0)
-        y = np.arange(24) % 3 if method.label_kind == "single" else draw.random((24, 3)) < 0.5
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                model.fit(draw.normal(size=(24, 6)), y)
-                _BOUNDED[name] = False
-            except ValueError:
-                _BOUNDED[name] = True
-    return _BOUNDED[name]
-
-
-def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """A fitted clone and its embedding of X; where a part of the rows lacks components, with the natural number.
-
-    The components of a supervised method are bounded by the labels that its rows hold, of which a part may miss some.
-
-    Parameters
-    ----------
-    method : transformer, or pipeline whose last step embeds
-    X : array or sparse matrix of shape (n, d)
-    y : labels in any form
-
-    Returns
-    -------
-    (fitted clone, array of shape (n, k))
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import OPLS
-    >>> from proxembed.model import fitted_within_bound
-    >>> X = np.random.default_rng(0).normal(size=(20, 4))
-    >>> fitted_within_bound(OPLS(n_components=3), X, X[:, :2] > 0)[1].shape
-    (20, 2)
-    """
-    name = f"{method.steps[-1][0]}__n_components" if isinstance(method, Pipeline) else "n_components"
-    model = clone(method)
-    try:
-        return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)
-    except ValueError:
-        if model.get_params().get(name) is None:
-            raise
-    model = clone(method).set_params(**{name: None})
-    return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)
 
 
 def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> Iterable[tuple[np.ndarray, np.ndarray]]:

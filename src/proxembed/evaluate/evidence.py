@@ -14,7 +14,8 @@ from proxembed.base import Estimator
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
 from proxembed.methods.layout import Layout
-from proxembed.model import fitted_within_bound, unseen_scores, with_size
+from proxembed.methods.sizes import fitted_within_bound, with_size
+from proxembed.model import unseen_scores
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix

@@ -20,7 +20,7 @@ from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Readings
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.methods.layout import Layout
-from proxembed.model import bounded_by_labels, embedded
+from proxembed.methods.sizes import bounded_by_labels, embedded
 from proxembed.params import declared
 
 from .candidates import ANCHOR, PROTOTYPES, family_of, suited

@@ -34,7 +34,8 @@ from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
-from proxembed.model import embedding_pipeline, fit_on, training_labels, with_size
+from proxembed.methods.sizes import with_size
+from proxembed.model import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
