@@ -410,7 +410,7 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
 
 
 def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray:
-    """The rows to fit on where some are left out: all others, but for those of a group of theirs.
+    """Rows to fit on: all rows except the left-out ones and rows that share a group with them.
 
     Examples
     --------

@@ -1,7 +1,10 @@
 """`proxembed data`: describe a labelled file."""
 
+from __future__ import annotations
+
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -25,6 +28,9 @@ from .columns import (
 from .options import in_program_words
 from .refusal import refusals
 from .terminal import command, print_json
+
+if TYPE_CHECKING:
+    from proxembed.data import Dataset
 
 
 def data(
@@ -56,30 +62,40 @@ def data(
         if json_output:
             print_json(facts | {"columns": dataset.columns})
             return
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+        print_card(dataset, facts)
+        found = None if given["groups"] else (dataset.source or {}).get("groups")
+        typer.echo(next_step(dataset, file, found))
 
-        from proxembed.report import data_card
-        from proxembed.workflow.labelled_data import check_labels
 
-        console = Console()
-        if dataset.columns is not None:
-            table = Table("column", "read as", "for example")
-            for column in dataset.columns:
-                table.add_row(*map(Text, column))
-            console.print(table)
-        table = Table(show_header=False)
-        for what, value in data_card(facts):
-            table.add_row(what, Text(value))
+def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
+    """Print how each column was read, and the facts on the data set."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from proxembed.report import data_card
+
+    console = Console()
+    if dataset.columns is not None:
+        table = Table("column", "read as", "for example")
+        for column in dataset.columns:
+            table.add_row(*map(Text, column))
         console.print(table)
-        try:
-            check_labels(dataset, file)
-        except ValueError as error:
-            typer.echo(f"fix before a search: {in_program_words(str(error))}")
-        else:
-            found = None if given["groups"] else (dataset.source or {}).get("groups")
-            typer.echo(f"next: {proposed(command(), found)}")
+    table = Table(show_header=False)
+    for what, value in data_card(facts):
+        table.add_row(what, Text(value))
+    console.print(table)
+
+
+def next_step(dataset: Dataset, file: str, groups: str | None) -> str:
+    """The search command to run next, or what must be fixed before."""
+    from proxembed.workflow.labelled_data import check_labels
+
+    try:
+        check_labels(dataset, file)
+    except ValueError as error:
+        return f"fix before a search: {in_program_words(str(error))}"
+    return f"next: {proposed(command(), groups)}"
 
 
 def proposed(described: str, groups: str | None = None) -> str:

@@ -52,6 +52,15 @@ def setting(text: str) -> tuple[str, object]:
         raise ValueError(f"--set {name}: the value of {len(value):,} characters cannot be read.") from error
 
 
+PARTS_DASK = typer.Option(
+    None,
+    "--dask",
+    metavar="local|ADDRESS",
+    help="Read Parquet by parts on a dask cluster: local workers, one per core, or the workers of the scheduler at "
+    "ADDRESS, which must see DATA under the same path.",
+)
+
+
 def fit(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
     method: str = METHOD,
@@ -75,13 +84,7 @@ def fit(
     standard: bool = typer.Option(False, "--standard-split", help="Fit only the training rows named in the file."),
     memory: str = MEMORY,
     sample: int = SAMPLE,
-    dask: str = typer.Option(
-        None,
-        "--dask",
-        metavar="local|ADDRESS",
-        help="Read Parquet by parts on a dask cluster: local workers, one per core, or the workers of the scheduler at "
-        "ADDRESS, which must see DATA under the same path.",
-    ),
+    dask: str = PARTS_DASK,
     seed: int = typer.Option(0, "--seed", help="Seed of random methods and of a sample.", min=0),
     out: Path | None = typer.Option(None, "--out", "-o", help="Model file (.skops); default NAME.skops."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON."),
@@ -92,6 +95,7 @@ def fit(
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows
+
         if out is not None:
             check_model_path(check_suffix(out))
         check_dask(dask, file, standard)

@@ -33,6 +33,10 @@ from .options import DASK, ENGINE, GOAL, MEASURE, MEMORY, SAMPLE, STRATEGY, TOLE
 from .refusal import refusals
 from .terminal import head, notes, print_json, print_summary, progress_bar
 
+SEARCHED = typer.Option(
+    None, "--methods", "-m", help="Names separated by commas; default all.", autocompletion=complete_methods
+)
+
 
 def search(
     file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
@@ -51,9 +55,7 @@ def search(
     target_type: str = TARGET_TYPE,
     test: Path | None = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
     engine: str = ENGINE,
-    methods: str = typer.Option(
-        None, "--methods", "-m", help="Names separated by commas; default all.", autocompletion=complete_methods
-    ),
+    methods: str = SEARCHED,
     strategy: str = STRATEGY,
     classifier: str = typer.Option(None, "--classifier", help="With --engine defc: 1nn (the default), flda or svm."),
     sizes: str = typer.Option(None, "-k", help="Numbers of components separated by commas, such as 2,5,10."),

@@ -96,7 +96,7 @@ class UnseenCells:
         return found
 
     def _surprising(self, count: int) -> bool:
-        """Whether so many unseen cells are most of all, and more than the training rows let expect."""
+        """Whether most cells are unseen, and more of them than the training rows let expect."""
         return 2 * count > self.filled and bool(bdtrc(count - 1, self.filled, min(self.alone, 1.0)) <= CHANCE)
 
     def _padded(self) -> dict[Hashable, str]:
