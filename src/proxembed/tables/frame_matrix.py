@@ -75,3 +75,25 @@ def _numbers(name: str, cells: Any) -> NDArray[Any]:
 
 def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:
     return TableRows.of({name: cells_of(cells)}, [Column(name, "vector", size=size)]).arrays[0]
+
+
+def known_numbers(X: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+    """New rows of a model fitted on a matrix of numbers; a ValueError for NaN among them, which the fit had none of.
+
+    >>> known_numbers(np.array([[1.0, np.nan]]), ["a", "b"])
+    Traceback (most recent call last):
+    ValueError: Input X contains NaN in row 0 of column 'b', but the model was fitted on rows without unknown numbers...
+    """
+    if X.ndim != 2 or X.dtype.kind != "f" or X.shape[1] != len(names):
+        return X
+    with np.errstate(all="ignore"):
+        total = X.sum()
+    if not np.isnan(total):
+        return X
+    if len(unknown := np.argwhere(np.isnan(X))) == 0:  # infinities of both signs
+        return X
+    row, column = unknown[0]
+    raise ValueError(
+        f"Input X contains NaN in row {row} of column {names[column]!r}, but the model was fitted on rows without "
+        "unknown numbers. Fill it in, or fit the model on rows that have some."
+    )

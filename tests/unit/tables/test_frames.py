@@ -67,3 +67,10 @@ def test_entries_of_vectors_are_read_from_their_column():
 def test_one_row_without_axes_is_refused(row):
     with pytest.raises(ValueError, match="pass the rows as a DataFrame"):
         rows_of(row)
+
+
+def test_an_array_of_records_is_refused():
+    with pytest.raises(ValueError, match=r"pass DataFrame\(X\)"):
+        rows_of(F.to_records(index=False))
+    with pytest.raises(ValueError, match=r"pass DataFrame\(X\)"):
+        rows_of(np.array([(1, 2)], dtype=[("a", int), ("b", int)]))
