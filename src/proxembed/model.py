@@ -20,7 +20,7 @@ from .methods.relation import RelationFeatures, Scaling
 from .methods.table_encoder import TableEncoder
 from .sources import is_dask
 from .tables import TableRows
-from .tables.frame_matrix import known_numbers, matrix_by_name
+from .tables.frame_matrix import matrix_by_name
 from .tables.frames import frame_of, rows_of, with_columns
 from .targets.labels import LabelMatrix
 from .wrapper import Wrapper
@@ -97,14 +97,12 @@ class EmbeddingPipeline(Pipeline):
     def _columns(self, X: Any) -> Any:
         """The rows of X in the columns of the fit: those of a DataFrame by name, those of an array by position."""
         X, first = rows_of(X), self.steps[0][1]
-        if isinstance(X, np.ndarray) and hasattr(self, "feature_names_"):
-            return known_numbers(X, self.feature_names_)
         named = hasattr(X, "columns") and not isinstance(X, TableRows) and getattr(first, "columns_", None) is None
         names = getattr(self, "feature_names_", getattr(first, "feature_names_in_", None))
         if names is None or not named:
             return X
         if hasattr(self, "feature_names_") and not is_dask(X):
-            return known_numbers(matrix_by_name(X, names), names)
+            return matrix_by_name(X, names)
         return with_columns(X, list(names))
 
     @available_if(_embeds)

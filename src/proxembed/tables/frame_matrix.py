@@ -25,7 +25,7 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        A column is missing, several have one name, or a cell is not a number.
+        A column is missing, several have one name, or a cell is empty or not a number.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     for name in given:
         size = owners.count(name) if name in vectors else 1
         arrays.append(_vectors(name, given[name], size) if name in vectors else _numbers(name, given[name])[:, None])
-    return np.hstack(arrays)
+    return _known(np.hstack(arrays), names)
 
 
 def _by_position(X: Any, labels: list[Any], d: int) -> NDArray[Any]:
@@ -77,20 +77,12 @@ def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:
     return TableRows.of({name: cells_of(cells)}, [Column(name, "vector", size=size)]).arrays[0]
 
 
-def known_numbers(X: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
-    """New rows of a model fitted on a matrix of numbers; a ValueError for NaN among them, which the fit had none of.
-
-    >>> known_numbers(np.array([[1.0, np.nan]]), ["a", "b"])
-    Traceback (most recent call last):
-    ValueError: Input X contains NaN in row 0 of column 'b', but the model was fitted on rows without unknown numbers...
-    """
-    if X.ndim != 2 or X.dtype.kind != "f" or X.shape[1] != len(names):
-        return X
+def _known(X: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+    """The matrix; a ValueError for NaN in it, for the fit had none."""
     with np.errstate(all="ignore"):
         total = X.sum()
-    if not np.isnan(total):
-        return X
-    if len(unknown := np.argwhere(np.isnan(X))) == 0:  # infinities of both signs
+    unknown = np.argwhere(np.isnan(X)) if np.isnan(total) else ()  # infinities of both signs have no sum
+    if not len(unknown):
         return X
     row, column = unknown[0]
     raise ValueError(
