@@ -81,10 +81,9 @@ def _known(X: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     """The matrix; a ValueError for NaN in it, for the fit had none."""
     with np.errstate(all="ignore"):
         total = X.sum()
-    unknown = np.argwhere(np.isnan(X)) if np.isnan(total) else ()  # infinities of both signs have no sum
-    if not len(unknown):
+    if not np.isnan(total) or not (unknown := np.isnan(X)).any():  # infinities of both signs have no sum
         return X
-    row, column = unknown[0]
+    row, column = np.argwhere(unknown)[0]
     raise ValueError(
         f"Input X contains NaN in row {row} of column {names[column]!r}, but the model was fitted on rows without "
         "unknown numbers. Fill it in, or fit the model on rows that have some."
