@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from numbers import Integral
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -28,7 +28,7 @@ from .algebra.pencil.symmetric import fix_signs
 from .algebra.template import Template
 from .citation import citation, cited_keys
 from .explain import Explanation, explanation, label_loadings
-from .params import WithoutRidge, check_params, declared, param, refuse_bare_overrides, shown, with_parameters
+from .params import WithoutRidge, check_params, complete_parameters, declared, param, shown, with_parameters
 from .partial import PartialFits
 from .rows import Origin, Rows
 from .sources import RowBlocks, blocks_of, is_dask, results_of
@@ -60,10 +60,12 @@ class Estimator(BaseEstimator):
     role: ClassVar[str]
     labels: ClassVar[str | None] = "multi"
     attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
+    if TYPE_CHECKING:
+        target_type: str | None = param(default=None, doc="see ``complete_parameters``")
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        refuse_bare_overrides(cls)
+        complete_parameters(cls, takes_y=cls.labels is not None and not abstract)
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -150,7 +152,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         X = self._input(X, reset=True)
-        labels = LabelMatrix.of(y)
+        labels = LabelMatrix.of(y, self.target_type)
         if labels.n != X.shape[0]:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -23,6 +24,7 @@ from .tables import TableRows
 from .tables.frame_matrix import matrix_by_name
 from .tables.frames import frame_of, rows_of, with_columns
 from .targets.labels import LabelMatrix
+from .targets.values import class_values, classes_of, object_array
 from .wrapper import Wrapper
 
 CUT_FOLDS = 3
@@ -51,6 +53,8 @@ class EmbeddingPipeline(Pipeline):
     feature_names_, label_names_ : tuple of str
         Names in the data set that ``fit_on`` has fitted the pipeline on; ``label_names_`` is None where the labels
         themselves are names.
+    label_values_ : array, or None
+        What ``predict`` returns for the classes of the read-out, or without and with the one label.
 
     Examples
     --------
@@ -125,8 +129,13 @@ class EmbeddingPipeline(Pipeline):
 
     @available_if(_last_has("predict"))
     def predict(self, X: Any, **params: Any) -> Any:
-        """The labels of rows X, in the form of those given to fit."""
-        return super().predict(self._columns(X), **params)
+        """The labels of rows X: for one label column its values as they came in, (m,); else an indicator, (m, c)."""
+        found, values = super().predict(self._columns(X), **params), getattr(self, "label_values_", None)
+        if values is None:
+            return found
+        if self.label_names_ is not None:  # one label
+            return values[np.asarray(found.toarray() if sparse.issparse(found) else found).ravel().astype(int)]
+        return values[np.searchsorted(self.steps[-1][1].classes_, found)]
 
     @available_if(_last_has("predict_proba"))
     def predict_proba(self, X: Any, **params: Any) -> Any:
@@ -151,7 +160,15 @@ class EmbeddingPipeline(Pipeline):
     @available_if(_last_has("score"))
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """The score of rows X with labels y, as the last step defines it."""
-        return super().score(self._columns(X), y, sample_weight=sample_weight, **params)
+        if getattr(self, "label_values_", None) is None:
+            return super().score(self._columns(X), y, sample_weight=sample_weight, **params)
+        return float(np.average(self.predict(X, **params) == classes_of(y), weights=sample_weight))
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, as ``predict`` returns them."""
+        values = getattr(self, "label_values_", None)
+        return self.steps[-1][1].classes_ if values is None else values
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the components."""
@@ -237,10 +254,28 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
         fit_model(model, dataset.X, y, dataset.groups)
     else:
         model.fit(dataset.X, y)
+    name_data(model, dataset, dataset.of_classes)
+    return model
+
+
+def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
+    """Set the names and the label values of a data set in a pipeline that is fitted on its classes or indicator."""
     if not isinstance(dataset.X, TableRows):
         model.feature_names_ = tuple(dataset.feature_names)
-    model.label_names_ = None if dataset.single_label else tuple(dataset.label_names)
-    return model
+    model.label_names_ = None if of_classes else tuple(dataset.label_names)
+    model.label_values_ = None
+    values, readout = dataset.values, model.steps[-1][1]
+    if values is None or not hasattr(readout, "predict"):
+        return
+    if of_classes:
+        held = dict(zip(dataset.label_names, values, strict=True))
+        values = [held[name] for name in readout.classes_]
+    elif len(dataset.label_names) != 1:
+        return  # rows without a class, whose labels are an indicator
+    try:
+        model.label_values_ = class_values(object_array(values))
+    except ValueError:  # values of several kinds: their names stand for them
+        return
 
 
 def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
@@ -554,8 +589,8 @@ def _embeds(estimator: Any) -> bool:
 def training_labels(dataset: Any) -> Any:
     """Labels of a data set in the form in which a model learns most from them.
 
-    One class per row becomes class names (so that exactly one is predicted), other labels stay an indicator, with NaN
-    where a cell is unknown.
+    One class per row becomes class names (so that exactly one is predicted), None where it is unknown; other labels
+    stay an indicator, with NaN where a cell is unknown.
 
     Parameters
     ----------
@@ -572,9 +607,12 @@ def training_labels(dataset: Any) -> Any:
     >>> training_labels(Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"])).tolist()
     ['b', 'a', 'b']
     """
-    if not dataset.single_label:
+    if not dataset.of_classes:
         return dataset.y
-    return np.asarray(dataset.label_names, dtype=object)[dataset.Y.tocsr().indices]
+    Y, names = dataset.Y.tocsr(), np.array([None, *dataset.label_names], dtype=object)
+    codes = np.zeros(Y.shape[0], dtype=np.intp)
+    codes[np.diff(Y.indptr) > 0] = Y.indices + 1
+    return names[codes]
 
 
 def source_of(dataset: Any) -> dict[str, Any]:

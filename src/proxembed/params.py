@@ -209,6 +209,17 @@ class WithoutRidge:
     criterion: str = "ratio_trace"
 
 
+def accept_classes(estimator: Any) -> Any:
+    """The estimator with every ``target_type`` set to "classes": its y was checked before, on all rows.
+
+    >>> from proxembed import MESD, FDA
+    >>> accept_classes(MESD(FDA()))
+    MESD(method=FDA(target_type='classes'), target_type='classes')
+    """
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "target_type"]
+    return estimator.set_params(**dict.fromkeys(names, "classes")) if names else estimator
+
+
 SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.random.RandomState)
 
 
@@ -272,8 +283,11 @@ def with_parameters(cls: Any) -> str:
     return f"{body.rstrip()}\n\n{section}\n\n{mark}{examples}\n    "
 
 
-def refuse_bare_overrides(cls: type) -> None:
-    """A field overridden without annotation would be ignored by dataclass: an error instead."""
+def complete_parameters(cls: Any, takes_y: bool) -> None:
+    """Declare ``target_type`` for a class of estimators that take y.
+
+    A field overridden without annotation would be ignored by dataclass: an error instead.
+    """
     own = cls.__dict__.get("__annotations__", {})
     for base in cls.__mro__[1:]:
         for name in (f.name for f in fields(base)) if is_dataclass(base) else ():
@@ -282,3 +296,11 @@ def refuse_bare_overrides(cls: type) -> None:
                     f"{cls.__name__}.{name} overrides a parameter without annotation: "
                     f"write `{name}: type = param(...)`."
                 )
+    if takes_y:
+        cls.__annotations__["target_type"] = "str | None"
+        cls.target_type = param(
+            default=None,
+            choices=(None, "classes"),
+            doc='What a 1-D y of whole numbers holds; "classes": classes. None: classes too, if there are at most 20 '
+            "different numbers or at least 3 rows of each on average, and else an error.",
+        )

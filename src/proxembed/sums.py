@@ -50,7 +50,7 @@ from .reading import (
 )
 from .rows import BlockRows
 from .sources.row_blocks import RowBlocks, stacked
-from .targets.labels import LabelMatrix
+from .targets.labels import LabelMatrix, refuse_many_numbers
 from .targets.totals import LabelTotals, positions
 from .validation import refuse_lost
 
@@ -291,6 +291,8 @@ class Sums:
         self._check(method)
         labels = None if self.totals is None else self.totals.first_rows()
         if labels is not None:
+            if self.totals.form == "classes":
+                refuse_many_numbers(labels.classes_, self.totals.n, method.target_type)
             method.check_labels(labels)
             method.classes_ = labels.classes_
         own, width = (self.moments, None) if self.unlifted is None else (self.unlifted, method.prepared_.width)

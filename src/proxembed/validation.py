@@ -14,7 +14,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
 from .sources import RowBlocks, is_dask
-from .tables.frames import refuse_equal_names
+from .tables.frames import frame_of, refuse_equal_names
 from .targets.values import MOMENTS
 
 FILL = (
@@ -81,6 +81,7 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
             f"{type(estimator).__name__} does not take dask collections here. Pass X.compute() where all rows fit in "
             "memory, else a sample of them."
         )
+    X = frame_of(X)
     refuse_malformed(X)
     refuse_masked(X)
     if hasattr(X, "columns"):

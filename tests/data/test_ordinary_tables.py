@@ -15,7 +15,7 @@ from proxembed.data import Columns, read, read_rows
 
 pytestmark = pytest.mark.usefixtures("few_rivals")
 
-ASKED = {"sensors": ["--missing=-999"]}
+ASKED = {"sensors": ["--missing=-999"], "catalogue": ["--decimal", "."]}
 SMALL = ["-m", "opls", "-k", "2", "--folds", "2"]
 # What the program says of each table, beside what it was not told.
 SAID = {
@@ -111,8 +111,10 @@ def test_every_verb_takes_the_table(folder, name):
 
 
 def dataset(folder, name):
-    missing = tuple(option.removeprefix("--missing=") for option in ASKED.get(name, ())) or None
-    return read(folder / f"{name}.csv", columns=Columns(labels=(TABLES[name][1],), missing=missing))
+    options = [option for option in ASKED.get(name, ()) if option.startswith("--missing=")]
+    missing = tuple(option.removeprefix("--missing=") for option in options) or None
+    decimal = "." if "--decimal" in ASKED.get(name, ()) else None
+    return read(folder / f"{name}.csv", columns=Columns(labels=(TABLES[name][1],), missing=missing, decimal=decimal))
 
 
 @pytest.mark.parametrize("name", LABELS)

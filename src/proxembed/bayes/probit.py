@@ -190,7 +190,7 @@ class VariationalProbit(ProbitClassifier):
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
-        labels = LabelMatrix.of(y)
+        labels = LabelMatrix.of(y, self.target_type)
         check_consistent_length(X, labels.Y)
         if len(labels.classes_) == 0:
             raise ValueError(f"{name}: y names no label, since every set is empty; give at least one row with a label.")

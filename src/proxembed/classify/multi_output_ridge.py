@@ -93,7 +93,7 @@ class MultiOutputRidge(LabelClassifier):
                 "penalize_intercept=True is not allowed with blocks of rows, whose sums are those about their mean. "
                 "Set penalize_intercept=False."
             )
-        regression = _Regression()
+        regression = _Regression(target_type=self.target_type)
         regression.resolve()
         rows = summed_rows(regression, blocks)
         regression.make_ready(rows)

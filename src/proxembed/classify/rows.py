@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_consistent_length
 from proxembed.targets.labels import LabelMatrix
 
 
-def known_labels(estimator: Any, X: Any, y: Any, cells: bool = False) -> tuple[Any, LabelMatrix]:
+def known_labels(
+    estimator: Any, X: Any, y: Any, cells: bool = False, target_type: str | None = None
+) -> tuple[Any, LabelMatrix]:
     """Read y and keep the rows whose labels are all known; where no row is, those with a known cell.
 
     Parameters
@@ -21,6 +23,8 @@ def known_labels(estimator: Any, X: Any, y: Any, cells: bool = False) -> tuple[A
     y : labels in any form
     cells : bool, default=False
         Whether the estimator takes rows of which some cells are known, where no row is known in full.
+    target_type : {"classes"}, optional
+        "classes" for the labels of some rows, when those of all have been checked; None: that of the estimator.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def known_labels(estimator: Any, X: Any, y: Any, cells: bool = False) -> tuple[A
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
-    labels = LabelMatrix.of(y)
+    labels = LabelMatrix.of(y, target_type or getattr(estimator, "target_type", "classes"))
     check_consistent_length(X, labels.Y)
     if labels.c == 0:
         raise ValueError(f"{name}: no label occurs in y; give at least one row with a label.")

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
-from proxembed.params import Param, check_params, param, shown
+from proxembed.params import Param, accept_classes, check_params, param, shown
 from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
 from proxembed.targets.values import dense_labels
 from proxembed.validation import checked_features, learning
@@ -320,6 +320,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y, cells=True)
             classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
+            classifier = accept_classes(classifier)
             if labels.form == "classes":
                 cuts, global_cut = None, None
                 if not hasattr(classifier, "predict"):

@@ -59,9 +59,15 @@ UNKNOWN = typer.Option(
 SEPARATOR = typer.Option(
     None, "--separator", metavar="TEXT", help="Text that separates the labels in one column, such as ';'."
 )
+TARGET_TYPE = typer.Option(
+    None,
+    "--target-type",
+    metavar="classes",
+    help="Read the whole numbers in the one label column as classes, however many there are.",
+)
 
 
-OF_TABLES = tuple("labels text id groups time drop keep missing decimal category unknown separator".split())
+OF_TABLES = tuple("labels text id groups time drop keep missing decimal category unknown separator target_type".split())
 
 
 def table_options(given: dict[str, Any]) -> dict[str, Any]:
@@ -91,6 +97,7 @@ def dataset_from(
     unknown: str | None = None,
     decimal: str | None = None,
     category: list[str] | None = None,
+    target_type: str | None = None,
 ) -> Dataset:
     """Read DATA, a file or ``openml:NAME``, with the given column options.
 
@@ -116,7 +123,8 @@ def dataset_from(
         "separator": separator,
         "test": test,
     }
-    dataset = in_program(read_labelled(file, **more, unknown=unknown, decimal=decimal))
+    others = {"unknown": unknown, "decimal": decimal, "target_type": target_type}
+    dataset = in_program(read_labelled(file, **more, **others))
     say_notes(dataset.notes)
     return dataset
 
@@ -209,7 +217,7 @@ def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
     from proxembed.workflow.leaks import with_leaks
 
     check_labels(dataset, file)
-    whole = with_leaks(dataset)
+    whole = in_program(with_leaks(dataset))
     say_notes(whole.notes[len(dataset.notes) :])
     return whole
 

@@ -15,12 +15,14 @@ from .columns import (
     LABELS,
     MISSING,
     SEPARATOR,
+    TARGET_TYPE,
     TEXT,
     TIME,
     UNKNOWN,
     dataset_from,
     table_options,
 )
+from .options import in_program_words
 from .refusal import refusals
 from .terminal import command, print_json
 
@@ -42,6 +44,7 @@ def data(
     category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
+    target_type: str = TARGET_TYPE,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -73,7 +76,7 @@ def data(
         try:
             check_labels(dataset, file)
         except ValueError as error:
-            typer.echo(f"fix before a search: {error}")
+            typer.echo(f"fix before a search: {in_program_words(str(error))}")
         else:
             found = None if given["groups"] else (dataset.source or {}).get("groups")
             typer.echo(f"next: {proposed(command(), found)}")

@@ -14,6 +14,7 @@ from .columns import (
     LABELS,
     MISSING,
     SEPARATOR,
+    TARGET_TYPE,
     TEXT,
     TIME,
     UNKNOWN,
@@ -49,6 +50,7 @@ def diagnose(
     category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
+    target_type: str = TARGET_TYPE,
     measure: str = typer.Option(
         "macro average precision",
         "--measure",

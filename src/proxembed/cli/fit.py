@@ -17,6 +17,7 @@ from .columns import (
     LABELS,
     MISSING,
     SEPARATOR,
+    TARGET_TYPE,
     TEXT,
     TIME,
     UNKNOWN,
@@ -70,6 +71,7 @@ def fit(
     category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
+    target_type: str = TARGET_TYPE,
     standard: bool = typer.Option(False, "--standard-split", help="Fit only the training rows named in the file."),
     memory: str = MEMORY,
     sample: int = SAMPLE,
@@ -90,7 +92,6 @@ def fit(
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows
-
         if out is not None:
             check_model_path(check_suffix(out))
         check_dask(dask, file, standard)

@@ -15,6 +15,7 @@ from .columns import (
     LABELS,
     MISSING,
     SEPARATOR,
+    TARGET_TYPE,
     TEXT,
     TIME,
     UNKNOWN,
@@ -50,6 +51,7 @@ def map(
     category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
+    target_type: str = TARGET_TYPE,
     test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are held out."),
     seed: int = typer.Option(0, "--seed", help="Seed of held-out rows, folds and positions.", min=0),
     out: list[Path] = typer.Option(

@@ -117,6 +117,8 @@ FLAGS = {
 
 
 IN_THE_PROGRAM = (
+    (r"\((labels|drop|keep)\)", r"(--\1)"),
+    (r"\bname them with keep\b", "name them with --keep"),
     (r"\bn_components=(\d+) is more than", r"-k \1 is more than"),
     (r"Use n_components <= (\d+), or None for the natural number", r"Use -k \1 or less, or leave -k out"),
     (r"\bn_folds=(\S+) must be", r"--folds \1 must be"),

@@ -49,13 +49,17 @@ def decisions(
     if not hasattr(fitted, wanted):
         raise ValueError(f"{path}: {type(fitted).__name__} has no {wanted}; fit a model with a read-out first.")
     found = getattr(fitted, wanted)(X)
-    classes = np.asarray(getattr(getattr(fitted, "best_estimator_", fitted), "classes_", ()))
+    model = getattr(fitted, "best_estimator_", fitted)
+    values = getattr(model, "label_values_", None)
+    classes = np.asarray(getattr(model if values is None else model[-1], "classes_", ()))
     if isinstance(found, list):  # sets of labels
         found = np.array([[name in row for name in classes] for row in found], dtype=np.uint8)
     found = np.asarray(found.toarray() if hasattr(found, "toarray") else found)
     known = list(source.get("label_names", ()))
     if found.ndim == 1 and not scores and len(known) != 1:
         return {"class": found}, {"y": found}
+    if values is not None and len(known) == 1 and not scores:
+        found = found == values[1]
     # Classes that are text are their own names; numbers are places in the label names of the training file.
     names = [str(name) for name in classes] if classes.dtype.kind in "USO" or not known else known
     if found.ndim == 1:

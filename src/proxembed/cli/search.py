@@ -19,6 +19,7 @@ from .columns import (
     LABELS,
     MISSING,
     SEPARATOR,
+    TARGET_TYPE,
     TEXT,
     TIME,
     UNKNOWN,
@@ -47,6 +48,7 @@ def search(
     category: list[str] = CATEGORY,
     unknown: str = UNKNOWN,
     separator: str = SEPARATOR,
+    target_type: str = TARGET_TYPE,
     test: Path | None = typer.Option(None, "--test", help="Test file with the same columns; its rows are scored once."),
     engine: str = ENGINE,
     methods: str = typer.Option(

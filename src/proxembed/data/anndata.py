@@ -24,6 +24,7 @@ def from_anndata(
     *,
     obsm: str | None = None,
     groups: str | None = None,
+    target_type: str | None = None,
 ) -> Dataset:
     """Data set of an AnnData-like object: features of its variables, labels of its observations.
 
@@ -43,6 +44,9 @@ def from_anndata(
         Entry of obsm to read the features from instead, such as ``"X_pca"``; they are named ``X_pca0``, ``X_pca1``, ...
     groups : str, optional
         Column of ``obs`` whose rows of equal value are never parted by a split, such as the donor.
+
+    target_type : {"classes"}, optional
+        As of ``Columns``.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def from_anndata(
     X, names = _features(adata, layer, obsm, place)
     table, columns = Table(place), [str(name) for name in getattr(adata.obs, "columns", adata.obs)]
     roles = resolve(Columns(labels=labels, groups=groups), columns, place)
-    found = table.labels({name: adata.obs[name] for name in roles.labels})
+    found = table.labels({name: adata.obs[name] for name in roles.labels}, target_type)
     ids = getattr(adata, "obs_names", None)
     data = Dataset(
         X,
@@ -83,6 +87,8 @@ def from_anndata(
         unknown=found.unknown,
         ids=None if ids is None else tuple(map(str, ids)),
         groups=None if roles.groups is None else _codes(table, adata.obs[roles.groups], roles.groups),
+        notes=found.notes,
+        values=found.values,
     )
     return with_spelling_notes(data)
 

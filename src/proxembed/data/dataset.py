@@ -55,6 +55,9 @@ class Dataset:
         What a person must be told of how the file was read, a line each.
     columns : sequence of (name, reading, example), optional
         Every column of a table with more than numbers.
+    values : sequence, optional
+        The cells of the one label column as they came in: of each class, in the order of ``label_names``; of one label
+        the two values without and with it. A model predicts them. None: it predicts class names, or 0 and 1.
 
     Raises
     ------
@@ -86,6 +89,7 @@ class Dataset:
     source: dict[str, Any] | None = None
     notes: Sequence[str] = ()
     columns: Sequence[tuple[str, str, str]] | None = None
+    values: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
@@ -117,6 +121,7 @@ class Dataset:
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
             "notes": tuple(self.notes),
             "columns": None if self.columns is None else tuple(tuple(column) for column in self.columns),
+            "values": None if self.values is None else tuple(self.values),
             "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
             object.__setattr__(self, field, value)
@@ -160,6 +165,11 @@ class Dataset:
     def single_label(self) -> bool:
         """Whether every row has exactly one label, all known."""
         return self.unknown is None and bool((self.Y.sum(axis=1, dtype=np.int64) == 1).all())
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether every row has exactly one label, or an unknown one: the labels are the classes of one column."""
+        return self.single_label or (self.values is not None and len(self.label_names) > 1)
 
     @property
     def y(self) -> sparse.csc_array | NDArray[np.float64]:
@@ -218,6 +228,7 @@ class Dataset:
             self.source,
             self.notes,
             self.columns,
+            self.values,
         )
 
     def describe(self) -> dict[str, Any]:
@@ -301,6 +312,23 @@ def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[spa
     return Y.tocsc(), tuple(label_names)
 
 
+def indicator_and_unknown(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """An n x c array of 0 and 1, or -1 and 1, that is NaN where unknown, as an indicator and the mask of unknown cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data.dataset import indicator_and_unknown
+    >>> [part.tolist() for part in indicator_and_unknown(np.array([[-1.0, np.nan], [1.0, -1.0]]))]
+    [[[-1.0, -1.0], [1.0, -1.0]], [[False, True], [False, False]]]
+    """
+    if Y.dtype.kind != "f":
+        return Y, None
+    unknown = np.isnan(Y)
+    negative = -1.0 if (Y == -1).any() else 0.0
+    return np.where(unknown, negative, Y).astype(np.float64), unknown  # scipy knows no float16
+
+
 def class_name(value: Any) -> str:
     """Name of a class: whole numbers without a decimal point."""
     if isinstance(value, bytes):
@@ -359,6 +387,13 @@ def _indicator(Y: Any) -> sparse.csc_array:
         raise DataError("Y has no columns; at least one label is needed.")
     values = Y.tocoo().data if sparse.issparse(Y) else Y
     wrong = values[(values != 0) & (values != 1)]
+    if wrong.size and Y.dtype.kind != "u" and (wrong == -1).all():
+        if (values == 0).any() or values.size < Y.shape[0] * Y.shape[1]:
+            raise DataError(
+                "Y mixes -1, 0 and 1: -1 may mean negative or unknown, and 0 likewise. Use 0 and 1 (or -1 and 1) for "
+                "known labels, and mark unknown cells."
+            )
+        Y, wrong = Y > 0, wrong[:0]
     if wrong.size:
         raise DataError(f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (mark unknown cells in `unknown`).")
     Y = small_indices(sparse.csc_array(Y).astype(np.uint8))

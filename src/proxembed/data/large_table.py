@@ -91,7 +91,7 @@ class LargeTable:
             place = Path(folder, name)
             with Copy(file, place) as copy:
                 copy.take(drawn, BLOCK_ROWS)
-            found = read(place, columns=self.columns)
+            found = read(place, columns=replace(self.columns, target_type="classes"))  # checked on all rows
         if found.label_names != self.label_names:
             raise DataError.at(
                 self.path, None, f"a sample of {rows:,} rows does not show all of its labels", "give more memory"

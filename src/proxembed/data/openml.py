@@ -15,7 +15,7 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import Attribute
-from proxembed.data.readers.cells import Cells, truth
+from proxembed.data.readers.cells import Cells, is_minus_one, truth
 from proxembed.data.readers.columns import Columns, resolve
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
 from proxembed.data.spellings import with_spelling_notes
@@ -28,6 +28,7 @@ def fetch_openml_dataset(
     *,
     drop: str | Sequence[str] = (),
     data_home: str | Path | None = None,
+    target_type: str | None = None,
 ) -> Dataset:
     """Data set of OpenML by its name or id, fetched once and then read from scikit-learn's cache.
 
@@ -48,6 +49,8 @@ def fetch_openml_dataset(
         Names or patterns of columns to leave out.
     data_home : str or Path, optional
         Folder of the cache; None takes scikit-learn's.
+    target_type : {"classes"}, optional
+        As of ``Columns``.
 
     Returns
     -------
@@ -74,11 +77,11 @@ def fetch_openml_dataset(
     roles = resolve(Columns(labels=wanted, drop=drop), columns, place)
     if not roles.features:
         raise table.fault(None, "no feature column is left", "name fewer columns as labels or to drop")
-    found = table.labels({column: _cells(bunch, column) for column in roles.labels})
+    found = table.labels({column: _cells(bunch, column) for column in roles.labels}, target_type)
     X, names = _features(bunch, roles.features, table)
     licence = _licence(bunch.details)
-    data = Dataset(X, found.Y, names, found.names, bunch.details["name"], licence=licence, unknown=found.unknown)
-    return with_spelling_notes(data)
+    more: dict[str, Any] = {"licence": licence, "unknown": found.unknown, "values": found.values}
+    return with_spelling_notes(Dataset(X, found.Y, names, found.names, bunch.details["name"], **more))
 
 
 class Table:
@@ -101,11 +104,13 @@ class Table:
         cells.add(np.array(codes, dtype=np.intp), list(code))
         return cells
 
-    def labels(self, columns: Mapping[str, Any]) -> LabelColumns:
+    def labels(self, columns: Mapping[str, Any], target_type: str | None = None) -> LabelColumns:
         """Columns of 0 and 1 (FALSE and TRUE), or one column of classes; empty cells are unknown."""
         cells = {name: self.cells(column) for name, column in columns.items()}
-        binary = all(truth(value) is not None for column in cells.values() for value in column.values)
-        return read_labels([(self, cells)], separator=None if binary else "")[0]
+        values = [value for column in cells.values() for value in column.values]
+        signed = any(map(is_minus_one, values))
+        binary = all(truth(value, signed) is not None for value in values)
+        return read_labels([(self, cells)], None if binary else "", target_type=target_type)[0]
 
 
 def _fetched(name: str | int, version: int | None, data_home: str | Path | None, place: str) -> Any:

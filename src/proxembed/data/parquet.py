@@ -47,8 +47,7 @@ def frame_bytes(frame: Any) -> bytes:
 
 
 def _of_arrow_types(frame: Any) -> Any:
-    """A pandas DataFrame whose columns have types of Arrow: sparse numbers dense, intervals and periods as text, sets as
-    lists."""
+    """A pandas DataFrame in types of Arrow: sparse columns dense, intervals and periods as text, sets as lists."""
     given = [frame.iloc[:, place] for place in range(frame.shape[1])]
     columns = [(cells, _of_arrow_type(cells)) for cells in given]
     if all(cells is found for cells, found in columns):
@@ -64,7 +63,7 @@ def _of_arrow_type(cells: Any) -> Any:
         return cells.to_numpy()
     if held.startswith(("interval", "period")):
         return [None if each is None else str(each) for each in map(plain_value, cells)]
-    if dtype == object and any(isinstance(each, set | frozenset) for each in cells):
+    if dtype.kind == "O" and any(isinstance(each, set | frozenset) for each in cells):
         return [list(found) if isinstance(found := plain_value(each), tuple) else found for each in cells]
     return cells
 

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from proxembed.params import accept_classes
 from proxembed.targets.labels import LabelMatrix
 
 SVM = "svm"
@@ -59,7 +60,8 @@ class AnyClassifier:
         self.c = labels.c
         Y = labels.Y.toarray() > 0
         if self.single:
-            self.fitted: Any = clone(classifier).fit(Z, Y.argmax(axis=1)) if Y.any(axis=0).sum() > 1 else None
+            several = Y.any(axis=0).sum() > 1
+            self.fitted: Any = accept_classes(clone(classifier)).fit(Z, Y.argmax(axis=1)) if several else None
             self.only = int(Y.argmax(axis=1)[0])
             return
         with warnings.catch_warnings():  # of a label that no row has, or every row: it is predicted so

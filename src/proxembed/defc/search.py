@@ -249,7 +249,7 @@ class DEFC(SearchEstimator):
 
     def _further(self, X_val: Any, y_val: Any, X: Any, labels: LabelMatrix) -> tuple[Any, LabelMatrix]:
         X_val = checked_features(self, X_val, reset=False)
-        X_val, labels_val = known_labels(self, float_matrix(X_val), y_val)
+        X_val, labels_val = known_labels(self, float_matrix(X_val), y_val, target_type="classes")
         if sparse.issparse(X) != sparse.issparse(X_val):
             X_val = sparse.csr_array(X_val) if sparse.issparse(X) else X_val.toarray()
         labels_val = aligned(labels_val, labels)
@@ -362,7 +362,7 @@ class DEFC(SearchEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """The measure of the search, ``measure_``, on further rows, (m, d), and their labels."""
-        X, labels = known_labels(self, self._new_rows(X), y)
+        X, labels = known_labels(self, self._new_rows(X), y, target_type="classes")
         Z, labels_trained = self._trained
         truth = aligned(labels, labels_trained)
         rows = Z, labels_trained, self._embedded(X), truth

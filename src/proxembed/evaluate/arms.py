@@ -449,7 +449,8 @@ def entrants(
     shape, rows = Shape.of(X, Y, splits), FOREST_ROWS if n_rows is None else n_rows
     variance = "LSI" if sp.issparse(X) or getattr(X, "is_sparse", False) else "PCA"
     proximity, grown = ForestProximity(max_rows=rows, random_state=seed), ForestScores(max_rows=rows, random_state=seed)
-    drawn, several = {"random_state": seed}, "" if shape.one_class else "rows carry several labels or none"
+    drawn: dict[str, Any] = {"random_state": seed}
+    several = "" if shape.one_class else "rows carry several labels or none"
     whole = "" if whole_rows else PARTLY
     fisher = estimators()["FDA"]() if shape.one_class else estimators()["MESD"](estimators()["FDA"]())
     many = f"{shape.c} labels and {shape.n:,} rows; it takes up to {BOOSTED_LABELS} and {BOOSTED_ROWS:,}"

@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from proxembed.model import embedding_part
+from proxembed.params import accept_classes
 from proxembed.sources import blocks_of
 from proxembed.splits.crossfit import crossfit, crossfit_blocks
 from proxembed.splits.splitters import as_splits
@@ -60,7 +61,7 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
         return crossfit_blocks(method, blocks, cv)
     X, known = checked_rows(X, y)
     whole = clone(method).fit(X, y).transform(X)
-    return crossfit(method, X, y, whole, as_splits(cv, X, y, groups), known)
+    return crossfit(accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known)
 
 
 def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:

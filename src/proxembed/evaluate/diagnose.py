@@ -12,6 +12,7 @@ from proxembed.classify.ridge import fit_readout
 from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
+from proxembed.params import accept_classes
 from proxembed.sources import RowBlocks, blocks_of
 from proxembed.sources.row_blocks import length
 from proxembed.splits.crossfit import take_labels
@@ -20,7 +21,7 @@ from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
 
 from .crossfit import checked_rows, crossfit_embedding
-from .foreign import embedding_method
+from .foreign import embedding_method, last_step
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
 from .neighbors import neighbor_weights, new_neighbor_weights
@@ -126,6 +127,7 @@ def diagnose(
     sample_rows: int = 20_000,
     n_jobs: int | None = 1,
     store: Any = None,
+    target_type: str | None = None,
 ) -> Diagnosis:
     """Test an embedding against shuffled labels, and measure its optimism, its stability and the labels served worse.
 
@@ -164,6 +166,8 @@ def diagnose(
     store : object, optional
         Stores each finished shuffle and half, and returns those of an interrupted run: ``find(part, number)`` and
         ``keep(part, number, value)`` of plain data.
+    target_type : {"classes"}, optional
+        As of the estimators; it is decided on all rows, for all fits. None: that of the estimator.
 
     Returns
     -------
@@ -190,13 +194,13 @@ def diagnose(
     measure = _checked_measure(measure)
     X, y, n_all = _looked_at(X, y, sample_rows, seed)
     X, known = checked_rows(X, y)
-    method, labels = embedding_method(estimator, X, y), LabelMatrix.of(y)
+    labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
+    method = accept_classes(clone(embedding_method(estimator, X, y)))
     splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
-    true = [_score(method, X, y, labels, known, split, measure) for split in splits]
-    raw = [_score(None, X, y, labels, known, split, measure) for split in splits]
+    true, raw = ([_score(m, X, y, labels, known, split, measure) for split in splits] for m in (method, None))
     random = np.random.default_rng(seed)
     orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
-    parts = [np.sort(random.permutation(len(known))[: (len(known) + 1) // 2]) for _ in range(n_resamples)]
+    parts = [_half(len(known), random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     with Executor(n_jobs, _Asked(method, X, y, labels, known, splits, measure, whole)) as executor:
         null = _carried_out(executor, _null, orders, store, "shuffle")
@@ -245,6 +249,11 @@ def _carried_out(executor: Executor, task: Callable[..., Any], items: list[Any],
         store.keep(part, number, known[number])
     values = [found["value"] for found in known]
     return [tuple(map(np.asarray, value)) if isinstance(value, list) else value for value in values]
+
+
+def _half(n: int, random: np.random.Generator) -> np.ndarray:
+    """Sorted numbers of a random half of n rows."""
+    return np.sort(random.permutation(n)[: (n + 1) // 2])
 
 
 def _check(n_shuffles: Any, n_resamples: Any, seed: Any) -> None:

@@ -12,7 +12,8 @@ from ..base import Embedder
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
-from ..tables.frames import frame_of, named_columns, rows_of
+from ..tables.frame_matrix import columns_by_position
+from ..tables.frames import frame_of, named_columns, number_array, rows_of
 from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
 from ..validation import in_range, refuse_masked
@@ -59,8 +60,7 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame (pandas, polars, Arrow), TableRows, array (NaN is unknown) or sparse matrix; y
-        is ignored."""
+        """Learn the encoding. X: DataFrame (pandas, polars), Arrow table, TableRows, array, CSR; y: ignored."""
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
@@ -106,13 +106,15 @@ class TableEncoder(Embedder):
                     "read new rows by the source of the training file (read_rows)."
                 )
             return X
+        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
         if not hasattr(X, "columns"):
-            X = self._by_position(X)
+            X = self._by_position(X, names)
+        elif (placed := columns_by_position(X, names)) is not None:
+            X = placed
         return TableRows(columns, TableRows.of(X, columns).arrays, new=True)
 
-    def _by_position(self, X: Any) -> dict[str, Any]:
+    def _by_position(self, X: Any, names: list[str]) -> dict[str, Any]:
         """The columns of an array by the names of those given to fit."""
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         try:
             array = None if issparse(X) else np.asarray(X)
         except ValueError:  # rows of unequal lengths
@@ -150,26 +152,11 @@ def is_plain(frame: Any) -> bool:
     >>> [is_plain(DataFrame({"x": cells})) for cells in ([1, 2], [1, None], ["a", "b"])]
     [True, False, False]
     """
-    return all(_is_known(cells.to_numpy()) for cells in named_columns(frame).values())
+    return all(_is_known(number_array(cells)) for cells in named_columns(frame).values())
 
 
-def _is_known(array: np.ndarray) -> bool:
-    return array.dtype.kind in "biu" or array.dtype.kind == "f" and not np.isnan(array).any()
-
-
-def matrix_of(X: Any) -> Any:
-    """A DataFrame of numbers as an array, of the type that holds all its columns; anything else as it is.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.methods.table_encoder import matrix_of
-    >>> matrix_of(DataFrame({"x": [1, 2], "y": [0.5, 1]}).convert_dtypes()).tolist()
-    [[1.0, 0.5], [2.0, 1.0]]
-    """
-    if not hasattr(X, "columns"):
-        return X
-    return np.column_stack([cells.to_numpy() for cells in named_columns(X).values()])
+def _is_known(array: np.ndarray | None) -> bool:
+    return array is not None and not (array.dtype.kind == "f" and np.isnan(array).any())
 
 
 def table_of(X: Any) -> TableRows | None:

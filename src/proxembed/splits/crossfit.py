@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
-from proxembed.params import shown
+from proxembed.params import accept_classes, shown
 from proxembed.sources.row_blocks import RowBlocks, length, some
 from proxembed.targets.labels import LabelMatrix
 
@@ -172,7 +172,8 @@ def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int
     target = np.asarray(clone(method).fit(rows).transform(shared), dtype=np.float64)
     placed = []
     for number in range(n_folds):
-        model, own = clone(method).fit(_without_fold(folded, number, rows.precision)), np.flatnonzero(fold != number)
+        model, own = accept_classes(clone(method)), np.flatnonzero(fold != number)
+        model.fit(_without_fold(folded, number, rows.precision))
         placed.append((model, procrustes_frame(model.transform(shared[own]), target[own])))
     return RowBlocks(lambda: _out_of_fold(folded(), placed), precision=rows.precision)
 

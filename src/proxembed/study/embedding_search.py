@@ -220,7 +220,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
                     raise KeyboardInterrupt
                 failures = "; ".join(f"{t.title}: {t.failure}" for t in study.trials[:3])
                 raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
-            self._keep(study, best, X, y, groups)
+            self._keep(study, best, X, labels, groups)
         return self
 
     @property
@@ -241,7 +241,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _labels(self, X: Any, y: Any) -> LabelMatrix:
         self._check_y(y)
-        labels = LabelMatrix.of(y)
+        labels = LabelMatrix.of(y, self.target_type)
         if labels.n != X.shape[0]:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
@@ -308,7 +308,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         drawn = [Split(split.name, rng.permutation(split.train), split.held_out) for split in splits]
         return FoldParts(X, labels, drawn, self.scaling_)
 
-    def _keep(self, study: Study, best: Choice, X: Any, y: Any, groups: Any) -> None:
+    def _keep(self, study: Study, best: Choice, X: Any, labels: LabelMatrix, groups: Any) -> None:
         method = _sized(best.trial, best.k)
         others = [t for t in self._by_family(study, best).values() if t is not best.trial]
         sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
@@ -326,7 +326,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         if not self.refit:
             return
         # last, so that a KeyboardInterrupt leaves what was searched
-        self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, y, groups)
+        self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, labels, groups)
         self.classes_ = self.best_estimator_[-1].classes_
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .column import Column
-from .frames import columns_by_name
+from .frames import columns_by_name, named_columns, number_array
 from .rows import TableRows, cells_of
 
 ENTRY = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
@@ -35,10 +35,9 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     >>> matrix_by_name(X, ["a", "v[0]", "v[1]"]).tolist()
     [[7.5, 1.0, 2.0], [8.0, 3.0, 4.0]]
     """
-    labels = list(X.columns)
-    if list(names) == [f"x{j}" for j in range(len(names))] and not {str(label) for label in labels} & set(names):
-        return _by_position(X, labels, len(names))
-    found = {str(label) for label in labels}
+    if (placed := columns_by_position(X, names)) is not None:
+        return np.column_stack([_numbers(name, cells) for name, cells in placed.items()])
+    found = {str(label) for label in X.columns}
     entries = [None if name in found else ENTRY.fullmatch(name) for name in names]
     vectors = {entry[1] for entry in entries if entry is not None and entry[1] in found}
     owners = [
@@ -52,25 +51,33 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     return _known(np.hstack(arrays), names)
 
 
-def _by_position(X: Any, labels: list[Any], d: int) -> NDArray[Any]:
-    """The columns of a DataFrame for a model fitted on an array; whole numbers as names are the places of columns."""
+def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    """The columns of a DataFrame by the names x0, x1, ... of an array; None for other names, or where X has some.
+
+    Whole numbers as names of columns are their places. ValueError for another number of columns.
+
+    >>> from pandas import DataFrame
+    >>> from proxembed.tables.frame_matrix import columns_by_position
+    >>> found = columns_by_position(DataFrame({"b": [5], "a": [7]}), ["x0", "x1"])
+    >>> {name: list(cells) for name, cells in found.items()}
+    {'x0': [5], 'x1': [7]}
+    """
+    labels, d = list(X.columns), len(names)
+    if list(names) != [f"x{j}" for j in range(d)] or {str(label) for label in labels} & set(names):
+        return None
     if labels and all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels):
-        given = columns_by_name(X, [str(j) for j in range(d)])
-        return np.column_stack([_numbers(name, cells) for name, cells in given.items()])
+        return {f"x{place}": cells for place, cells in columns_by_name(X, [str(j) for j in range(d)]).items()}
     if len(labels) != d:
         raise ValueError(
             f"X has {len(labels)} columns, but the model was fitted on an array of {d}; pass these {d} columns in the "
             "order of the fit."
         )
-    given = columns_by_name(X, [str(label) for label in labels])
-    return np.column_stack([_numbers(name, cells) for name, cells in given.items()])
+    return dict(zip(names, named_columns(X).values(), strict=True))
 
 
 def _numbers(name: str, cells: Any) -> NDArray[Any]:
-    array = cells.to_numpy() if hasattr(cells, "to_numpy") else np.asarray(cells)
-    if array.dtype.kind in "biuf":
-        return array
-    return TableRows.of({name: cells}, [Column(name, "number")]).arrays[0]
+    array = number_array(cells)
+    return TableRows.of({name: cells}, [Column(name, "number")]).arrays[0] if array is None else array
 
 
 def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 SHOWN = 5
 
 
@@ -84,6 +87,21 @@ def named_columns(X: Any) -> dict[str, Any]:
     names = [str(label) for label in labels]
     refuse_equal_names("X", names)
     return {name: X[label] for name, label in zip(names, labels, strict=True)}
+
+
+def number_array(cells: Any) -> NDArray[Any] | None:
+    """The cells of a column as a 1-D array of numbers or truth values, NaN where empty; None for any other column.
+
+    >>> from polars import Series
+    >>> from proxembed.tables.frames import number_array
+    >>> number_array(Series([1, 2])).tolist(), number_array(Series(["a"])), number_array(Series([[1, 2]]))
+    ([1, 2], None, None)
+    """
+    try:
+        array = cells.to_numpy() if hasattr(cells, "to_numpy") else np.asarray(cells)
+    except Exception:  # whatever a library raises for a type that NumPy does not have
+        return None
+    return array if array.ndim == 1 and array.dtype.kind in "biuf" else None
 
 
 def columns_by_name(X: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from .numerals import NUMBER
@@ -27,7 +26,8 @@ def listed(word: str) -> tuple[Any, ...] | None:
     """The entries of a list; None for other text.
 
     Lists, tuples and sets of Python, arrays of NumPy, JSON, arrays of Postgres (``{a,b}``), tags (``<a><b>``) and
-    numbers with blanks between are read; of dictionaries the value of their ``name`` is taken.
+    numbers with blanks between are read; of dictionaries the value of their ``name`` is taken
+    (or of ``label``, ``title``, ``value`` or ``id``).
 
     Raises
     ------
@@ -85,22 +85,15 @@ def _python_or_json(word: str) -> tuple[Any, ...] | None:
         if isinstance(found, set | frozenset):
             found = sorted(found, key=str)
         if isinstance(found, dict):
-            found = [found]
-        return _names(found) if isinstance(found, list | tuple) else None
+            found = [found] if "name" in found else None
+        return tuple(map(_name, found)) if isinstance(found, list | tuple) else None
     return None
 
 
-def _names(entries: Iterable[Any]) -> tuple[Any, ...] | None:
-    """The entries, dictionaries by their name; None for a dictionary without one."""
-    found = []
-    for entry in entries:
-        if isinstance(entry, dict):
-            key = next((key for key in NAME_KEYS if key in entry), None)
-            if key is None:
-                return None
-            entry = entry[key]
-        found.append(entry)
-    return tuple(found)
+def _name(entry: Any) -> Any:
+    """The name of a dictionary that has one; any other entry as it is."""
+    key = next((key for key in NAME_KEYS if key in entry), None) if isinstance(entry, dict) else None
+    return entry if key is None else entry[key]
 
 
 def _postgres(inner: str) -> tuple[str, ...] | None:

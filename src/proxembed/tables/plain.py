@@ -10,6 +10,7 @@ import numpy as np
 
 PLAIN = frozenset({str, int, bool, bytes})
 NO_VALUE = ("NAType", "NaTType")  # of pandas
+AS_TEXT = ("Period", "Interval")
 
 
 def is_empty(value: Any) -> bool:
@@ -37,7 +38,7 @@ def is_empty(value: Any) -> bool:
 def plain_value(value: Any) -> Any:
     """A cell as Python has it: None where it is empty, a tuple of what a list, a buffer or a set (as names) holds.
 
-    Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples.
+    Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples, periods and intervals text.
 
     Examples
     --------
@@ -69,6 +70,8 @@ def _unwrapped(value: Any) -> Any:
         return _buffer(value)
     if kind.__module__.startswith("pyarrow") and hasattr(value, "as_py"):
         return _unwrapped(value.as_py())
+    if kind.__name__ in AS_TEXT and kind.__module__.startswith("pandas"):
+        return str(value)
     if kind.__module__.startswith(("pandas", "polars", "pyarrow")):
         for name in ("to_list", "tolist"):
             if hasattr(value, name):

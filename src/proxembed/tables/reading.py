@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ SHOWN_ODD = 3
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
+DURATIONS = (timedelta, np.timedelta64)
 
 
 @dataclass(frozen=True)
@@ -473,8 +475,12 @@ def _joined_names(cells: Cells, asks: bool) -> Reading | None:
 
 def _words(cells: Cells) -> Reading:
     words = [word_of(value) for value in cells.values]
-    if not _scalar(cells) or any(isinstance(value, dict | bytes) for value in cells.values):
-        problem, drop = "holds values that are neither numbers nor text", (("drop", cells.name),)
+    drop = (("drop", cells.name),)
+    if any(isinstance(value, DURATIONS) for value in cells.values):
+        problem = "holds durations; make numbers of them, such as hours"
+        return _said(cells, "durations", None, problem=problem, options=drop)
+    if not _scalar(cells) or any(isinstance(value, dict | bytes | complex) for value in cells.values):
+        problem = "holds values that are neither numbers nor text"
         return _said(cells, "unknown", None, problem=problem, options=drop)
     known = int(cells.counts.sum())
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known

@@ -26,10 +26,12 @@ from .values import (
     class_values,
     entries,
     indicator_cells,
+    many_numbers,
     missing_entries,
     object_array,
     refuse_cell,
     refuse_fractions,
+    too_many_numbers,
     unwrapped,
 )
 
@@ -279,8 +281,11 @@ class LabelMatrix:
         return Y.astype(int)
 
     @classmethod
-    def of(cls, y: Any) -> LabelMatrix:
-        """Read y in any of its forms; every problem is a ValueError that says what to do."""
+    def of(cls, y: Any, target_type: str | None = "classes") -> LabelMatrix:
+        """Read y in any of its forms; every problem is a ValueError that says what to do.
+
+        ``target_type`` None refuses whole numbers that are ``too_many_numbers``.
+        """
         if isinstance(y, LabelMatrix):
             return y
         y, names = unwrapped(y)
@@ -291,7 +296,26 @@ class LabelMatrix:
         y = entries(y)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
-        return _from_classes(y) if y.ndim == 1 else _from_indicator(y, names)
+        if y.ndim == 2:
+            return _from_indicator(y, names)
+        found = _from_classes(y)
+        refuse_many_numbers(found.classes_, int(found.nt), target_type)
+        return found
+
+
+def refuse_many_numbers(classes: np.ndarray, rows: int, target_type: str | None) -> None:
+    """Raise a ValueError for 1-D classes that are ``too_many_numbers``, unless ``target_type`` says "classes".
+
+    >>> refuse_many_numbers(np.arange(30), 60, None)
+    Traceback (most recent call last):
+    ValueError: y holds 30 different whole numbers in 60 rows, 2 rows each: pass target_type='classes' if they are ...
+    """
+    if target_type is None and too_many_numbers(len(classes), rows) and _are_numbers(classes):
+        raise ValueError(": ".join(many_numbers("y", len(classes), rows)) + ".")
+
+
+def _are_numbers(classes: np.ndarray) -> bool:
+    return classes.dtype.kind in "iuf" or (classes.dtype == object and isinstance(classes[0], int | float))
 
 
 def scored_rows(unknown: Any, n: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.tables.frames import frame_of, refuse_equal_names
-from proxembed.tables.plain import is_empty
+from proxembed.tables.plain import is_empty, plain_value
 
 COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
@@ -25,16 +25,18 @@ MOMENTS = (np.datetime64, np.timedelta64)
 NUMBERS = frozenset({bool, int, float})
 NEVER_MISSING = frozenset({bool, int, str, bytes})
 PLAIN: dict[type, Any] = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
+MOST_NUMBERS, LEAST_ROWS_OF_EACH = 20, 3  # different whole numbers that are classes, or rows of each on average
 KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
 
 
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     """y without its table or mask, and the names of the columns of a table of several (else None).
 
-    Columns whose type NumPy does not have (nullable, categorical, of another library) become lists of Python objects,
-    masked entries None (NaN or NaT where the type has it).
+    Columns whose type NumPy does not have (nullable, categorical, of another library) become Python objects; in them
+    and in lists, arrays and series of labels become lists, and lists of whole numbers in a series sets. Masked entries
+    become None (NaN or NaT where the type has it).
     """
-    names = None
+    names, y = None, frame_of(y)
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):
         if len(y.columns) == 1:
             return unwrapped(y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]])
@@ -43,10 +45,50 @@ def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
         plain = not hasattr(y, "iloc") or all(isinstance(t, np.dtype) and t.kind in "iuf" for t in y.dtypes)
         y = y.to_numpy() if plain else y.to_numpy(dtype=object)
     elif hasattr(y, "to_numpy"):
-        y = y.to_numpy() if isinstance(getattr(y, "dtype", None), np.dtype) else list(y)
+        y = y.to_numpy() if isinstance(getattr(y, "dtype", None), np.dtype) else _python_objects(y)
+        y = _label_numbers(y) if isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1 else y
     if sparse.issparse(y):
         return _unmasked_sparse(y), names
-    return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else y), names
+    return (_unmasked(y) if isinstance(y, np.ma.MaskedArray) else _label_lists(y)), names
+
+
+def _python_objects(y: Any) -> np.ndarray:
+    """The entries of a series whose type NumPy does not have."""
+    name = next((name for name in ("to_pylist", "to_list") if hasattr(y, name)), None)
+    return object_array(y if name is None else getattr(y, name)())
+
+
+def _label_numbers(y: np.ndarray) -> np.ndarray:
+    """The entries of a series with sets in place of lists of whole numbers; a table of 0 and 1 stays as it is."""
+    rows = [list(row) for row in y if isinstance(row, list | tuple | np.ndarray) and np.ndim(row) == 1]
+    values = {value for row in rows for value in row if isinstance(value, int | np.integer)}
+    whole = sum(map(len, rows)) and all(
+        type(value) is int or isinstance(value, np.integer) for row in rows for value in row
+    )
+    if not whole or len(rows) + sum(map(is_empty, y)) < len(y) or values <= {0, 1} and len(set(map(len, rows))) == 1:
+        return y
+    return object_array(None if is_empty(row) else {int(value) for value in row} for row in y)
+
+
+def _label_lists(y: Any) -> Any:
+    """y with lists in place of arrays and series of names, as Parquet and Arrow give them; any other y as it is."""
+    if not (isinstance(y, list | tuple) or isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1):
+        return y
+    if not any(map(_holds_names, y)):
+        return y
+    return [list(plain_value(row)) if _holds_names(row) else plain_value(row) for row in y]
+
+
+def _holds_names(row: Any) -> bool:
+    if isinstance(row, np.ndarray):
+        return row.ndim == 1 and (row.dtype.kind in "UTO" or row.size == 0) and all(map(_is_name, row.tolist()))
+    if type(row).__module__.startswith("pyarrow"):
+        return isinstance(plain_value(row), tuple)
+    return type(row).__module__.startswith(("pandas", "polars")) and hasattr(row, "to_list")
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) or is_empty(value)
 
 
 def _unmasked(y: np.ma.MaskedArray) -> np.ndarray:
@@ -187,6 +229,28 @@ def refuse_fractions(known: np.ndarray) -> None:
             f"Unknown label type: continuous. y holds fractions such as {known[known != np.floor(known)][0]:g}; labels "
             "are classes or 0 and 1. Round or bin a continuous target first."
         )
+
+
+def too_many_numbers(distinct: int, rows: int) -> bool:
+    """Whether whole numbers, so many different ones in so many rows, are no classes unless the caller says so.
+
+    >>> too_many_numbers(20, 20), too_many_numbers(40, 120), too_many_numbers(214, 442)
+    (False, False, True)
+    """
+    return distinct > MOST_NUMBERS and rows < LEAST_ROWS_OF_EACH * distinct
+
+
+def many_numbers(what: str, distinct: int, rows: int) -> tuple[str, str]:
+    """The reason and the remedy for whole numbers that are ``too_many_numbers``.
+
+    >>> many_numbers("y", 214, 442)[0]
+    'y holds 214 different whole numbers in 442 rows, 2 rows each'
+    """
+    each = rows // distinct
+    return (
+        f"{what} holds {distinct} different whole numbers in {rows:,} rows, {each} row{'s' * (each != 1)} each",
+        "pass target_type='classes' if they are classes; numbers as outputs are not supported",
+    )
 
 
 def dense_labels(Y: Any) -> np.ndarray:

@@ -6,27 +6,27 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
-from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, read
+from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.errors import shorten
-from proxembed.data.label_sets import label_sets
-from proxembed.data.parquet import frame_bytes
+from proxembed.data.readers.frame import FrameFile, named_columns
+from proxembed.data.readers.table import read_table
+from proxembed.data.readers.table_labels import LabelColumns, read_labels
 from proxembed.data.spellings import with_spelling_notes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
-from proxembed.methods.table_encoder import matrix_of, table_and_notes
+from proxembed.methods.table_encoder import table_and_notes
 from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
-from proxembed.tables.frames import frame_of
+from proxembed.tables.frames import frame_of, refuse_equal_names
 from proxembed.targets.labels import LabelMatrix
 
-from .frame_owners import owned_frame
 from .options import CompareOptions, OptionError, SearchOptions
 
 OPENML = "openml:"
@@ -34,9 +34,7 @@ LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
-OF_FILES = (
-    *("labels", "text", "id", "time", "drop", "separator", "keep", "missing", "unknown", "decimal", "category"),
-)
+OF_FILES = tuple("labels text id time drop separator keep missing unknown decimal category target_type".split())
 
 
 def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None, **columns: Any) -> Dataset:
@@ -45,12 +43,12 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, if X is a matrix
+    y : labels in any form, if X does not hold them
     groups : array of shape (n,), the name of a column, or False for no groups
         None: an identifier, such as ``patient``, that several rows share.
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
-        Of a file or a DataFrame, see ``read_labelled``.
+        Of a file or a DataFrame, and ``target_type`` of any labels; see ``read_labelled``.
 
     Returns
     -------
@@ -77,6 +75,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
             "the method that is found on all rows."
         )
     X = frame_of(X)
+    if hasattr(X, "columns") and not isinstance(X, Dataset | TableRows):
+        refuse_equal_names("X", map(str, X.columns))
     if isinstance(X, str | Path):
         if y is not None:
             raise ValueError(f"y was passed beside the file {X}; name its label columns with labels instead.")
@@ -85,12 +85,71 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
         if given or not (y is test is None and (groups is None or groups is False)):
             raise ValueError("X is a Dataset, which holds labels, groups and test rows; leave all but X out.")
         return with_spelling_notes(replace(X, groups=None) if groups is False else X)
-    if hasattr(X, "columns") and y is None:
-        return _held_out(_grouped(frame_dataset(X, groups=_of_column(groups), **given), groups), test)
-    if given:
-        name = next(iter(given))
-        raise ValueError(f"{name} names columns, but X is neither a file nor a table with its labels; leave it out.")
-    return with_spelling_notes(_of_arrays(X, y, groups, test))
+    y, order = rows_in_order(X, y, "y")
+    groups, more = rows_in_order(X, groups, "groups")
+    data = with_spelling_notes(_in_memory(X, y, groups, given))
+    return _held_out(replace(data, notes=(*data.notes, *order, *more)), test)
+
+
+def _in_memory(X: Any, y: Any, groups: Any, given: dict[str, Any]) -> Dataset:
+    """The data set of arrays, a DataFrame or AnnData, by what X offers."""
+    if all(hasattr(X, name) for name in ("obs", "var_names", "X")):
+        return _of_anndata(X, y, groups, **given)
+    frame = hasattr(X, "columns") and not isinstance(X, TableRows)
+    for name in given:
+        if name != "target_type" and not frame or name == "labels" and y is not None:
+            raise ValueError(
+                f"{name} names columns, but X is neither a file nor a table with its labels; leave it out."
+            )
+    return frame_dataset(X, y, groups=groups, **given) if frame else _of_arrays(X, y, groups, **given)
+
+
+def _of_anndata(
+    X: Any, y: Any, groups: Any, labels: Any = None, target_type: str | None = None, **others: Any
+) -> Dataset:
+    if y is not None or labels is None or others:
+        given = "no labels are named" if labels is None else f"{next(iter(others), 'y')} was passed"
+        raise ValueError(f"X is AnnData, and {given}; name the columns of obs that hold the labels with labels alone.")
+    named = groups if isinstance(groups, str) else None
+    return _grouped(from_anndata(X, labels, groups=named, target_type=target_type), groups)
+
+
+def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]:
+    """Labels or groups of pandas in the order of the index of X, and a note if they are not in that order.
+
+    Raises
+    ------
+    ValueError
+        The indices differ, or do not say whether they name the rows.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame, Series
+    >>> from proxembed.workflow.labelled_data import rows_in_order
+    >>> X, y = DataFrame({"x": [1, 2]}, index=["a", "b"]), Series([0, 1], index=["b", "a"])
+    >>> rows_in_order(X, y, "y")[0].tolist(), rows_in_order(X, y, "y")[1]
+    ([1, 0], ('y is put in the order of the index of X',))
+    """
+    if not (hasattr(X, "iloc") and hasattr(beside, "iloc")) or len(X) != len(beside):
+        return beside, ()
+    rows, own = X.index, beside.index
+    if rows.equals(own):
+        return beside, ()
+    same = rows.is_unique and own.is_unique and bool(rows.isin(own).all())
+    if any(type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1) for index in (rows, own)):
+        if same:
+            raise ValueError(
+                f"the indices of X and {what} hold the same numbers in another order, and one of them is a default "
+                f"index, so that it may or may not name the rows. Pass {what}.loc[X.index] to match by the index, or "
+                f"{what}.to_numpy() to match by position."
+            )
+        return beside, (f"{what} is matched to X by position: their indices differ, and one is a default index",)
+    if not same:
+        raise ValueError(
+            f"the indices of X and {what} differ; give both the same unique index values, or pass {what}.to_numpy() to "
+            "match by position."
+        )
+    return beside.loc[rows], (f"{what} is put in the order of the index of X",)
 
 
 def _unknown_option(name: str) -> str:
@@ -118,35 +177,58 @@ def _grouped(dataset: Dataset, groups: Any) -> Dataset:
     return replace(dataset, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
 
 
-def _of_arrays(X: Any, y: Any, groups: Any, test: Any) -> Dataset:
+def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
-    labels = LabelMatrix.of(y)
-    owned = owned_frame(X, groups, label_sets(labels.Y, labels.unknown) if hasattr(X, "columns") else None)
-    X = owned.X
+    if isinstance(groups, str):
+        raise ValueError(f"groups={groups!r} names no column of X; pass an array of one group per row.")
+    labels = labels_of(y, Columns(target_type=target_type))
     table, notes = table_and_notes(X)
-    names: Any = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
-    names = names if table is None else [column.name for column in table.columns]
     dataset = Dataset(
-        matrix_of(X) if table is None else table,
+        X if table is None else table,
         labels.Y,
-        names,
-        [str(name) for name in labels.classes_],
+        None if table is None else [column.name for column in table.columns],
+        labels.names,
         unknown=labels.unknown,
-        groups=owned.groups,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
-        notes=(*owned.notes, *notes),
+        notes=(*notes, *labels.notes),
+        values=labels.values,
     )
-    return _held_out(dataset, test)
+    return _grouped(dataset, groups)
 
 
-def frame_dataset(frame: Any, **columns: Any) -> Dataset:
-    """A DataFrame whose columns hold the labels, too, read as a Parquet file with these columns is.
+def labels_of(y: Any, columns: Columns) -> LabelColumns:
+    """The labels in y by the rules that hold for the label columns of a table.
+
+    One column of two truth words (yes and no, 1 and 0, 1 and -1) is one label, any other one holds classes, or the
+    labels of each row.
+
+    Examples
+    --------
+    >>> from proxembed.data import Columns
+    >>> from proxembed.workflow.labelled_data import labels_of
+    >>> labels_of(["yes", "no", "yes"], Columns()).names, labels_of(["ill", "well", "ill"], Columns()).names
+    (('y',), ('ill', 'well'))
+    """
+    named = named_columns(y)
+    if named is None:
+        found = LabelMatrix.of(y)
+        unknown = sparse.csc_array(found.Y.shape, dtype=bool) if found.unknown is None else found.unknown
+        return LabelColumns(tuple(map(str, found.classes_)), found.Y, unknown)
+    file = FrameFile(named, "y")
+    cells = {name: file.cells(name) for name in file.names}
+    return read_labels([(file, cells)], columns.separator, columns.unknown, columns.target_type)[0]
+
+
+def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: Any) -> Dataset:
+    """A DataFrame, read as a file of its columns is, with the labels in its columns or in y.
 
     Parameters
     ----------
     frame : pandas or polars DataFrame
         The index of a pandas DataFrame is left out.
+    y : labels in any form, if no column holds them
+    groups : array of shape (n,), the name of a column, or False for no groups
     **columns : as for ``read_labelled``
 
     Returns
@@ -156,24 +238,19 @@ def frame_dataset(frame: Any, **columns: Any) -> Dataset:
     Raises
     ------
     DataError, ValueError
-        A column or an option does not fit, or a column holds cells of kinds that no file can hold together.
+        A column or an option does not fit.
 
     Examples
     --------
     >>> from pandas import DataFrame
     >>> from proxembed.workflow.labelled_data import frame_dataset
-    >>> frame_dataset(DataFrame({"age": [30, None, 50, 40], "left": ["yes", "no", "no", "yes"]}), labels="left")
-    Dataset(name='table', n=4, d=1, labels=1)
+    >>> frame = DataFrame({"age": [30, None, 50, 40], "left": ["yes", "no", "no", "yes"]})
+    >>> frame_dataset(frame, labels="left"), frame_dataset(frame[["age"]], frame["left"]).label_names
+    (Dataset(name='data', n=4, d=1, labels=1), ('left',))
     """
-    content = frame_bytes(frame)
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "table.parquet")
-        path.write_bytes(content)
-        try:
-            return read_labelled(path, **columns)
-        except DataError as error:
-            error.args = (str(error).replace(str(path), "X"), *error.args[1:])
-            raise
+    purposes = table_columns(**columns, groups=_of_column(groups))
+    dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes))
+    return _grouped(dataset, groups)
 
 
 def _held_out(dataset: Dataset, test: Any) -> Dataset:
@@ -204,6 +281,7 @@ def read_labelled(
     unknown: str | None = None,
     decimal: str | None = None,
     category: str | Sequence[str] | None = None,
+    target_type: str | None = None,
 ) -> Dataset:
     """Read a labelled file, or ``openml:NAME``.
 
@@ -218,6 +296,7 @@ def read_labelled(
     missing : what else stands for an empty cell, such as "-999"; () for nothing
     unknown : "empty" where empty cells of joined labels are unknown, and no rows without labels
     decimal : "," or ".", the mark before the decimals of numbers in text
+    target_type : "classes" if the one label column holds many whole numbers that are classes
 
     Raises
     ------
@@ -234,14 +313,18 @@ def read_labelled(
     ('t_red', 't_blue')
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
-    given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator}
-    given |= {"missing": missing, "unknown": unknown, "decimal": decimal}
+    given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing}
+    given |= {"unknown": unknown, "decimal": decimal}
+    others = dict(given)
+    given["target_type"] = target_type
     if str(file).startswith(OPENML):
         listed = {"text": texts or None, "keep": kept or None, "category": category or None}
-        refused = [option for option, value in {**listed, **given, "test": test}.items() if value not in (None, False)]
+        named = {**listed, **others, "test": test}
+        refused = [option for option, value in named.items() if value not in (None, False)]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
-        return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, drop=left_out)
+        name = str(file).removeprefix(OPENML)
+        return fetch_openml_dataset(name, labels=names or None, drop=left_out, target_type=target_type)
     path = Path(file)
     source, names = label_file(path, names)
     lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept, "category": category}
@@ -309,7 +392,7 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
     >>> check_labels(digits())
     """
     known = np.flatnonzero(rows_scored(dataset))
-    remedy = "check y" if file == "y" else "check which columns hold the labels (--labels)"
+    remedy = "check y" if file == "y" else "check which columns hold the labels (labels)"
     if not len(known):
         raise ValueError(f"{file}: every label is unknown; label some rows, or {remedy}.")
     Y = dataset.Y.tocsr()[known]

@@ -21,12 +21,11 @@ from proxembed.evaluate.arms import RIVAL_METHODS
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.execute.executor import Progress, silent
 from proxembed.features.scaling import BY_SUMS
-from proxembed.model import EmbeddingPipeline, embedding_pipeline, source_of, training_labels, unseen_scores
+from proxembed.model import EmbeddingPipeline, embedding_pipeline, name_data, source_of, training_labels, unseen_scores
 from proxembed.sources import RowBlocks, pieces_of
 from proxembed.sources.cluster import active_client, cores
 from proxembed.study.candidates import FIRST
 from proxembed.sums import refuse_blocks
-from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
 from .new_rows import COPIES, LEAST_ROWS, free_memory, part_rows, rate_text
@@ -96,9 +95,7 @@ class LargeFit:
             first.fit(X, y)
         model.steps[1] = "embedding", embedding.fit(self._blocks(first, progress))
         model["readout"].fit(embedding.transform(first.transform(X)), y, scores=scores)
-        if not isinstance(X, TableRows):
-            model.feature_names_ = tuple(self.sample.feature_names)
-        model.label_names_ = None if self.table.single_label else tuple(self.sample.label_names)
+        name_data(model, self.sample, self.table.single_label)
         return model
 
     def _blocks(self, first: Any, progress: Progress) -> RowBlocks:

@@ -145,7 +145,7 @@ def search(
     progress : callable, optional
         Called as ``progress(done, total, text)``.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
-        Columns of a file, or of a DataFrame that holds its labels too.
+        Columns of a file or a DataFrame; ``target_type="classes"``: whole numbers, also in y, are classes.
 
     Returns
     -------

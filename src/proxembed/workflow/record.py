@@ -213,7 +213,7 @@ def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:
     >>> named_labels({"worse_labels": [{"label": "1", "n": 3}]}, digits())
     {'worse_labels': [{'label': 'prime', 'n': 3}]}
     """
-    if dataset.single_label:
+    if dataset.of_classes:
         return diagnosis
     worse = [{**row, "label": dataset.label_names[int(row["label"])]} for row in diagnosis["worse_labels"]]
     return {**diagnosis, "worse_labels": worse}

@@ -67,7 +67,7 @@ def test_blanks_that_a_file_leaves_out_are_noted(tmp_path):
 
 @pytest.mark.parametrize("y", [["Red", "red", "blue", "red"], [{"Red"}, {"red"}, {"blue", "red"}, set()]])
 def test_labels_in_memory_are_noted_once(y):
-    found = labelled_data(np.arange(4.0)[:, None], y)
-    assert len(found.notes) == 1 and "'Red' (1 row) and 'red' (2 rows)" in found.notes[0]
+    found = labelled_data(np.arange(8.0)[:, None] ** 2, y * 2)
+    assert len(found.notes) == 1 and "'Red' (2 rows) and 'red' (4 rows)" in found.notes[0]
     assert labelled_data(found) is found
     assert labelled_data(Dataset(found.X, found.Y, label_names=found.label_names)).notes == found.notes

@@ -92,7 +92,7 @@ def test_an_identifier_groups_the_rows_of_a_file_and_is_no_feature(tmp_path, suf
     assert len(np.unique(data.groups)) == len(np.unique(own))
     assert len(np.unique(np.column_stack([data.groups, own]), axis=0)) == len(np.unique(own))
     note = next(note for note in data.notes if note.startswith("Patient ID is an identifier"))
-    assert "used as groups" in note and "--groups none" in note and "--keep 'Patient ID'" in note
+    assert "used as groups" in note and "groups=False" in note and "keep='Patient ID'" in note
 
 
 def test_one_value_in_two_rows_is_enough_and_nine_values_are_not(tmp_path):
@@ -135,7 +135,7 @@ def test_of_several_identifiers_the_coarsest_that_contains_the_others_groups_the
     assert data.source["groups"] == "patient" or data.source["groups"] == "scanner_id"
     nested = file_of(tmp_path, table(visit_id=visit, patient=visit // 2))
     assert nested.source["groups"] == "patient" and names(nested) == ["a", "b"]
-    assert any("--groups visit_id" in note for note in nested.notes)
+    assert any("groups='visit_id'" in note for note in nested.notes)
     machines = file_of(tmp_path, table(device=owners(3, values=11), patient=owners()))
     assert machines.source["groups"] == "patient"
 
@@ -191,7 +191,7 @@ def test_row_numbers_are_no_feature_whatever_their_name(tmp_path, suffix, name, 
     assert names(data) == ["a", "b"]
     assert data.notes == (
         f"{name} holds the row numbers {int(cells[0])} to {int(cells[-1])} and is not a feature "
-        f"(--keep {name if ' ' not in name else repr(name)}, beside the other features, makes it one)",
+        f"(keep={name!r}, beside the other features, makes it one)",
     )
     mixed = file_of(tmp_path, table(**{name: cells}, kind=["red", "blue", "green"] * 20), suffix)
     assert names(mixed) == ["a", "b"] and mixed.notes == data.notes
@@ -301,7 +301,7 @@ def test_values_with_one_label_set_each_are_entities_and_group_the_rows(tmp_path
 def test_entities_go_before_identifiers_whose_rows_have_several_label_sets(tmp_path):
     data = file_of(tmp_path, ratings())
     assert data.source["groups"] == "film" and names(data) == ["stars"]
-    assert any("user is an identifier" in note and "--groups user" in note for note in data.notes)
+    assert any("user is an identifier" in note and "groups='user'" in note for note in data.notes)
 
 
 def test_what_follows_from_the_groups_is_a_feature(tmp_path):

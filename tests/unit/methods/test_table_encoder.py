@@ -41,3 +41,12 @@ def test_rows_without_unknown_cells_in_fit_refuse_them_later():
     encoder = TableEncoder().fit(np.nan_to_num(HOLED))
     with pytest.raises(ValueError, match="(?s)Input X contains NaN.*Fit it on rows that have some"):
         encoder.transform(HOLED)
+
+
+def test_a_frame_goes_by_position_where_the_fit_had_no_names():
+    encoder = TableEncoder().fit(HOLED)
+    wanted = encoder.transform(HOLED)
+    np.testing.assert_allclose(encoder.transform(pd.DataFrame(HOLED, columns=list("abc"))), wanted)
+    np.testing.assert_allclose(encoder.transform(pd.DataFrame(HOLED)[[2, 0, 1]]), wanted)
+    with pytest.raises(ValueError, match="X has 4 columns, but the model was fitted on an array of 3"):
+        encoder.transform(pd.DataFrame(np.zeros((2, 4)), columns=list("abcd")))

@@ -167,7 +167,7 @@ def test_faults_of_a_frame_name_its_columns():
         labelled_data(frame)
     with pytest.raises(ValueError, match="tag"):
         labelled_data(frame, labels="tag")
-    with pytest.raises(ValueError, match="cells are of several kinds"):
+    with pytest.raises(ValueError, match="column 'odd' holds values that are neither numbers nor text; add drop='odd'"):
         labelled_data(frame.assign(odd=[1, "a", [2]] * 4), labels="tags")
     with pytest.raises(ValueError, match="labels names columns, but X is neither"):
         labelled_data(frame, MESSY["tags"], labels="tags")

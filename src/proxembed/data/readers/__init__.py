@@ -97,8 +97,9 @@ def read(
         test = Path(test)
         if _reader(test, accepted, f"{OF_FOLDER}; {accepted}") is not reader:
             raise DataError.at(test, None, f"the format differs from that of {path}", "give two files of one format")
-    if columns.fields_set and not reader.takes_columns:
-        fields = ", ".join(columns.fields_set)
+    unfit = () if reader.takes_columns else [field for field in columns.fields_set if field != "target_type"]
+    if unfit:
+        fields = ", ".join(unfit)
         reason = f"{fields} was given, but columns are named by purpose in tables only"
         raise DataError.at(path, None, reason, "leave it out, or give a CSV or Parquet file")
     data = with_spelling_notes(reader.read(path, test, labels, columns))

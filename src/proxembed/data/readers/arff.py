@@ -18,9 +18,11 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import Attribute, Header, read_header
 from proxembed.data.readers.arff_rows import read_rows
+from proxembed.data.readers.cells import truth
 from proxembed.data.readers.columns import Columns, required
 from proxembed.data.readers.reader import PART, Labels, Reader, Rows, feature_names, source_by_name
 from proxembed.data.unpacking import opened
+from proxembed.tables.cells import truth_words
 
 COUNT = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 
@@ -227,6 +229,8 @@ def _label_values(
 ) -> tuple[sparse.csc_array, list[str]]:
     """Label cells as 0, 1 or NaN, and label names; a lone label with other values is one class per row."""
     lone = attributes[columns[0]]
+    if all(attributes[j].text and truth_words(attributes[j].values or ()) is not None for j in columns):
+        return _of_words(raw, attributes, columns), [attributes[j].name for j in columns]
     if len(columns) == 1 and lone.values is not None and not _binary(lone):
         codes = _column(raw, columns[0], lone)[:, None]
         of_value = np.arange(len(lone.values)) if lone.text else lone.numbers
@@ -238,10 +242,10 @@ def _label_values(
                 path,
                 None,
                 f"label {shorten(attributes[j].name)} declares the values {declared}",
-                "declare labels as {0,1} (only a lone label may have other values)",
+                "declare labels as {0,1}, {-1,1} or {no,yes} (only a lone label may have other values)",
             )
     selected, names = _select(raw, attributes, columns)
-    values = sparse.csc_array(selected)
+    values = _unsigned(sparse.csc_array(selected), path)
     wrong = np.flatnonzero((values.data != 1) & ~np.isnan(values.data))
     if wrong.size:
         first = wrong[np.argmin(values.indices[wrong])]
@@ -250,13 +254,38 @@ def _label_values(
             path,
             int(lines[values.indices[first]]),
             f"label {shorten(name)} is {values.data[first]:g}",
-            "labels must be 0 or 1, or ? where unknown",
+            "labels must be 0 or 1 (or -1 and 1), or ? where unknown",
         )
     return values, names
 
 
 def _binary(attribute: Attribute) -> bool:
-    return attribute.numbers is not None and set(attribute.numbers.tolist()) <= {0.0, 1.0}
+    declared = set() if attribute.numbers is None else set(attribute.numbers.tolist())
+    return attribute.numbers is not None and (declared <= {0.0, 1.0} or declared == {-1.0, 1.0})
+
+
+def _of_words(raw: Matrix, attributes: Sequence[Attribute], columns: NDArray[np.intp]) -> sparse.csc_array:
+    """Label cells of attributes that declare two truth words, such as {no,yes}, as 0, 1 or NaN."""
+    found = []
+    for j in columns:
+        codes, words = _column(raw, j, attributes[j]), attributes[j].values or ()
+        table = np.array([truth(word) for word in words], dtype=np.float64)
+        found.append(np.where(np.isnan(codes), np.nan, table[np.nan_to_num(codes).astype(np.intp)]))
+    return sparse.csc_array(np.column_stack(found))
+
+
+def _unsigned(values: sparse.csc_array, path: Path) -> sparse.csc_array:
+    """Label cells of -1 and 1 as 0 and 1; a DataError for -1 beside 0."""
+    negative = values.data == -1
+    if not negative.any():
+        return values
+    if (values.data == 0).any() or values.nnz < values.shape[0] * values.shape[1]:
+        reason = "the labels mix -1, 0 and 1: -1 may mean negative or unknown, and 0 likewise"
+        remedy = "write 0 and 1 (or -1 and 1) for known labels, and ? where unknown"
+        raise DataError.at(path, None, reason, remedy)
+    values.data[negative] = 0.0
+    values.eliminate_zeros()
+    return values
 
 
 def _first_missing(raw: Matrix, columns: NDArray[np.intp]) -> tuple[int, int] | None:

@@ -79,21 +79,30 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def truth(value: object) -> int | None:
-    """1 or 0 for a cell of a label column, None for anything else.
+def truth(value: object, signed: bool = False) -> int | None:
+    """1 or 0 for a cell of a label column, None for anything else; ``signed``: of a column of 1 and -1.
 
     Examples
     --------
     >>> from proxembed.data.readers.cells import truth
     >>> [truth(value) for value in ("1", "0.0", "True", False, 1.0, "2", "yes", "maybe")]
     [1, 0, 1, 0, 1, None, 1, None]
+    >>> [truth(value, signed=True) for value in (-1, "+1", 0)]
+    [0, 1, None]
     """
     if isinstance(value, str):
         word = value.strip()
         if word.casefold() in YES | NO:
             return int(word.casefold() in YES)
         value = float(word) if NUMBER.fullmatch(word) else None
-    return int(value) if isinstance(value, int | float) and value in (0, 1) else None
+    if not isinstance(value, int | float) or value not in ((-1, 1) if signed else (0, 1)):
+        return None
+    return int(value == 1)
+
+
+def is_minus_one(value: object) -> bool:
+    """Whether a cell is the number -1."""
+    return is_number(value) and float(value) == -1  # type: ignore[arg-type]  # is_number does not narrow
 
 
 def name_of(value: object) -> str:

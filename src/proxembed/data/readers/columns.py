@@ -49,6 +49,9 @@ class Columns:
         such as ``1,234``, it is asked for.
     category : sequence of str
         Columns of categories, even if most of their cells are numbers or dates.
+    target_type : {"classes"}, optional
+        "classes": whole numbers in the one label column are classes, however many there are. None: they are refused
+        if there are more than 20 different ones and fewer than 3 rows of each on average.
 
     Raises
     ------
@@ -60,7 +63,7 @@ class Columns:
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
     Columns(labels=('topic_*',), separator=None, text=(), id='doc', groups=None, time=None, drop=(),
-    keep=(), missing=None, unknown=None, decimal=None, category=())
+    keep=(), missing=None, unknown=None, decimal=None, category=(), target_type=None)
     """
 
     labels: Sequence[str] = ()
@@ -75,6 +78,7 @@ class Columns:
     unknown: str | None = None
     decimal: str | None = None
     category: Sequence[str] = ()
+    target_type: str | None = None
 
     def __post_init__(self) -> None:
         for field in LISTED:
@@ -84,6 +88,8 @@ class Columns:
             raise DataError(f"unknown={self.unknown!r} must be 'empty', or None for rows without labels.")
         if self.decimal not in (None, ".", ","):
             raise DataError(f"decimal={self.decimal!r} must be '.' or ',', the mark before the decimals.")
+        if self.target_type not in (None, "classes"):
+            raise DataError(f"target_type={self.target_type!r} must be 'classes', or None.")
         for field in ("separator", "id", "groups", "time"):
             value = getattr(self, field)
             if field == "groups" and value is False:

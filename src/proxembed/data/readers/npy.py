@@ -11,9 +11,10 @@ import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
-from proxembed.data.dataset import Dataset, one_hot
+from proxembed.data.dataset import Dataset, indicator_and_unknown
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.frame import array_labels
 from proxembed.data.readers.reader import Labels, Reader, Rows
 from proxembed.data.readers.table import Table, beside
 from proxembed.data.unpacking import check_array, most_unpacked, opened
@@ -47,10 +48,10 @@ class Npy(Reader):
             return beside(file, columns, X, name)
         if suffix != ".npy":
             raise DataError.at(file, None, "the file name has no known ending of a label file", f"give {LABEL_FILES}")
-        if columns.fields_set:
-            fields = ", ".join(columns.fields_set)
+        if unfit := [field for field in columns.fields_set if field != "target_type"]:
+            fields = ", ".join(unfit)
             raise DataError.at(file, None, f"{fields} was given, but the array has no named columns", "leave it out")
-        return _labelled(X, file, name)
+        return _labelled(X, file, name, columns.target_type)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
         X = _shaped(_array(path), path)
@@ -132,23 +133,21 @@ def _array(path: Path) -> NDArray[Any]:
     return found
 
 
-def _labelled(X: NDArray[np.floating], file: Path, name: str) -> Dataset:
+def _labelled(X: NDArray[np.floating], file: Path, name: str, target_type: str | None) -> Dataset:
     """Data set of vectors and of the classes or the indicator in a .npy file."""
     Y = _array(file)
     if Y.ndim == 0 or len(Y) != X.shape[0]:
         reason = f"it has shape {Y.shape}, but there are {X.shape[0]} vectors"
         raise DataError.at(file, None, reason, "give the labels of each vector, in the same order")
     try:
-        return _dataset(X, Y, name)
+        return _dataset(X, Y, name, file, target_type)
     except DataError as error:
         raise DataError(f"{file}: {error}") from error
 
 
-def _dataset(X: NDArray[np.floating], Y: NDArray[Any], name: str) -> Dataset:
+def _dataset(X: NDArray[np.floating], Y: NDArray[Any], name: str, file: Path, target_type: str | None) -> Dataset:
     if Y.ndim == 1:
-        Y, names = one_hot(Y)
-        return Dataset(X, Y, label_names=names, name=name)
-    if Y.dtype.kind != "f":
-        return Dataset(X, Y, name=name)
-    unknown = np.isnan(Y)
-    return Dataset(X, np.where(unknown, 0, Y), name=name, unknown=unknown)
+        found = array_labels(Y, file, target_type)
+        return Dataset(X, found.Y, None, found.names, name, unknown=found.unknown, values=found.values)  # type: ignore[arg-type]  # None: numbered
+    Y, unknown = indicator_and_unknown(Y)
+    return Dataset(X, Y, name=name, unknown=unknown)

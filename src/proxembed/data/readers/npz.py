@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, Matrix, class_name, one_hot
+from proxembed.data.dataset import Dataset, Matrix, class_name, indicator_and_unknown, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns, required
+from proxembed.data.readers.frame import array_labels
 from proxembed.data.readers.reader import Labels, Reader, Rows, feature_names, numbered, source_by_name
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.unpacking import check_arrays, most_unpacked, opened
@@ -48,7 +49,7 @@ class Npz(Reader):
             raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
         arrays = _load(path)
         try:
-            return _dataset(arrays, path)
+            return _dataset(arrays, path, columns.target_type)
         except DataError as error:
             text = str(error).removesuffix(".")
             raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
@@ -110,7 +111,7 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
             raise DataError.at(path, None, reason, FORM) from error
 
 
-def _dataset(arrays: dict[str, NDArray[Any]], path: Path) -> Dataset:
+def _dataset(arrays: dict[str, NDArray[Any]], path: Path, target_type: str | None) -> Dataset:
     for key, (kinds, what) in LISTS.items():
         array = arrays.get(key)
         if array is not None and (array.ndim != 1 or array.dtype.kind not in kinds + "f" * (not array.size)):
@@ -124,12 +125,14 @@ def _dataset(arrays: dict[str, NDArray[Any]], path: Path) -> Dataset:
         missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
         raise DataError.at(path, None, f"the archive holds no {missing}", FORM)
     names: Any = arrays.get("label_names")
-    unknown = None
-    if Y.ndim == 1:
-        Y, names = _from_classes(Y, names, arrays.get("classes"))
-    elif Y.dtype.kind == "f":
-        unknown = np.isnan(Y)
-        Y = np.where(unknown, 0, Y).astype(np.float64)  # scipy knows no float16
+    unknown = values = None
+    if Y.ndim == 1 and names is None and "classes" not in arrays:
+        found = array_labels(Y, path, target_type)
+        Y, names, unknown, values = found.Y, found.names, found.unknown, found.values
+    elif Y.ndim == 1:
+        Y, names = _from_codes(Y, names, arrays.get("classes"))
+    else:
+        Y, unknown = indicator_and_unknown(Y)
     licence = arrays.get("licence")
     given = arrays.get("feature_names")
     data = Dataset(
@@ -142,6 +145,7 @@ def _dataset(arrays: dict[str, NDArray[Any]], path: Path) -> Dataset:
         arrays.get("test_idx"),
         None if licence is None else str(licence),
         unknown,
+        values=values,
     )
     return data if given is None else replace(data, source=source_by_name("npz", data))
 
@@ -170,10 +174,10 @@ def _two_dimensional(X: NDArray[Any], path: Path) -> Matrix:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _from_classes(
+def _from_codes(
     y: NDArray[Any], names: Any, classes: NDArray[Any] | None
 ) -> tuple[sparse.csc_array, tuple[str, ...]]:
-    """One-hot indicator: y holds codes into `label_names` or `classes` where one is there, else the classes."""
+    """One-hot indicator of codes into `label_names` or `classes`."""
     if names is None and classes is not None:
         names = [class_name(value) for value in classes]
     return one_hot(y, names)

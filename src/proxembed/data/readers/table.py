@@ -144,10 +144,11 @@ def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
     return X, _ids([part], name)
 
 
-def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Dataset:
+def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None) -> Dataset:
     """The data set of a training table, and perhaps of a test table with the same columns.
 
-    A table of numbers and vectors alone gives a matrix, any other `TableRows`.
+    A table of numbers and vectors alone gives a matrix, any other `TableRows`. `given` are the labels of a table
+    that holds none.
     """
     file = files[0]
     columns, told = with_row_names(file, columns)
@@ -160,19 +161,20 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str) -> Datas
         raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
     if not roles.features and len(roles.text) == 1 and file.places[roles.text[0]] != "text":
         raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
-    read = _matrix(files, roles, columns) if roles.labels else None
+    read = _matrix(files, roles, columns, given) if roles.labels or given is not None else None
     if read is not None:
         parts, X, features, roles, notes = read
-        return _assembled(parts, roles, columns, X, name, _labels(parts, roles, columns), features, notes=told + notes)
+        held = _labels(parts, roles, columns) if given is None else [given]
+        return _assembled(parts, roles, columns, X, name, held, features, notes=told + notes)
     others = {**dict.fromkeys(shared_names(roles, columns), MISSING), **_others(roles)}
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
-    first = None if roles.labels else FIRST_ROWS  # which tell what to ask
+    first = None if roles.labels or given is not None else FIRST_ROWS  # which tell what to ask
     parts = [_gather(each, {}, wanted, columns.missing or (), first=first) for each in files]
     mixed = mixed_rows([(part.file, part.cells) for part in parts], roles, columns)
     labels, problems = [], list(mixed.problems)
     try:
-        labels = _labels(parts, roles, columns)
+        labels = _labels(parts, roles, columns) if given is None else [given]
     except DataError as error:
         if not problems:
             raise
@@ -203,7 +205,7 @@ def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> 
 
 
 def _matrix(
-    files: Sequence[TableFile], roles: Roles, columns: Columns
+    files: Sequence[TableFile], roles: Roles, columns: Columns, given: LabelColumns | None = None
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...], Roles, tuple[str, ...]] | None:
     """A table of numbers and vectors as a matrix, the roles without what says whose row it is; None for others."""
     read = _whole_matrix(files, roles, columns)
@@ -221,7 +223,7 @@ def _matrix(
     ]
     left = {reading.name for reading in readings}
     numbers = number_columns(X[: parts[0].features.rows], features, left)
-    labels = _labels(parts, roles, columns)[0]
+    labels = _labels(parts, roles, columns)[0] if given is None else given
     found = table_owners(cells, readings, roles, columns, label_sets(labels.Y, labels.unknown), numbers)
     left |= set(found.entities)
     if len(left) == len(features):
@@ -319,7 +321,7 @@ def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[L
         error.options = likely_labels(parts[0].cells)
         raise error
     cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
-    return read_labels(cells, columns.separator, columns.unknown)
+    return read_labels(cells, columns.separator, columns.unknown, columns.target_type)
 
 
 def _assembled(
@@ -348,6 +350,7 @@ def _assembled(
         groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
         source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
+        values=labels[0].values,
         notes=(
             *getattr(parts[0].file, "notes", ()),
             *filter(None, (_merged_lines(part.file) for part in parts[1:])),

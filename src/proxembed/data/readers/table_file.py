@@ -36,7 +36,7 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class TableFile(Protocol):
-    """A table on disk that is read in blocks."""
+    """A table that is read in blocks."""
 
     path: Path
     names: tuple[str, ...]
@@ -52,9 +52,6 @@ class TableFile(Protocol):
     def size(self) -> int:
         """Bytes that all rows take in memory, about."""
 
-    def batches(self, most: int) -> Iterator[Any]:
-        """Rows as pyarrow's record batches of at most ``most`` rows."""
-
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector".
 
@@ -66,6 +63,13 @@ class TableFile(Protocol):
 
     def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
         """An error at a row of the table, told by its line or its row number."""
+
+
+class StoredTable(TableFile, Protocol):
+    """A table on disk, some of whose rows can be copied to another file."""
+
+    def batches(self, most: int) -> Iterator[Any]:
+        """Rows as pyarrow's record batches of at most ``most`` rows."""
 
 
 class Block:
@@ -123,7 +127,7 @@ class Block:
         return values.to_numpy(zero_copy_only=False), lengths
 
 
-def open_table(path: Path) -> TableFile:
+def open_table(path: Path) -> StoredTable:
     """The table in a file, by its suffix."""
     try:
         import pyarrow.csv
@@ -149,13 +153,13 @@ class CsvFile:
             first = stream.readline()
         self.separator = _separator(decode(first, path, 1) if not first.startswith(UTF16) else "")
         records = (cells for _, cells in self._records())
-        header = next(records, None)
+        header, rows = next(records, None), filter(None, records)
         if header is None:
             raise DataError.at(path, None, "the file is empty", "fetch or write it again")
-        names, ruling = tuple(name.strip() for name in header), list(islice(filter(None, records), RULING_ROWS))
-        if not ruling:
+        names, first_row = tuple(name.strip() for name in header), next(rows, None)
+        if first_row is None:
             raise DataError.at(path, None, NO_ROWS, "check that the file is complete")
-        if _names_rows(names, ruling):
+        if len(first_row) == len(names) + 1 and _names_rows(names, [first_row, *islice(rows, RULING_ROWS)]):
             names = ("", *names)
         self.row_names = _row_name(names)
         self.names = _checked_names((self.row_names, *names[1:]) if self.row_names else names, path, 1)
@@ -336,7 +340,7 @@ class Copy:
     '"x";"y"\\n"2";"b;c"\\n'
     """
 
-    def __init__(self, file: TableFile, path: Path) -> None:
+    def __init__(self, file: StoredTable, path: Path) -> None:
         self._file, self._path = file, path
         self._writer: Any = None
 

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, Option, shorten
-from proxembed.data.readers.cells import Cells, is_number, name_of, truth
+from proxembed.data.readers.cells import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.lists import listed
+from proxembed.tables.lists import ShortenedList, listed
+from proxembed.tables.numerals import LEADING_ZERO
+from proxembed.targets.values import LEAST_ROWS_OF_EACH, MOST_NUMBERS, many_numbers, too_many_numbers
 
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
 SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
-MOST_CLASSES, ROWS_OF_EACH = 20, 3  # of a column that may hold the classes
 LIKELY = re.compile(
     r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
     r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",
@@ -35,6 +36,7 @@ class LabelColumns:
     """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and what is told.
 
     `negative` is what a cell of a lone column of 0 and 1 holds where the row has not the label, such as ``False``.
+    `values` are the cells of a lone column as they came in: of each class, or of one label (without it, with it).
     """
 
     names: tuple[str, ...]
@@ -42,6 +44,7 @@ class LabelColumns:
     unknown: sparse.csc_array
     notes: tuple[str, ...] = ()
     negative: str | None = None
+    values: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,15 @@ class LoneForm:
 
 
 def read_labels(
-    parts: Sequence[tuple[Any, dict[str, Cells]]], separator: str | None, unknown: str | None = None
+    parts: Sequence[tuple[Any, dict[str, Cells]]],
+    separator: str | None,
+    unknown: str | None = None,
+    target_type: str | None = None,
 ) -> list[LabelColumns]:
     """The labels of a training file, and of its test file, from the cells of their label columns.
 
-    `unknown` "empty" makes empty cells of joined labels unknown, which else are rows without labels.
+    `unknown` "empty" makes empty cells of joined labels unknown, which else are rows without labels. `target_type`
+    "classes" accepts any number of classes that are whole numbers.
 
     Raises DataError where no form of labels fits, or the training file has none.
     """
@@ -73,16 +80,19 @@ def read_labels(
     if all((cells.codes < 0).all() for cells in columns.values()):
         raise file.fault(None, "every label cell is empty", "give labels to some rows at least")
     if len(columns) > 1:
-        return [_indicator(*part) for part in parts]
+        return _indicators(parts)
     (name,) = columns
     values = [value for _, cells in parts for value in cells[name].values]
-    if separator:
-        _refuse_separator(file, name, values, separator)
-    form = _lone_form(name, values, separator)
+    try:
+        if separator:
+            _refuse_separator(file, name, values, separator)
+        form = _lone_form(name, values, separator)
+    except ShortenedList as error:
+        raise file.fault(None, f"label column {shorten(name)}: {error}", "write the whole lists") from error
     if form is None:
-        return [_indicator(*part) for part in parts]
+        return _indicators(parts)
     if form.classes:
-        _refuse_identities(file, name, columns[name], as_named=separator == "")
+        _refuse_identities(file, name, columns[name], target_type)
     open_cells = form.open or unknown == "empty"
     found = [(cells[name], [form.names(value) for value in cells[name].values]) for _, cells in parts]
     names = _in_order({label for _, of_value in found for labels in of_value for label in labels})
@@ -90,7 +100,8 @@ def read_labels(
         raise file.fault(None, f"the cells of label column {shorten(name)} hold no label", "give labels to some rows")
     notes = _told(name, form, int((columns[name].codes < 0).sum()), open_cells)
     notes += _outer_blanks(name, columns[name]) if form.classes else ()
-    return [replace(_sets(names, *part, open_cells), notes=notes) for part in found]
+    own = _own_values(names, values, getattr(file, "typed", True)) if form.classes else None
+    return [replace(_sets(names, *part, open_cells), notes=notes, values=own) for part in found]
 
 
 def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
@@ -115,19 +126,21 @@ def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
 
 def _few_values(cells: Cells) -> bool:
     """Whether a column has from 2 to 20 values, of which each stands in 3 rows or more on average."""
-    return 2 <= len(cells.values) <= MOST_CLASSES and len(cells.codes) >= ROWS_OF_EACH * len(cells.values)
+    return 2 <= len(cells.values) <= MOST_NUMBERS and len(cells.codes) >= LEAST_ROWS_OF_EACH * len(cells.values)
 
 
 def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm | None:
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
     lists = [listed(value.strip()) if isinstance(value, str) else value for value in values]
     if all(isinstance(entry, tuple) for entry in lists):
-        return LoneForm(lambda value: _listed_names(value), note="its cells are lists of labels")
+        written = any(isinstance(value, str) for value in values)
+        return LoneForm(_listed_names, note="its cells are lists of labels" if written else "")
     if separator == ">":
         return LoneForm(_steps, note="each beginning of a path is a label")
     if separator:
         return LoneForm(_parts(separator), open=False)
-    if separator is None and all(truth(value) is not None for value in values):
+    signed = any(map(is_minus_one, values))
+    if separator is None and all(truth(value, signed) is not None for value in values):
         return None
     texts = [value for value in values if isinstance(value, str)]
     if separator is None and len(texts) == len(values) and sum(PATH in text for text in texts) > len(texts) / 2:
@@ -192,13 +205,8 @@ def _refuse_separator(file: TableFile, name: str, values: Sequence[object], sepa
     )
 
 
-def _refuse_identities(file: TableFile, name: str, cells: Cells, as_named: bool) -> None:
-    """Refuse lists-free cells that are a continuous target, or that hardly ever repeat.
-
-    Of many whole numbers few of which repeat, `as_named` (one class per cell was asked for) says that they are names.
-    """
-    if any(isinstance(value, tuple) for value in cells.values):
-        return
+def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: str | None) -> None:
+    """Refuse cells that are fractions, many whole numbers of few rows each, or text that hardly ever repeats."""
     known = int((cells.codes >= 0).sum())
     classes = len(set(map(name_of, cells.values)))
     if all(map(is_number, cells.values)):
@@ -209,13 +217,9 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, as_named: bool)
                     f"label {shorten(name)} is the fraction {shorten(str(value))}",
                     "a continuous target is no label: bin it into classes first",
                 )
-        if classes > MOST_CLASSES and known < ROWS_OF_EACH * classes and not as_named:
-            raise file.fault(
-                None,
-                f"label column {shorten(name)} holds {classes} different numbers in {known:,} rows",
-                "a continuous target is no label: bin it into classes first (or give separator='' where each number "
-                "names a class)",
-            )
+        if target_type is None and too_many_numbers(classes, known):
+            raise file.fault(None, *many_numbers(f"label column {shorten(name)}", classes, known))
+        return
     if classes > max(2, known // 2):
         raise file.fault(
             None,
@@ -225,10 +229,36 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, as_named: bool)
         )
 
 
-def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
-    ones, holes, notes, negative = [], [], [], None
+def _own_values(names: Sequence[str], values: Sequence[Any], typed: bool) -> tuple[Any, ...]:
+    """The cells of a column for each of its labels, as they came in; those of a file of text are read as numbers."""
+    held = {name_of(value): value for value in reversed(values)}
+    found = [value.strip() if isinstance(value, str) else value for value in (held[name] for name in names)]
+    if not typed and all(isinstance(value, str) and is_number(value) for value in found):
+        if not any(map(LEADING_ZERO.match, found)):
+            return tuple(int(value) if re.fullmatch(r"[+-]?\d+", value) else float(value) for value in found)
+    return tuple(found)
+
+
+def _indicators(parts: Sequence[tuple[Any, dict[str, Cells]]]) -> list[LabelColumns]:
+    """The labels of columns of 0 and 1, or of -1 and 1, in each of the files."""
+    held = [(file, name, cells) for file, columns in parts for name, cells in columns.items()]
+    signed = any(is_minus_one(value) for _, _, cells in held for value in cells.values)
+    for file, name, cells in held if signed else ():
+        zero = next((code for code, value in enumerate(cells.values) if is_number(value) and float(value) == 0), None)
+        if zero is not None:
+            remedy = (
+                "use 0 and 1 (or -1 and 1) for known labels, and leave the cell empty where the label is unknown "
+                "(missing='-1' if -1 means unknown)"
+            )
+            reason = f"label {shorten(name)} is 0, but label cells are also -1, which may mean negative or unknown"
+            raise file.fault(cells.first(zero), f"the labels mix -1, 0 and 1: {reason}", remedy)
+    return [_indicator(*part, signed) for part in parts]
+
+
+def _indicator(file: TableFile, columns: dict[str, Cells], signed: bool) -> LabelColumns:
+    ones, holes, notes, negative, own = [], [], [], None, None
     for name, cells in columns.items():
-        known = [truth(value) for value in cells.values]
+        known = [truth(value, signed) for value in cells.values]
         if None in known:
             raise _not_zero_or_one(file, columns, name, known.index(None))
         ones.append(np.flatnonzero(np.array([*known, 0])[cells.codes] == 1))
@@ -240,8 +270,12 @@ def _indicator(file: TableFile, columns: dict[str, Cells]) -> LabelColumns:
             negative = next(
                 (f"{name} {name_of(v)}" for v, is_one in zip(cells.values, known, strict=True) if not is_one), None
             )
+            if {0, 1} <= set(known):
+                pair = [cells.values[known.index(is_one)] for is_one in (0, 1)]
+                own = _own_values([name_of(value) for value in pair], pair, getattr(file, "typed", True))
     n = len(cells.codes)
-    return LabelColumns(tuple(columns), _columns(ones, n).astype(np.uint8), _columns(holes, n), tuple(notes), negative)
+    Y, unknown = _columns(ones, n).astype(np.uint8), _columns(holes, n)
+    return LabelColumns(tuple(columns), Y, unknown, tuple(notes), negative, own)
 
 
 def _not_zero_or_one(file: TableFile, columns: dict[str, Cells], name: str, code: int) -> DataError:

@@ -26,7 +26,8 @@ Part = tuple[TableFile, dict[str, Cells]]
 class MixedRows:
     """The feature columns of one or two files, training rows first.
 
-    `rows` is None if there are problems, which are as `TableFaults` takes them, or if no column is a feature. `described` holds name, reading and an example of every column.
+    `rows` is None if there are problems, which are as `TableFaults` takes them, or if no column is a feature.
+    `described` holds name, reading and an example of every column.
     """
 
     rows: Any  # TableRows; None where no column is mixed
