@@ -13,10 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from .base import SpectralEmbedder
 from .explain import Explanation, explanation
 from .features.scaling import scaling_kind as scaling_kind
-from .methods.around import Around
 from .methods.relation import RelationFeatures, Scaling
 from .methods.table_encoder import TableEncoder
 from .sources import is_dask
@@ -25,11 +23,9 @@ from .tables.frame_matrix import matrix_by_name
 from .tables.frames import frame_of, rows_of, with_columns
 from .targets.labels import LabelMatrix
 from .targets.values import class_values, classes_of, object_array
-from .wrapper import Wrapper
 
 CUT_FOLDS = 3
 NAMES = ("feature_names_", "label_names_", "label_values_")
-_BOUNDED: dict[str, bool] = {}
 
 
 def _last_has(name: str) -> Callable[[Any], bool]:
@@ -462,41 +458,6 @@ def with_size(method: Any, k: int | None) -> Any:
     """
     found = clone(method)
     return found.set_params(n_components=k) if "n_components" in found.get_params(deep=False) else found
-
-
-def bounded_by_labels(method: Any) -> bool:
-    """Whether a method has at most as many components as there are labels.
-
-    A method is asked once, by a fit on a few rows of three labels; a kernel, leaves or a scaling are as the method on
-    them.
-
-    Parameters
-    ----------
-    method : transformer
-
-    Examples
-    --------
-    >>> from proxembed import MVMD, OPLS, Kernelized
-    >>> from proxembed.model import bounded_by_labels
-    >>> bounded_by_labels(Kernelized(OPLS())), bounded_by_labels(MVMD())
-    (True, False)
-    """
-    while isinstance(method, Wrapper | Around):
-        method = method.member("method") if isinstance(method, Wrapper) else method.member()
-    if not isinstance(method, SpectralEmbedder) or method.label_kind is None:
-        return False
-    model = clone(method).set_params(n_components=5)
-    if (name := repr(model)) not in _BOUNDED:
-        draw = np.random.default_rng(0)
-        y = np.arange(24) % 3 if method.label_kind == "single" else draw.random((24, 3)) < 0.5
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                model.fit(draw.normal(size=(24, 6)), y)
-                _BOUNDED[name] = False
-            except ValueError:
-                _BOUNDED[name] = True
-    return _BOUNDED[name]
 
 
 def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:

@@ -9,7 +9,7 @@ from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.scoring import fit_arm
-from proxembed.model import bounded_by_labels
+from proxembed.methods.label_bounds import bounded_by_labels
 from proxembed.splits.folds import Split
 from proxembed.study.fold_parts import FoldParts
 from proxembed.study.trials import FoldScores, run_trial

@@ -21,7 +21,8 @@ from sklearn.utils import get_tags
 from proxembed.classify.ridge import Readout, fit_readout, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.execute.budget import Budget, OutOfBudget
-from proxembed.model import bounded_by_labels, embedded, rows_without
+from proxembed.methods.label_bounds import bounded_by_labels
+from proxembed.model import embedded, rows_without
 
 from .arms import Arm
 from .calibration import platt_apply, platt_fit

@@ -19,8 +19,9 @@ from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Readings
 from proxembed.execute.budget import Budget, OutOfBudget
+from proxembed.methods.label_bounds import bounded_by_labels
 from proxembed.methods.layout import Layout
-from proxembed.model import bounded_by_labels, embedded
+from proxembed.model import embedded
 from proxembed.params import declared
 
 from .candidates import ANCHOR, PROTOTYPES, family_of, suited
