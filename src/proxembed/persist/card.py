@@ -25,7 +25,8 @@ model = proxembed.load("NAME.skops")  # runs no code of the file
 {call}
 ```
 X_new holds the columns of the training data: {columns}."""
-MATRIX, TABLE = "an array, or a sparse matrix, of {} features in their order", "a DataFrame with {}"
+MATRIX = "an array, or a sparse matrix, of {} features in their order, or a DataFrame, whose columns go by name"
+TABLE = "a DataFrame with {}"
 LIMITS = """## Limits
 - New rows need the same features, measured alike. What was learned on other rows need not hold.
 - The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
