@@ -54,7 +54,7 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
 def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
     """The columns of a DataFrame by the names x0, x1, ... of an array; None for other names, or where X has some.
 
-    Whole numbers as names of columns are their places. ValueError for another number of columns.
+    Whole numbers as names are the places of columns that were selected or reordered. ValueError for another number of columns.
 
     >>> from pandas import DataFrame
     >>> from proxembed.tables.frame_matrix import columns_by_position
@@ -65,7 +65,8 @@ def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
     labels, d = list(X.columns), len(names)
     if list(names) != [f"x{j}" for j in range(d)] or {str(label) for label in labels} & set(names):
         return None
-    if labels and all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels):
+    numbered = all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels)
+    if labels and numbered and labels != list(range(len(labels))):
         return {f"x{place}": cells for place, cells in columns_by_name(X, [str(j) for j in range(d)]).items()}
     if len(labels) != d:
         raise ValueError(

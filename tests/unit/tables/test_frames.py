@@ -42,6 +42,8 @@ def test_a_model_of_an_array_takes_columns_by_place():
     assert matrix_by_name(pd.DataFrame([[1, 2]], columns=["x1", "x0"]), names).tolist() == [[2, 1]]
     with pytest.raises(ValueError, match="X has 3 columns, but the model was fitted on an array of 2"):
         matrix_by_name(F, names)
+    with pytest.raises(ValueError, match="X has 3 columns, but the model was fitted on an array of 2"):
+        matrix_by_name(pd.DataFrame([[1, 2, 3]]), names)
     with pytest.raises(ValueError, match="no column '0'"):
         matrix_by_name(pd.DataFrame([[1, 2]], columns=[1, 2]), names)
     with pytest.raises(ValueError, match="no column 'x1'"):
