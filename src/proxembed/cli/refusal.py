@@ -104,16 +104,17 @@ def faults_text(error: ValueError) -> list[str]:
     """
     from proxembed.data.errors import TableFaults
 
-    many = isinstance(error, TableFaults)
-    problems = error.problems if many else [(str(error), getattr(error, "options", ()))]
-    answers = error.answers if many else [each for _, each in problems if each]
+    if isinstance(error, TableFaults):
+        problems, answers = error.problems, error.answers
+        lines = [f"{error.path}: settle these problems first:", *(f"- {text}" for text, *_ in problems)]
+    else:
+        problems = [(str(error), getattr(error, "options", ()))]
+        answers, lines = [options for _, options in problems if options], [str(error)]
     if not answers:
         return []
-    found = [f"- {in_program_words(text)}" for text, *_ in problems] if many else []
-    head = in_program_words(f"{error.path}: settle these problems first:" if many else str(error))
-    some = "" if all(each for _, each, *_ in problems) else ", for those that have an option"
+    some = "" if all(options for _, options, *_ in problems) else ", for those that have an option"
     commands = [f"{command()} {' '.join(option_words(*option) for option in answer)}" for answer in answers]
-    return [head, *found, f"try{some}: {commands[0]}", *(f"or: {each}" for each in commands[1:])]
+    return [*map(in_program_words, lines), f"try{some}: {commands[0]}", *(f"or: {each}" for each in commands[1:])]
 
 
 def refuse(line: str, cause: Exception, more: Sequence[str] = ()) -> None:

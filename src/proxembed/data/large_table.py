@@ -22,6 +22,7 @@ from proxembed.data.readers.reader import Rows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, stem
 from proxembed.data.readers.table_file import Copy, ParquetFile, open_table
 from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
+from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536
 LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many
@@ -100,7 +101,7 @@ class LargeTable:
 
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         """Features and ids of all rows, read as ``source`` has it."""
-        return row_parts(self.path, source, rows)
+        return map(_of_training, row_parts(self.path, source, rows))
 
     def pieces(self, rows: int) -> list[ParquetFile]:
         """Pieces of about ``rows`` rows in their order, for ``piece_parts`` in other processes."""
@@ -129,7 +130,13 @@ def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterat
     [[(2, 1)], [(2, 1)]]
     """
     for part in parts_of(piece, source, rows):
-        yield checked_rows(piece.path, source, part)
+        yield _of_training(checked_rows(piece.path, source, part))
+
+
+def _of_training(rows: Rows) -> Rows:
+    """Rows that belong to the training table, so that no transform warns of cells that a sample does not have."""
+    X, ids = rows
+    return (TableRows(X.columns, X.arrays) if isinstance(X, TableRows) else X), ids
 
 
 def takes(path: Path) -> bool:

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any, BinaryIO
 
 from numpy.lib import format as npy
@@ -194,7 +195,10 @@ def check_array(stream: IO[bytes], size: int, path: Path, name: str, most: int, 
     version = npy.read_magic(stream)
     if version not in HEADERS:
         raise ValueError(f"{name} is of NumPy's form {version[0]}.{version[1]}")
-    shape, _, dtype = HEADERS[version](stream)
+    try:
+        shape, _, dtype = HEADERS[version](stream)
+    except (SyntaxError, TokenError, TypeError, KeyError, RecursionError, UnicodeError) as error:
+        raise ValueError(f"the header of {name} is damaged") from error
     held = size - (stream.tell() - start)
     wanted = math.prod(shape) * dtype.itemsize
     if wanted != held and not dtype.hasobject:  # objects are refused by NumPy

@@ -184,10 +184,11 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> D
         raise ValueError(f"groups={groups!r} names no column of X; pass an array of one group per row.")
     labels = labels_of(y, Columns(target_type=target_type))
     table, notes = table_and_notes(X)
+    names: Any = None if table is None else [column.name for column in table.columns]
     dataset = Dataset(
         X if table is None else table,
         labels.Y,
-        None if table is None else [column.name for column in table.columns],
+        names,
         labels.names,
         unknown=labels.unknown,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},

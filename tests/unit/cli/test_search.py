@@ -105,7 +105,7 @@ def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["summary"]["fold_sizes"]["test"] == {"train": 80, "held_out": 40}
-    assert set(load(tmp_path / "out" / "model.skops").predict(X)) <= {"0", "1", "2", "3"}
+    assert set(load(tmp_path / "out" / "model.skops").predict(X)) <= {0, 1, 2, 3}
 
 
 def test_without_shuffles_there_is_no_diagnosis(unsplit, tmp_path):

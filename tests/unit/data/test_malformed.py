@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -243,6 +244,20 @@ def test_a_damaged_archive_raises_nothing_but_data_errors(tmp_path):
     whole = (tmp_path / "t.npz").read_bytes()
     for place in range(0, len(whole), 3):
         attempt(".npz", whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :], None)
+
+
+def test_a_damaged_header_of_an_array_raises_nothing_but_data_errors(tmp_path):
+    np.save(tmp_path / "y.npy", np.eye(4, dtype=np.uint8))
+    np.save(tmp_path / "t.npy", np.eye(4))
+    whole = (tmp_path / "t.npy").read_bytes()
+    for place in range(6, 80, 2):
+        for byte in (b"", b'"', b"(", b"\n", b"\x00", b"\xff", b",", b"e", b"["):
+            damaged = whole[:place] + byte + whole[place + 1 :]
+            attempt(".npy", damaged, tmp_path / "y.npy")
+            np.savez(tmp_path / "t.npz", Y=np.eye(4))
+            with zipfile.ZipFile(tmp_path / "t.npz", "a") as archive:
+                archive.writestr("X.npy", damaged)
+            attempt(".npz", (tmp_path / "t.npz").read_bytes(), None)
 
 
 def test_messages_are_one_sentence_with_file_line_reason_and_remedy():

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from proxembed import OPLS, TableEncoder
-from proxembed.data import Columns, Dataset, read, read_rows
+from proxembed.data import Columns, Dataset, read, read_rows, row_parts
+from proxembed.data.large_table import LargeTable
 from proxembed.methods.table_encoder import table_of
 from proxembed.model import fit_on, source_of
 from proxembed.persist import save
@@ -102,3 +103,9 @@ def test_a_test_file_of_unseen_cells_is_noted(tmp_path):
         (tmp_path / f"{name}.csv").write_text("sex,size,y\n" + rows)
     data = read(tmp_path / "a.csv", test=tmp_path / "b.csv", columns=Columns(labels=("y",)))
     assert any("b.csv" in note and "sex: 4 of 4 cells are unknown" in note for note in data.notes)
+
+
+def test_the_parts_of_a_training_table_are_no_new_rows(saved):
+    table = LargeTable(saved[0] / "old.csv", Columns(labels=("y",)))
+    assert [X.new for X, _ in table.parts(saved[2], 10)] == [False]
+    assert [X.new for X, _ in row_parts(saved[0] / "old.csv", saved[2], 10)] == [True]

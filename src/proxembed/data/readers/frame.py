@@ -107,7 +107,8 @@ class FrameFile:
     Dataset(name='staff', n=4, d=1, labels=1)
     """
 
-    typed, row_names = True, None
+    typed = True
+    row_names: str | None = None
 
     def __init__(self, frame: Any, title: str = "X") -> None:
         self.path = Path(title)

@@ -53,8 +53,8 @@ class MergedLines:
             return ""
         return (
             f"{self._lines:,} lines are read as {self._rows:,} row{'s' * (self._rows != 1)}, because a quote at the "
-            f"start of a cell ends some lines further down, first in {self._first}; write a quote that is part of a "
-            'cell as """", or remove it'
+            f"start of a cell ends some lines further down, first in {self._first}; double the quotes that are part of "
+            "a cell and put the cell in quotes, or remove them"
         )
 
     def _is_merged(self, batch: Any, place: int, cell: str) -> bool:

@@ -72,7 +72,7 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
     )
     problems = [_told(file, cells, reading) for reading in found if reading.problem]
     problems += [
-        (f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),))
+        (f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),), ())
         for name in chosen
         if name not in cells
     ]
