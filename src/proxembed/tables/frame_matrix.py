@@ -54,7 +54,8 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
 def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
     """The columns of a DataFrame by the names x0, x1, ... of an array; None for other names, or where X has some.
 
-    Whole numbers as names are the places of columns that were selected or reordered. ValueError for another number of columns.
+    Whole numbers as names are the places of columns that were selected or reordered. ValueError for another number of
+    columns.
 
     >>> from pandas import DataFrame
     >>> from proxembed.tables.frame_matrix import columns_by_position
