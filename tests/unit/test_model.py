@@ -342,3 +342,20 @@ def test_a_frame_keeps_its_index_in_the_output():
     with config_context(transform_output="pandas"):
         model = fit_on(OPLS(n_components=2), Dataset(X, Y, list(NAMED.columns)))
         assert model.transform(rows).index.tolist() == rows.index.tolist()
+
+
+def test_unknown_numbers_in_new_rows_are_told_by_row_and_column():
+    holed = NAMED.copy()
+    holed.iloc[3, 2] = np.nan
+    for rows in (holed, holed[holed.columns[::-1]], holed.convert_dtypes()):
+        with pytest.raises(ValueError, match="Input X contains NaN in row 3 of column 'width_2', but the model"):
+            OF_NAMES.transform(rows)
+    with pytest.raises(ValueError, match="infinity"):
+        OF_NAMES.transform(NAMED.assign(width_0=np.inf, width_1=-np.inf))
+
+
+def test_a_refit_forgets_the_values_of_the_labels():
+    model = fit_on(OPLS(n_components=2), Dataset(X, Y, list(NAMED.columns)))
+    model.label_values_ = np.array(["no", "yes"])
+    assert model[:-1].label_values_ is model.label_values_
+    assert not hasattr(model.fit(X, Y), "label_values_")

@@ -182,7 +182,7 @@ def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
     >>> from pandas import DataFrame
     >>> from proxembed.methods.table_encoder import table_and_notes
     >>> table_and_notes(DataFrame({"patient": [7, 7, 8, 8], "size": [1, None, 2, 3]}))[1]
-    ('patient looks like groups (2 in 4 rows) and is no feature (groups='patient' keeps their rows together)',)
+    ("patient looks like groups (2 in 4 rows) and is not a feature (groups='patient' keeps their rows together)",)
     """
     if isinstance(X, TableRows):
         return X, ()

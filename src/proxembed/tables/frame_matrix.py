@@ -25,7 +25,7 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        A column is missing, several have one name, or a cell is not a number.
+        A column is missing, several have one name, or a cell is empty or not a number.
 
     Examples
     --------
@@ -48,13 +48,14 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     for name in given:
         size = owners.count(name) if name in vectors else 1
         arrays.append(_vectors(name, given[name], size) if name in vectors else _numbers(name, given[name])[:, None])
-    return np.hstack(arrays)
+    return _known(np.hstack(arrays), names)
 
 
 def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
     """The columns of a DataFrame by the names x0, x1, ... of an array; None for other names, or where X has some.
 
-    Whole numbers as names of columns are their places. ValueError for another number of columns.
+    Whole numbers as names are the places of columns that were selected or reordered. ValueError for another number of
+    columns.
 
     >>> from pandas import DataFrame
     >>> from proxembed.tables.frame_matrix import columns_by_position
@@ -65,7 +66,8 @@ def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
     labels, d = list(X.columns), len(names)
     if list(names) != [f"x{j}" for j in range(d)] or {str(label) for label in labels} & set(names):
         return None
-    if labels and all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels):
+    numbered = all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels)
+    if labels and numbered and labels != list(range(len(labels))):
         return {f"x{place}": cells for place, cells in columns_by_name(X, [str(j) for j in range(d)]).items()}
     if len(labels) != d:
         raise ValueError(
@@ -82,3 +84,16 @@ def _numbers(name: str, cells: Any) -> NDArray[Any]:
 
 def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:
     return TableRows.of({name: cells_of(cells)}, [Column(name, "vector", size=size)]).arrays[0]
+
+
+def _known(X: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+    """The matrix; a ValueError for NaN in it, for the fit had none."""
+    with np.errstate(all="ignore"):
+        total = X.sum()
+    if not np.isnan(total) or not (unknown := np.isnan(X)).any():  # infinities of both signs have no sum
+        return X
+    row, column = np.argwhere(unknown)[0]
+    raise ValueError(
+        f"Input X contains NaN in row {row} of column {names[column]!r}, but the model was fitted on rows without "
+        "unknown numbers. Fill it in, or fit the model on rows that have some."
+    )

@@ -52,6 +52,8 @@ def rows_of(X: Any) -> Any:
     ValueError: X is a dict; pass the rows as a DataFrame, such as DataFrame([row]) for one row, or as a 2-D array.
     """
     X = frame_of(X)
+    if getattr(getattr(X, "dtype", None), "names", None):
+        raise ValueError("X is an array of records; pass DataFrame(X), whose columns have names.")
     series = hasattr(X, "to_numpy") and not hasattr(X, "columns")
     if isinstance(X, Mapping) or series or isinstance(X, list) and any(isinstance(row, Mapping) for row in X[:1]):
         what = "list of dict" if isinstance(X, list) else type(X).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from decimal import Decimal
 from typing import Any
 
@@ -35,7 +36,7 @@ def is_empty(value: Any) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """A cell as Python has it: None where it is empty, a tuple of what a list, an array or a sorted set holds.
+    """A cell as Python has it: None where it is empty, a tuple of what a list, a buffer or a set (as names) holds.
 
     Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples, periods and intervals text.
 
@@ -43,8 +44,8 @@ def plain_value(value: Any) -> Any:
     --------
     >>> import numpy as np
     >>> from proxembed.tables.plain import plain_value
-    >>> plain_value(np.array([1, 2])), plain_value({"b", "a"}), plain_value(np.float64("nan")), plain_value("a")
-    ((1, 2), ('a', 'b'), None, 'a')
+    >>> plain_value(np.array([1, 2])), plain_value({"b", "a"}), plain_value({10, 2}), plain_value(np.float64("nan"))
+    ((1, 2), ('a', 'b'), ('10', '2'), None)
     """
     if type(value) in PLAIN:
         return value
@@ -64,9 +65,9 @@ def _unwrapped(value: Any) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(_unwrapped(each) for each in value)
     if isinstance(value, set | frozenset):
-        return tuple(sorted((_unwrapped(each) for each in value), key=str))
-    if isinstance(value, memoryview | bytearray):
-        return bytes(value)
+        return tuple(sorted(map(_name, value), key=str))
+    if isinstance(value, memoryview | bytearray | array):
+        return _buffer(value)
     if kind.__module__.startswith("pyarrow") and hasattr(value, "as_py"):
         return _unwrapped(value.as_py())
     if kind.__name__ in AS_TEXT and kind.__module__.startswith("pandas"):
@@ -76,3 +77,17 @@ def _unwrapped(value: Any) -> Any:
             if hasattr(value, name):
                 return _unwrapped(list(getattr(value, name)()))
     return value
+
+
+def _name(value: Any) -> Any:
+    """An entry of a set; numbers as text, 7.0 like 7."""
+    value = _unwrapped(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or is_empty(value):
+        return value
+    return str(int(value)) if value == value // 1 else str(value)
+
+
+def _buffer(value: Any) -> Any:
+    """The numbers of a buffer as a tuple; bytes as they are."""
+    kind = value.typecode if isinstance(value, array) else value.format if isinstance(value, memoryview) else "B"
+    return bytes(value) if kind.strip("<>=@") in ("B", "b", "c") else _unwrapped(value.tolist())

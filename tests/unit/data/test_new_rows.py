@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from proxembed.data import Columns, DataError, Dataset, read, read_rows
+from proxembed.data import Columns, DataError, Dataset, read, read_rows, row_parts
 from proxembed.data.readers import table_file
 from proxembed.features.table import table_fit
 
@@ -170,6 +170,62 @@ def test_the_names_of_an_archive_find_the_columns_of_a_table(tmp_path):
     np.savez(tmp_path / "old.npz", X=np.eye(2), Y=np.eye(2))
     with pytest.raises(DataError, match="the training file did not name its features"):
         read_rows(tmp_path / "new.csv", read(tmp_path / "old.npz").source)
+
+
+SAVES = {"dense": lambda X: {"X": X}, "sparse": lambda X: csr_parts(sparse.csr_array(X))}
+
+
+def csr_parts(S):
+    return {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["x0", "x1", "x2"]])
+@pytest.mark.parametrize("form", SAVES)
+def test_archives_that_name_their_features_are_read_by_name(tmp_path, names, form):
+    X = np.arange(6.0).reshape(2, 3)
+    np.savez(tmp_path / "old.npz", Y=np.eye(2), feature_names=names, **SAVES[form](X))
+    source = json.loads(json.dumps(read(tmp_path / "old.npz").source))
+    np.savez(tmp_path / "new.npz", feature_names=["more", *names[::-1]], **SAVES[form](np.c_[[7, 7], X[:, ::-1]]))
+    np.testing.assert_array_equal(dense(read_rows(tmp_path / "new.npz", source)[0]), X)
+    np.savez(tmp_path / "bare.npz", **SAVES[form](X))
+    np.testing.assert_array_equal(dense(read_rows(tmp_path / "bare.npz", source)[0]), X)
+    for given, message in {
+        ("z", *names[1:]): f"column '{names[0]}' of the training file is missing",
+        (*names, names[0]): f"two features are named '{names[0]}'",
+        tuple(names[:2]): "feature_names has shape",
+    }.items():
+        np.savez(tmp_path / "other.npz", feature_names=given, **SAVES[form](np.ones((2, max(3, len(given))))))
+        with pytest.raises(DataError, match=message):
+            read_rows(tmp_path / "other.npz", source)
+
+
+def test_the_names_of_an_archive_mean_nothing_to_a_model_of_an_array(tmp_path):
+    np.savez(tmp_path / "new.npz", X=np.eye(2), feature_names=["b", "a"])
+    for source in ({"n_features": 2, "names": ["x0", "x1"]}, {"format": "npz", "n_features": 2}):
+        np.testing.assert_array_equal(read_rows(tmp_path / "new.npz", source)[0], np.eye(2))
+
+
+def test_attributes_with_the_names_of_an_array_are_found_by_name(tmp_path):
+    head = "@relation 't: -C 1'\n@attribute y {0,1}\n"
+    x0, x1 = "@attribute x0 numeric\n", "@attribute x1 numeric\n"
+    (tmp_path / "old.arff").write_text(head + x0 + x1 + "@data\n0,1,2\n1,3,4\n")
+    (tmp_path / "new.arff").write_text("@relation t\n" + x1 + x0 + "@data\n2,1\n")
+    assert read_rows(tmp_path / "new.arff", read(tmp_path / "old.arff").source)[0].tolist() == [[1, 2]]
+
+
+def test_nan_in_an_array_is_an_empty_cell_of_a_table(tmp_path):
+    X = np.array([[1.0, np.nan], [2.0, 3.0]])
+    source = {"format": "table", "columns": [{"name": "a", "kind": "number"}, {"name": "b", "kind": "number"}]}
+    np.save(tmp_path / "new.npy", X)
+    np.savez(tmp_path / "new.npz", X=X)
+    for name in ("new.npy", "new.npz"):
+        for found, _ in [read_rows(tmp_path / name, source), *row_parts(tmp_path / name, source, 2)]:
+            np.testing.assert_array_equal(found, X)
+        with pytest.raises(DataError, match="NaN|nan"):
+            read_rows(tmp_path / name, {"n_features": 2})
+    np.save(tmp_path / "new.npy", np.where(np.isnan(X), np.inf, X))
+    with pytest.raises(DataError, match="infinite"):
+        read_rows(tmp_path / "new.npy", source)
 
 
 def test_files_that_hold_no_rows(tmp_path):

@@ -42,6 +42,8 @@ def test_a_model_of_an_array_takes_columns_by_place():
     assert matrix_by_name(pd.DataFrame([[1, 2]], columns=["x1", "x0"]), names).tolist() == [[2, 1]]
     with pytest.raises(ValueError, match="X has 3 columns, but the model was fitted on an array of 2"):
         matrix_by_name(F, names)
+    with pytest.raises(ValueError, match="X has 3 columns, but the model was fitted on an array of 2"):
+        matrix_by_name(pd.DataFrame([[1, 2, 3]]), names)
     with pytest.raises(ValueError, match="no column '0'"):
         matrix_by_name(pd.DataFrame([[1, 2]], columns=[1, 2]), names)
     with pytest.raises(ValueError, match="no column 'x1'"):
@@ -67,3 +69,10 @@ def test_entries_of_vectors_are_read_from_their_column():
 def test_one_row_without_axes_is_refused(row):
     with pytest.raises(ValueError, match="pass the rows as a DataFrame"):
         rows_of(row)
+
+
+def test_an_array_of_records_is_refused():
+    with pytest.raises(ValueError, match=r"pass DataFrame\(X\)"):
+        rows_of(F.to_records(index=False))
+    with pytest.raises(ValueError, match=r"pass DataFrame\(X\)"):
+        rows_of(np.array([(1, 2)], dtype=[("a", int), ("b", int)]))

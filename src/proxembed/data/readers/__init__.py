@@ -110,8 +110,9 @@ def read(
 def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
     """Features and ids of new rows, in the columns of a training file that was read before.
 
-    Tables and ARFF are read by the names of the columns, in any order and beside others. The columns of .npz, .npy and
-    svmlight files must be those of the training file, in their order. Labels may be there; they are not read.
+    Tables, ARFF and .npz with ``feature_names`` are read by the names of the columns, in any order and beside others.
+    The columns of other .npz, .npy and svmlight files must be those of the training file, in their order. Labels may be
+    there; they are not read.
 
     Parameters
     ----------
@@ -204,11 +205,11 @@ def _rows_reader(path: Path) -> Reader:
 
 
 def checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
-    """New rows, of the width of the training rows and without a number that is not finite."""
+    """New rows, of the width of the training rows and of finite numbers; NaN is an empty cell of a table's columns."""
     (X, ids), d = rows, width(source)
     if d is not None and X.shape[1] != d:
         raise DataError.at(path, None, f"it has {X.shape[1]} features, not the {d} of the training file", SAME_COLUMNS)
-    if not isinstance(X, TableRows) and not _finite(X):
+    if not isinstance(X, TableRows) and not _finite(X, unknown="columns" in source):
         raise DataError.at(path, None, "it holds NaN or infinite features", "fill them in or drop their rows")
     return small_indices(X), ids
 
@@ -230,11 +231,14 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
     return reader
 
 
-def _finite(X: Matrix) -> bool:
+def _finite(X: Matrix, unknown: bool = False) -> bool:
+    """Whether all numbers are finite; ``unknown``: or NaN in a dense X."""
     values = X.data if sparse.issparse(X) else X
     with np.errstate(all="ignore"):
         total = values.sum()
-    return bool(np.isfinite(total) or np.isfinite(values).all())  # a finite sum has finite terms
+    if np.isfinite(total) or np.isfinite(values).all():  # a finite sum has finite terms
+        return True
+    return unknown and not sparse.issparse(X) and not np.isinf(values).any()
 
 
 import_formats(__path__)

@@ -20,7 +20,7 @@ from proxembed.data.readers.arff_header import Attribute, Header, read_header
 from proxembed.data.readers.arff_rows import read_rows
 from proxembed.data.readers.cells import truth
 from proxembed.data.readers.columns import Columns, required
-from proxembed.data.readers.reader import PART, Labels, Reader, Rows, feature_names
+from proxembed.data.readers.reader import PART, Labels, Reader, Rows, feature_names, source_by_name
 from proxembed.data.unpacking import opened
 from proxembed.tables.cells import truth_words
 
@@ -52,6 +52,9 @@ class Arff(Reader):
             place = {name: j for j, name in enumerate(names)}
             X = X[:, [place[name] for name in wanted]]
         return (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)), None
+
+    def source(self, data: Dataset) -> dict[str, Any]:
+        return source_by_name(self.name, data)
 
 
 def _read(path: Path, labels: Labels | None) -> Dataset:

@@ -16,7 +16,7 @@ from proxembed.data.readers.cells import MISSING, Cells, is_minus_one, truth
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
 from proxembed.tables import coded
 from proxembed.tables.column import is_real
-from proxembed.tables.frames import refuse_equal_names
+from proxembed.tables.frames import number_array, refuse_equal_names
 from proxembed.tables.plain import is_empty
 from proxembed.tables.rows import cells_of
 from proxembed.targets.values import entries, missing_entries, unwrapped
@@ -29,13 +29,12 @@ class FrameColumn:
 
     def __init__(self, column: Any) -> None:
         self._column = column
-        array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column, dtype=object)
-        self._array = array if isinstance(array, np.ndarray) and array.dtype.kind in "biufm" else None
+        self._array = number_array(column) if hasattr(column, "to_numpy") else None
 
     @cached_property
     def coded(self) -> Coded:
         """Codes into the distinct cells, -1 for an empty one; sets and lists become tuples."""
-        if self._array is not None and self._array.dtype.kind in "biuf":
+        if self._array is not None:
             return _coded_numbers(self._array)
         column = self._column
         moments = isinstance(column, np.ndarray) and column.dtype.kind in "mM"  # which tolist turns into integers
@@ -48,7 +47,7 @@ class FrameColumn:
     def place(self) -> str:
         """What the column holds, as ``TableFile.places`` names it."""
         if self._array is not None:
-            return "other" if self._array.dtype.kind == "m" else "number"
+            return "number"
         kinds = {_kind(value) for value in self.coded[1]}
         if len(kinds) == 1:
             return kinds.pop()

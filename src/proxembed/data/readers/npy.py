@@ -54,7 +54,8 @@ class Npy(Reader):
         return _labelled(X, file, name, columns.target_type)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
-        return _floats(_vectors(path)), None
+        X = _shaped(_array(path), path)
+        return _floats(X if "columns" in source else _finite(X, path)), None
 
     def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         if path.suffix.lower() == ".gz":
@@ -62,7 +63,8 @@ class Npy(Reader):
             return
         X = _shaped(_mapped(path), path)
         for first in range(0, len(X), rows):
-            yield _floats(_finite(np.asarray(X[first : first + rows]), path, first)), None
+            part = np.asarray(X[first : first + rows])
+            yield _floats(part if "columns" in source else _finite(part, path, first)), None
 
     def size(self, path: Path) -> tuple[int, int | None]:
         if path.suffix.lower() == ".gz":

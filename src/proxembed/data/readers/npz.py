@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,9 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix, class_name, indicator_and_unknown, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
-from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.columns import Columns, required
 from proxembed.data.readers.frame import array_labels
-from proxembed.data.readers.reader import Labels, Reader, Rows
+from proxembed.data.readers.reader import Labels, Reader, Rows, feature_names, numbered, source_by_name
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.unpacking import check_arrays, most_unpacked, opened
 
@@ -53,13 +55,36 @@ class Npz(Reader):
             raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+        """Features by their names if the archive and the training file name them, else by position."""
         arrays = _load(path)
         if "X" in arrays:
-            return _two_dimensional(arrays["X"], path), None
-        if not all(part in arrays for part in CSR_PARTS):
+            X: Matrix = _two_dimensional(arrays["X"], path)
+        elif all(part in arrays for part in CSR_PARTS):
+            X = _csr(arrays, path)
+        else:
             reason = "the archive holds no features (X, or data, indices, indptr, shape)"
             raise DataError.at(path, None, reason, FORM)
-        return _csr(arrays, path), None
+        wanted = feature_names(source)
+        if wanted is None or "feature_names" not in arrays:
+            return X, None
+        return _columns_named(wanted, X, arrays["feature_names"], path), None
+
+
+def _columns_named(wanted: Sequence[str], X: Matrix, given: NDArray[Any], path: Path) -> Matrix:
+    """The columns of X of these names, in their order; ``given`` are the names of all its columns."""
+    names = [str(name) for name in given.ravel().tolist()]
+    if list(wanted) == numbered(len(wanted)) and not set(wanted) & set(names):
+        return X  # the training rows were an array without names
+    if given.ndim != 1 or len(names) != X.shape[1]:
+        reason = f"feature_names has shape {given.shape}, but X has {X.shape[1]} columns"
+        raise DataError.at(path, None, reason, "save one name a column")
+    required(wanted, names, path, "the training file")
+    if twice := [name for name in wanted if names.count(name) > 1]:
+        raise DataError.at(path, None, f"two features are named {shorten(twice[0])}", "give each a name of its own")
+    if list(wanted) == names:
+        return X
+    place = {name: j for j, name in enumerate(names)}
+    return X[:, [place[name] for name in wanted]]
 
 
 def _load(path: Path) -> dict[str, NDArray[Any]]:
@@ -109,11 +134,11 @@ def _dataset(arrays: dict[str, NDArray[Any]], path: Path, target_type: str | Non
     else:
         Y, unknown = indicator_and_unknown(Y)
     licence = arrays.get("licence")
-    feature_names: Any = arrays.get("feature_names")
-    return Dataset(
+    given = arrays.get("feature_names")
+    data = Dataset(
         X,
         Y,
-        feature_names,
+        given,  # type: ignore[arg-type]  # an array of names
         names,
         path.name.removesuffix(".npz"),
         arrays.get("train_idx"),
@@ -122,6 +147,7 @@ def _dataset(arrays: dict[str, NDArray[Any]], path: Path, target_type: str | Non
         unknown,
         values=values,
     )
+    return data if given is None else replace(data, source=source_by_name("npz", data))
 
 
 def _csr(arrays: dict[str, NDArray[Any]], path: Path) -> sparse.csr_array:

@@ -86,12 +86,42 @@ class Reader(ABC):
         >>> READERS[".npz"].source(Dataset([[0.0, 1.0]], [[1]]))
         {'format': 'npz', 'n_features': 2}
         """
-        d = data.X.shape[1]
-        names = {} if data.feature_names == tuple(f"x{j}" for j in range(d)) else {"names": list(data.feature_names)}
-        return {"format": self.name, "n_features": d, **names}
+        if data.source is not None:
+            return data.source
+        found = source_by_name(self.name, data)
+        return {key: found[key] for key in ("format", "n_features")} if _unnamed(data) else found
 
 
 READERS: dict[str, Reader] = {}
+
+
+def source_by_name(format: str, data: Dataset) -> dict[str, Any]:
+    """The source of a file that names its features.
+
+    Examples
+    --------
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.data.readers.reader import source_by_name
+    >>> source_by_name("arff", Dataset([[0.0, 1.0]], [[1]]))
+    {'format': 'arff', 'n_features': 2, 'names': ['x0', 'x1']}
+    """
+    return {"format": format, "n_features": data.X.shape[1], "names": list(data.feature_names)}
+
+
+def numbered(d: int) -> list[str]:
+    """The names of d features of an array without names.
+
+    Examples
+    --------
+    >>> from proxembed.data.readers.reader import numbered
+    >>> numbered(2)
+    ['x0', 'x1']
+    """
+    return [f"x{j}" for j in range(d)]
+
+
+def _unnamed(data: Dataset) -> bool:
+    return list(data.feature_names) == numbered(len(data.feature_names))
 
 
 def readers() -> list[Reader]:
