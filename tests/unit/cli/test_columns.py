@@ -140,6 +140,10 @@ def test_openml_by_name(monkeypatch):
     )
     dataset_from("openml:emotions", ["a,b"], drop=["c"])
     dataset_from("openml:yeast")
-    assert calls == [("emotions", {"labels": ["a", "b"], "drop": ["c"]}), ("yeast", {"labels": None, "drop": []})]
+    emotions, yeast = {"labels": ["a", "b"], "drop": ["c"]}, {"labels": None, "drop": []}
+    assert calls == [
+        ("emotions", {**emotions, "target_type": None}),
+        ("yeast", {**yeast, "target_type": None}),
+    ]
     with pytest.raises(DataError, match="openml:yeast: id, test was given, but an OpenML set takes"):
         dataset_from("openml:yeast", id="doc", test="b.csv")

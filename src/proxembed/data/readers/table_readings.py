@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
         kept=names if columns.keep else (),
         missing=columns.missing,
         decimal=columns.decimal,
-        categories=[name for name in names if any(fnmatchcase(name, each) for each in columns.category)],
+        categories=list(filter(columns.is_category, names)),
         points=getattr(file, "separator", ",") != ";",
     )
     problems = [_told(file, cells, reading) for reading in found if reading.problem]
