@@ -170,7 +170,7 @@ class Column:
             value = listed(value) if self.style == "[]" else value.split(self.style)
         if not isinstance(value, list | tuple | np.ndarray) or any(each is ... for each in value):
             return None
-        return tuple(dict.fromkeys(word for each in value if (word := str(each).strip())))
+        return tuple(dict.fromkeys(word for each in value if not is_empty(each) and (word := str(each).strip())))
 
     def _vector(self, value: Any) -> NDArray[np.float64] | None:
         entries = listed(value) if isinstance(value, str) else value

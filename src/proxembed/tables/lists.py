@@ -12,8 +12,11 @@ from .quantities import NUMBER, quantity
 TAGS = re.compile(r"(?:<[^<>/\s][^<>]*(?<!/)>)+")
 CALL = re.compile(r"(?:array|frozenset|set)\((.*?)(?:,\s*dtype=[\w.'\"<>]+)?\)", re.DOTALL)
 SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
-ENTRY = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\.\.\.|\u2026)(?:\s*,\s*|\s+|$)""", re.DOTALL)
+ENTRY = re.compile(
+    r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\.\.\.|\u2026|(None|nan|null)\b)(?:\s*,\s*|\s+|$)""", re.DOTALL
+)
 POSTGRES = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^{}",\'\\:]*))\s*(,|$)')
+NAME_KEYS = ("name", "label", "title")  # of a dictionary
 CUT = ("...", "\u2026")  # stand for the entries that were left out
 NO_NUMBER = ("nan", "inf", "-inf")  # in a vector
 FIRST = "[({<afsn"
@@ -22,8 +25,8 @@ FIRST = "[({<afsn"
 def listed(word: str) -> tuple[Any, ...] | None:
     """The entries of a list that is written in a cell; None for other text.
 
-    Of an entry that is a dict, its ``name``. ``...`` in the result stands for entries that were left out when a long
-    list was written.
+    Of an entry that is a dict, its ``name`` (or ``label``, or ``title``). ``...`` in the result stands for entries that
+    were left out when a long list was written, None for an empty entry.
 
     Examples
     --------
@@ -73,7 +76,7 @@ def _quoted(word: str) -> tuple[Any, ...] | None:
         if part is None:
             return None
         text = part[1] if part[1] is not None else part[2]
-        entries.append(... if text is None else _unescaped(text))
+        entries.append(_unescaped(text) if text is not None else ... if part[3] is None else None)
         place = part.end()
     return tuple(entries)
 
@@ -96,7 +99,7 @@ def _literal(word: str) -> tuple[Any, ...] | None:
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
         if isinstance(found, dict):
-            return (_name_of(found),) if isinstance(found.get("name"), str) else None
+            return None if isinstance(name := _name_of(found), dict) else (name,)
         if isinstance(found, set | frozenset):
             found = sorted(found, key=lambda each: (str(type(each)), each))
         return tuple(map(_name_of, found)) if isinstance(found, list | tuple) else None
@@ -104,7 +107,9 @@ def _literal(word: str) -> tuple[Any, ...] | None:
 
 
 def _name_of(entry: Any) -> Any:
-    return entry["name"] if isinstance(entry, dict) and isinstance(entry.get("name"), str) else entry
+    """The name of a dictionary that has one; any other entry as it is."""
+    keys = [key for key in NAME_KEYS if isinstance(entry.get(key), str)] if isinstance(entry, dict) else []
+    return entry[keys[0]] if keys else entry
 
 
 def _postgres(word: str) -> tuple[Any, ...] | None:

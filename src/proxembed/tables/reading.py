@@ -16,6 +16,7 @@ from .column import CellError, Column, is_missing, is_real, word_of
 from .dates import date_misfits, date_style, either_order, has_short_years, hours, is_clock
 from .identifiers import FEWEST_OWNERS, ID_NAME, WHOLE, first_row_number, is_single, names_owners, owner_name
 from .lists import listed
+from .plain import is_empty
 from .quantities import ANY_GROUPS, LEADING_ZERO, STYLE_WORDS, NumberWords, table_style
 
 MISSING_CODES = (99, 999, 9999, 99999)
@@ -30,7 +31,7 @@ EXAMPLE = 28
 DURATIONS = (timedelta, np.timedelta64)
 NUMERIC_LOOK = re.compile(r"(?=.*\d)(?=.*\D)[\d\s.,:;/'\"\u2019\u2032\u2033\u00b0%+\-\u2013\u2212()#hx*]+")
 DATE_LOOK = re.compile(r"(?=\D*\d{1,2}\D)(?=.*\b(?:1[89]|20)\d\d\b).{6,30}")
-NOT_IN_A_TOKEN = re.compile(r"[:/'\"\u2019\u2032\u2033]")
+MEASURED = re.compile(r"[:/,%hx*'\"\u2019\u2032\u2033\u00b0]|^(?:19|20)\d\d-(?:0[1-9]|1[0-2])$|^\d{1,3}-\d{1,3}$")
 DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first"}
 
 
@@ -258,15 +259,17 @@ def _owners(words: Sequence[str], style: str) -> bool:
 
 def _tokens(cells: Cells, style: str) -> bool:
     """Whether the cells are tokens such as 7590-VHVEG: text that is not a number, date, time, list or quantity."""
-    return bool(cells.numbers.words) and _are_tokens(cells.numbers, style) and all(map(str.isascii, cells.words))
+    words = cells.numbers.words
+    if not words or not _are_tokens(cells.numbers, style) or not all(map(str.isascii, words)):
+        return False
+    return 2 * sum(NUMERIC_LOOK.fullmatch(word) is not None for word in words if MEASURED.search(word)) <= len(words)
 
 
 def _are_tokens(numbers: NumberWords, style: str) -> bool:
     words, wrong = numbers.words, numbers.misfits(style)
     if not wrong or not numbers.unit and 2 * len(wrong) < len(words):
         return False
-    measured = sum(NUMERIC_LOOK.fullmatch(word) is not None for word in words if NOT_IN_A_TOKEN.search(word))
-    if 2 * measured > len(words) or 2 * len(date_misfits(words)) < len(words):
+    if 2 * len(date_misfits(words)) < len(words):
         return False
     return not any(word.startswith(("[", "{")) for word in words)
 
@@ -281,7 +284,8 @@ def _lists(cells: Cells) -> Reading | None:
         problem = f"holds a list without all of its entries, {shown_cell(cells.values[short])}: write all of them"
         return _said(cells, "shortened lists", None, problem=problem, options=drop, at=cells.places[short])
     filled = [tuple(entry) for entry in entries if len(entry)]
-    if all(isinstance(each, str) for entry in filled for each in entry):
+    known = [each for entry in filled for each in entry if not is_empty(each)]
+    if all(isinstance(each, str) for each in known) and (known or not filled):
         return _said(cells, "names, in a list", Column(cells.name, "names", style="[]"))
     if not all(is_real(each) for entry in filled for each in entry):
         return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", options=drop)

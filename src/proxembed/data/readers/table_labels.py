@@ -17,6 +17,7 @@ from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.cells import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.lists import listed
+from proxembed.tables.plain import is_empty
 from proxembed.tables.quantities import LEADING_ZERO
 from proxembed.targets.values import LEAST_ROWS_OF_EACH, MOST_NUMBERS, many_numbers, too_many_numbers
 
@@ -150,7 +151,7 @@ def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm 
 
 
 def _listed_names(value: Any) -> tuple[str, ...]:
-    return tuple(name_of(entry) for entry in _entries(value) or () if entry is not None)
+    return tuple(name_of(entry) for entry in _entries(value) or () if not is_empty(entry))
 
 
 def _entries(value: Any) -> tuple[Any, ...] | None:
