@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .cells import MISSING
 from .dates import hours, seconds
-from .lists import ShortenedList, listed
-from .numerals import number
+from .lists import listed
 from .plain import is_empty
+from .quantities import number
 
 KINDS = ("number", "boolean", "ordered", "date", "category", "text", "names", "vector")
 NUMERIC = ("number", "boolean", "ordered", "date")
@@ -25,6 +25,7 @@ HELD = {
     "names": "a list of names",
     "vector": "a vector of numbers",
 }
+STYLED = {",": "with a decimal comma", ".": "with a decimal point"}
 
 
 class CellError(ValueError):
@@ -56,8 +57,8 @@ class Column:
     values : tuple of str
         The words for no and yes, or the steps of a scale in their order, in lower case.
     style : str
-        What commas in numbers mean ("thousands", "decimal"), "clock" for clock times, how dates are written ("iso",
-        "dmy", ...), or what joins names (";").
+        The decimal mark of numbers and the marks between thousands (".,"; "" is "."), "clock" for clock times, how
+        dates are written ("iso", "dmy", "mdy"), or what joins names (";"; "[]" for lists).
     unit : str
         What stands beside every number, such as "EUR".
     size : int
@@ -68,7 +69,7 @@ class Column:
     Examples
     --------
     >>> from proxembed.tables import Column
-    >>> Column("price", "number", style="thousands", unit="EUR").parse(["1,299 EUR", None], [0, 1, 0]).tolist()
+    >>> Column("price", "number", style=".,", unit="EUR").parse(["1,299 EUR", None], [0, 1, 0]).tolist()
     [1299.0, nan, 1299.0]
     """
 
@@ -133,6 +134,8 @@ class Column:
         found = getattr(self, f"_{self.kind}")(value.strip() if isinstance(value, str) else value)
         if found is None:
             held = HELD[self.kind] + (f" in {self.unit}" if self.unit else "")
+            if self.kind == "number" and self.style:
+                held = "a time such as 14:40" if self.style == "clock" else f"{held} {STYLED[self.style[0]]}"
             raise CellError(value, code, f"a vector of {self.size} numbers" if self.kind == "vector" else held)
         return found
 
@@ -164,27 +167,19 @@ class Column:
 
     def _names(self, value: Any) -> tuple[str, ...] | None:
         if isinstance(value, str):
-            value = _entries(value) if self.style == "[]" else value.split(self.style)
-        if not isinstance(value, list | tuple | np.ndarray):
+            value = listed(value) if self.style == "[]" else value.split(self.style)
+        if not isinstance(value, list | tuple | np.ndarray) or any(each is ... for each in value):
             return None
-        return tuple(dict.fromkeys(word for each in value if (word := str(each).strip())))
+        return tuple(dict.fromkeys(word for each in value if not is_empty(each) and (word := str(each).strip())))
 
     def _vector(self, value: Any) -> NDArray[np.float64] | None:
-        entries = _entries(value) if isinstance(value, str) else value
+        entries = listed(value) if isinstance(value, str) else value
         if entries is None or np.ndim(entries) != 1 or len(entries) != self.size:
             return None
         try:
             return np.asarray(entries, dtype=np.float64)
         except (ValueError, TypeError):
             return None
-
-
-def _entries(word: str) -> tuple[Any, ...] | None:
-    """The entries of a list in text; None for other text, and for a list that was shortened."""
-    try:
-        return listed(word)
-    except ShortenedList:
-        return None
 
 
 def is_missing(value: Any, more: Sequence[str] = ()) -> bool:

@@ -1,4 +1,4 @@
-"""Dates and clock times in text cells, and as objects."""
+"""Dates and clock times in text cells, and how a column writes them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,40 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from .numerals import NUMBER
+from .quantities import NUMBER
 
-CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?: ?([AaPp])\.?[Mm]\.?)?"
-OF_DAY = rf"(?:[ ,T]+{CLOCK})?"
-FORMS = {
-    "dmy": re.compile(rf"(?P<d>\d{{1,2}})[./-](?P<m>\d{{1,2}})[./-](?P<y>\d{{4}}){OF_DAY}", re.ASCII),
-    "mdy": re.compile(rf"(?P<m>\d{{1,2}})[./-](?P<d>\d{{1,2}})[./-](?P<y>\d{{4}}){OF_DAY}", re.ASCII),
-    "ymd": re.compile(rf"(?P<y>\d{{4}})[./](?P<m>\d{{1,2}})[./](?P<d>\d{{1,2}}){OF_DAY}", re.ASCII),
-    "dmy2": re.compile(rf"(?P<d>\d{{2}})[./-](?P<m>\d{{2}})[./-](?P<y>\d{{2}}){OF_DAY}", re.ASCII),
-    "mdy2": re.compile(rf"(?P<m>\d{{2}})[./-](?P<d>\d{{2}})[./-](?P<y>\d{{2}}){OF_DAY}", re.ASCII),
-    "day month": re.compile(rf"(?P<d>\d{{1,2}})[. -]+(?P<m>[A-Za-z]{{3,9}})\.?[ ,-]+(?P<y>\d{{4}}){OF_DAY}", re.ASCII),
-    "month day": re.compile(
-        rf"(?P<m>[A-Za-z]{{3,9}})\.? +(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? +(?P<y>\d{{4}}){OF_DAY}", re.ASCII
-    ),
-}
-DATE_STYLES = ("iso", *FORMS)
-WORDS = {
-    "iso": "",
-    "dmy": ", day first",
-    "mdy": ", month first",
-    "ymd": ", year first",
-    "dmy2": ", day first, years of two digits",
-    "mdy2": ", month first, years of two digits",
-    "day month": ", named months",
-    "month day": ", named months",
-}
+DATE_STYLES = ("iso", "dmy", "mdy")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-PIVOT = 69  # years of two digits from here on are of the last century, as in POSIX
+TIME = r"(?:,?(?:\s+|T)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*([AaPp]\.?[Mm]\.?)?)?"
+DIGITS = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d\d){TIME}", re.ASCII)
+YEAR_FIRST = re.compile(rf"(\d{{4}})([./-])(\d{{1,2}})\2(\d{{1,2}}){TIME}", re.ASCII)
+WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+DAY_NAMED = re.compile(rf"{WEEKDAY}{DAY}\.?[\s-]*([a-z]{{3,9}})\.?[\s,-]*(\d{{4}}|\d\d){TIME}", re.I)
+MONTH_NAMED = re.compile(rf"{WEEKDAY}([a-z]{{3,9}})\.?[\s-]*{DAY},?[\s-]+(\d{{4}}){TIME}", re.I)
+FULL_MONTHS = ("january february march april may june july august september october november december sept").split()
+ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
+CLOCK = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*([AaPp]\.?[Mm]\.?)?", re.ASCII)
+LATEST_OF_TWO = 68  # a year of two digits up to this one is 20xx, as in POSIX
+
+
+def date_style(words: Sequence[str]) -> str | None:
+    """How all the words write a date: "iso" (year first, or the month by its name), "dmy" (31/12/2024) or "mdy".
+
+    None if one is not a date. If no day is above 12, the day is taken to come first.
+
+    Examples
+    --------
+    >>> from proxembed.tables.dates import date_style
+    >>> date_style(["2024-01-31"]), date_style(["31.12.24"]), date_style(["12/31/2024"]), date_style(["soon"])
+    ('iso', 'dmy', 'mdy', None)
+    >>> date_style(["Jan 5, 2024", "31 Dec 2023 2:40 PM"])
+    'iso'
+    """
+    for style in DATE_STYLES:
+        if words and all(seconds(word, style) is not None for word in words):
+            return style
+    return None
 
 
 def date_misfits(words: Sequence[str]) -> list[int]:
@@ -50,36 +56,17 @@ def date_misfits(words: Sequence[str]) -> list[int]:
     return min(places, key=len)
 
 
-def date_style(words: Sequence[str]) -> str | None:
-    """How all the words write a date, such as "iso", "dmy" (31/12/2024) or "mdy"; None if one is not a date.
-
-    If no day is above 12, the day is taken to come first.
+def has_short_years(words: Sequence[str]) -> bool:
+    """Whether dates have years of two digits, whose century is a guess.
 
     Examples
     --------
-    >>> from proxembed.tables.dates import date_style
-    >>> date_style(["2024-01-31"]), date_style(["31/12/2024"]), date_style(["12/31/2024"]), date_style(["soon"])
-    ('iso', 'dmy', 'mdy', None)
-    >>> date_style(["Jan 5, 2024"]), date_style(["31.12.24"]), date_style(["2024/01/31"])
-    ('month day', 'dmy2', 'ymd')
+    >>> from proxembed.tables.dates import has_short_years
+    >>> has_short_years(["31.12.24"]), has_short_years(["31.12.2024"]), has_short_years(["5-Jan-24"])
+    (True, False, True)
     """
-    for style in DATE_STYLES:
-        if words and all(seconds(word, style) is not None for word in words):
-            return style
-    return None
-
-
-def either_order(words: Sequence[str], style: str) -> bool:
-    """Whether dates with the day first fit with the month first, too.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import either_order
-    >>> either_order(["01/02/2024"], "dmy"), either_order(["31/12/2024"], "dmy")
-    (True, False)
-    """
-    other = {"dmy": "mdy", "dmy2": "mdy2"}.get(style)
-    return other is not None and all(seconds(word, other) is not None for word in words)
+    parts = [DIGITS.fullmatch(word) or DAY_NAMED.fullmatch(word) for word in words]
+    return any(part is not None and len(part[part.re.groups - 4]) == 2 for part in parts)
 
 
 def seconds(value: Any, style: str) -> float | None:
@@ -101,30 +88,83 @@ def seconds(value: Any, style: str) -> float | None:
 
 
 def _moment(word: str, style: str) -> datetime | None:
+    if NUMBER.fullmatch(word):
+        return None
     try:
         if style == "iso":
-            return None if NUMBER.fullmatch(word) else datetime.fromisoformat(word)
-        part = FORMS[style].fullmatch(word)
+            return _iso(ZONE.sub("+00:00", word) if ":" in word and ZONE.search(word) else word)
+        part = DIGITS.fullmatch(word)
         if part is None:
             return None
-        year, month = int(part["y"]), part["m"].lower()[:3]
-        if len(part["y"]) == 2:
-            year += 1900 if year >= PIVOT else 2000
-        number = MONTHS.index(month) + 1 if month.isalpha() else int(month)
-        moment = _time_of_day(*part.groups()[3:])
-        return None if moment is None else datetime.combine(date(year, number, int(part["d"])), moment)
+        day, month = (part[1], part[3]) if style == "dmy" else (part[3], part[1])
+        return _at(part[4], int(month), day, part.groups()[4:])
     except ValueError:
         return None
 
 
-def _time_of_day(hour: str | None, minute: str | None, second: str | None, half: str | None) -> time | None:
-    """A clock time, midnight if it is not given; None for an hour that no day has."""
-    h = int(hour or 0)
-    if half is not None:
-        if not 1 <= h <= 12:
-            return None
-        h = h % 12 + 12 * (half in "pP")
-    return time(h, int(minute or 0), int(second or 0))
+def _iso(word: str) -> datetime | None:
+    """A date whose year comes first, or whose month is a name."""
+    try:
+        return datetime.fromisoformat(word)
+    except ValueError:
+        pass
+    if part := YEAR_FIRST.fullmatch(word):
+        return _at(part[1], int(part[3]), part[4], part.groups()[4:])
+    if part := DAY_NAMED.fullmatch(word):
+        day, name, year = part[1], part[2], part[3]
+    elif part := MONTH_NAMED.fullmatch(word):
+        name, day, year = part[1], part[2], part[3]
+    else:
+        return None
+    name = name.lower()
+    if name not in FULL_MONTHS and name not in MONTHS:
+        return None
+    return _at(year, 1 + MONTHS.index(name[:3]), day, part.groups()[3:])
+
+
+def _at(year: str, month: int, day: str, time: Sequence[str | None]) -> datetime:
+    number = int(year)
+    if len(year) == 2:
+        number += 2000 if number <= LATEST_OF_TWO else 1900
+    hour, minute, second, half = time
+    return datetime(number, month, int(day), _hour(int(hour or 0), half), int(minute or 0), int(second or 0))
+
+
+def _hour(hour: int, half: str | None) -> int:
+    """The hour of the day; raises ValueError for 13 PM."""
+    if half is None:
+        return hour
+    if not 1 <= hour <= 12:
+        raise ValueError(f"{hour} {half}")
+    return hour % 12 + 12 * (half[0] in "Pp")
+
+
+def either_order(words: Sequence[str], style: str) -> bool:
+    """Whether dates with the day first fit with the month first, too.
+
+    Examples
+    --------
+    >>> from proxembed.tables.dates import either_order
+    >>> either_order(["01/02/2024"], "dmy"), either_order(["31/12/2024"], "dmy")
+    (True, False)
+    """
+    return style == "dmy" and all(seconds(word, "mdy") is not None for word in words)
+
+
+def is_clock(words: Sequence[str]) -> bool:
+    """Whether all words are clock times of one form: 14:40, 14:40:05 or 2:40 PM.
+
+    Examples
+    --------
+    >>> from proxembed.tables.dates import is_clock
+    >>> is_clock(["14:40", "9:05"]), is_clock(["14:40", "1:14:40"]), is_clock(["2:40 PM"]), is_clock(["24:75"])
+    (True, False, True, False)
+    """
+    parts = [CLOCK.fullmatch(word) for word in words]
+    if not parts or any(part is None or hours(part[0]) is None for part in parts):
+        return False
+    forms = {(part[3] is None, part[4] is None) for part in parts if part is not None}
+    return len(forms) == 1
 
 
 def hours(value: Any) -> float | None:
@@ -133,15 +173,17 @@ def hours(value: Any) -> float | None:
     Examples
     --------
     >>> from proxembed.tables.dates import hours
-    >>> hours("14:30"), hours("2:30 PM"), hours("25:00"), hours("soon")
-    (14.5, 14.5, None, None)
+    >>> hours("14:30"), hours("12:15 am"), hours("14:75"), hours("25:00")
+    (14.5, 0.25, None, None)
     """
-    if isinstance(value, str):
-        part = re.fullmatch(CLOCK, value, re.ASCII)
-        try:
-            value = None if part is None else _time_of_day(*part.groups())
-        except ValueError:
-            return None
-    if not isinstance(value, time):
+    if isinstance(value, time):
+        return value.hour + value.minute / 60 + value.second / 3600
+    part = CLOCK.fullmatch(value) if isinstance(value, str) else None
+    if part is None:
         return None
-    return value.hour + value.minute / 60 + value.second / 3600
+    try:
+        hour = _hour(int(part[1]), part[4])
+    except ValueError:
+        return None
+    found = hour + int(part[2]) / 60 + float(part[3] or 0) / 3600
+    return None if found > 24 else found

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from .numerals import LEADING_ZERO
+from .quantities import LEADING_ZERO
 
 FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
 WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)

@@ -1,4 +1,4 @@
-"""Lists in text cells, in the forms in which programs write them."""
+"""Lists written in text cells: JSON, Python lists, tuples and sets, numpy arrays, Postgres arrays, tags."""
 
 from __future__ import annotations
 
@@ -7,102 +7,136 @@ import json
 import re
 from typing import Any
 
-from .numerals import NUMBER
+from .quantities import NUMBER, quantity
 
-TAGS = re.compile(r"(?:<[^<>\s][^<>]*>\s*)+")
-TAG = re.compile(r"<([^<>]+)>")
-ARRAY = re.compile(r"array\((.*?)(?:, dtype=.*)?\)", re.DOTALL)
-CLOSED = {"[": "]", "{": "}", "(": ")"}
-QUOTED_ENTRY = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*""")
-POSTGRES_ENTRY = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}]*))\s*(?:,|$)')
-NAME_KEYS = ("name", "label", "title", "value", "id")
-
-
-class ShortenedList(ValueError):
-    """A list that its writer has cut, such as ``[0.1 0.2 ... 0.9]``."""
+TAGS = re.compile(r"(?:<[^<>/\s][^<>]*(?<!/)>)+")
+CALL = re.compile(r"(?:array|frozenset|set)\((.*?)(?:,\s*dtype=[\w.'\"<>]+)?\)", re.DOTALL)
+SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
+ENTRY = re.compile(
+    r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\.\.\.|\u2026|(None|nan|null)\b)(?:\s*,\s*|\s+|$)""", re.DOTALL
+)
+POSTGRES = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^{}",\'\\:]*))\s*(,|$)')
+NAME_KEYS = ("name", "label", "title")  # of a dictionary
+CUT = ("...", "\u2026")  # stand for the entries that were left out
+NO_NUMBER = ("nan", "inf", "-inf")  # in a vector
+FIRST = "[({<afsn"
 
 
 def listed(word: str) -> tuple[Any, ...] | None:
-    """The entries of a list; None for other text.
+    """The entries of a list that is written in a cell; None for other text.
 
-    Lists, tuples and sets of Python, arrays of NumPy, JSON, arrays of Postgres (``{a,b}``), tags (``<a><b>``) and
-    numbers with blanks between are read; of dictionaries the value of their ``name`` is taken
-    (or of ``label``, ``title``, ``value`` or ``id``).
-
-    Raises
-    ------
-    ShortenedList
-        The list has an ellipsis in place of entries.
+    Of an entry that is a dict, its ``name`` (or ``label``, or ``title``). ``...`` in the result stands for entries that
+    were left out when a long list was written, None for an empty entry.
 
     Examples
     --------
     >>> from proxembed.tables.lists import listed
-    >>> listed('["a", "b"]'), listed("['a' 'b']"), listed("{a,b}"), listed("<a><b>"), listed("('a',)")
-    (('a', 'b'), ('a', 'b'), ('a', 'b'), ('a', 'b'), ('a',))
-    >>> listed("[1 2.5]"), listed("a"), listed("[]"), listed('[{"id": 3, "name": "a"}]')
-    ((1.0, 2.5), None, (), ('a',))
+    >>> listed('["a", "b"]'), listed("['a' 'b']"), listed("[1 2.5]"), listed("{a,b}"), listed("<a><b>"), listed("[]")
+    (('a', 'b'), ('a', 'b'), (1.0, 2.5), ('a', 'b'), ('a', 'b'), ())
+    >>> listed('[{"id": 18, "name": "Drama"}]'), listed("[0.1 0.2 ... 0.9]"), listed("a")
+    (('Drama',), (0.1, 0.2, Ellipsis, 0.9), None)
     """
-    if (array := ARRAY.fullmatch(word)) is not None:
-        word = array[1]
-    if TAGS.fullmatch(word):
-        return tuple(entry.strip() for entry in TAG.findall(word))
-    if len(word) < 2 or CLOSED.get(word[0]) != word[-1]:
-        return tuple() if word in ("set()", "frozenset()") else None
+    if word[:1] not in FIRST or len(word) < 2:
+        return None
+    if word[0] == "[" and word.endswith(CUT):
+        return (...,)  # the end was cut off
+    if word[0] not in "[({<":
+        call = CALL.fullmatch(word)
+        return () if word in ("set()", "frozenset()") else None if call is None else listed(call[1].strip())
+    if word[0] == "<":
+        return tuple(word[1:-1].split("><")) if TAGS.fullmatch(word) else None
+    if word[0] + word[-1] not in ("[]", "()", "{}"):
+        return None
+    return _bracketed(SCALAR.sub(r"\1", word) if "p" in word and "(" in word[1:] else word)
+
+
+def _bracketed(word: str) -> tuple[Any, ...] | None:
     inner = word[1:-1]
-    if re.search(r"(?:^|[\s,])(?:\.\.\.|\u2026)(?:$|[\s,])", inner):
-        raise ShortenedList(f"{word[:60]!r} is a list that was shortened when it was written")
-    if word[0] == "[":
-        bare = inner.replace(",", " ").split()
-        if all(map(NUMBER.fullmatch, bare)):
-            return tuple(map(float, bare))
-        if (quoted := _quoted_entries(inner)) is not None:
-            return quoted
-    found = _python_or_json(word)
-    if found is not None:
-        return found
-    return _postgres(inner) if word[0] == "{" and ":" not in inner else None
+    bare = inner.replace(",", " ").split() if word[0] == "[" else ()
+    if word[0] == "[" and all(each in CUT or each in NO_NUMBER or NUMBER.fullmatch(each) for each in bare):
+        return tuple(... if each in CUT else float(each) for each in bare)
+    if word[0] == "(" and quantity(word) is not None:  # (1,234) is a number
+        return None
+    for read in (_quoted, _literal, _postgres if word[0] == "{" else _unquoted):
+        found = read(word)
+        if found is not None:
+            return found
+    return None
 
 
-def _quoted_entries(inner: str) -> tuple[str, ...] | None:
-    """Quoted texts with blanks between, as NumPy prints them; None for other text."""
-    place, entries = 0, []
+def _quoted(word: str) -> tuple[Any, ...] | None:
+    """Texts in quotes with blanks or commas between them; Python would join two with a blank between."""
+    if word[0] != "[":
+        return None
+    entries: list[Any] = []
+    inner = word[1:-1].strip()
+    place = 0
     while place < len(inner):
-        entry = QUOTED_ENTRY.match(inner, place)
-        if entry is None:
+        part = ENTRY.match(inner, place)
+        if part is None:
             return None
-        entries.append(re.sub(r"\\(.)", r"\1", entry[1] if entry[1] is not None else entry[2]))
-        place = entry.end()
+        text = part[1] if part[1] is not None else part[2]
+        entries.append(_unescaped(text) if text is not None else ... if part[3] is None else None)
+        place = part.end()
     return tuple(entries)
 
 
-def _python_or_json(word: str) -> tuple[Any, ...] | None:
-    """A list, tuple, set or JSON array of texts, numbers or dictionaries with a name."""
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return str(read('"' + text.replace("\\'", "'") + '"'))
+        except (ValueError, SyntaxError):
+            continue
+    return text
+
+
+def _literal(word: str) -> tuple[Any, ...] | None:
     for read in (json.loads, ast.literal_eval):
         try:
             found = read(word)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-        if isinstance(found, set | frozenset):
-            found = sorted(found, key=str)
         if isinstance(found, dict):
-            found = [found] if "name" in found else None
-        return tuple(map(_name, found)) if isinstance(found, list | tuple) else None
+            return None if isinstance(name := _name_of(found), dict) else (name,)
+        if isinstance(found, set | frozenset):
+            found = sorted(found, key=lambda each: (str(type(each)), each))
+        return tuple(map(_name_of, found)) if isinstance(found, list | tuple) else None
     return None
 
 
-def _name(entry: Any) -> Any:
+def _name_of(entry: Any) -> Any:
     """The name of a dictionary that has one; any other entry as it is."""
-    key = next((key for key in NAME_KEYS if key in entry), None) if isinstance(entry, dict) else None
-    return entry if key is None else entry[key]
+    keys = [key for key in NAME_KEYS if isinstance(entry.get(key), str)] if isinstance(entry, dict) else []
+    return entry[keys[0]] if keys else entry
 
 
-def _postgres(inner: str) -> tuple[str, ...] | None:
-    """The entries of ``{a,"b c"}``; None for other text."""
-    place, entries = 0, []
-    while place < len(inner):
-        entry = POSTGRES_ENTRY.match(inner, place)
-        if entry is None or entry.end() == place:
+def _postgres(word: str) -> tuple[Any, ...] | None:
+    """An array as PostgreSQL writes it: {a,"b c",NULL}."""
+    inner, place, entries = word[1:-1], 0, []
+    if not inner.strip():
+        return ()
+    while True:
+        part = POSTGRES.match(inner, place)
+        if part is None or part[1] is None and not part[2].strip():
             return None
-        entries.append(re.sub(r"\\(.)", r"\1", entry[1]) if entry[1] is not None else entry[2].strip())
-        place = entry.end()
-    return tuple(entry for entry in entries if entry and entry != "NULL")
+        entries.append(part[2].strip() if part[1] is None else re.sub(r"\\(.)", r"\1", part[1]))
+        if not part[3]:
+            break
+        place = part.end()
+    found = [entry for entry in entries if entry != "NULL"]
+    if found and all(map(NUMBER.fullmatch, found)):
+        return tuple(map(float, found))
+    return tuple(found)
+
+
+def _unquoted(word: str) -> tuple[Any, ...] | None:
+    """Texts without quotes, with commas between them: [a, b]."""
+    inner = word[1:-1]
+    if word[0] != "[" or any(mark in inner for mark in "[](){}'\""):
+        return None
+    entries = [entry.strip() for entry in inner.split(",")]
+    if not all(entries) or len(entries) == 1 and len(inner.split()) > 1:
+        return None
+    return tuple(... if entry in CUT else entry for entry in entries)

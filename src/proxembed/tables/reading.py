@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .cells import scale_steps, truth_words
 from .column import CellError, Column, is_missing, is_real, word_of
-from .dates import WORDS, date_misfits, date_style, either_order, hours
+from .dates import date_misfits, date_style, either_order, has_short_years, hours, is_clock
 from .identifiers import FEWEST_OWNERS, ID_NAME, WHOLE, first_row_number, is_single, names_owners, owner_name
-from .lists import ShortenedList, listed
-from .numerals import (
-    LEADING_ZERO,
-    MARKS,
-    NUMBER,
-    decimal_marks,
-    marks_of_table,
-    number,
-    number_misfits,
-    number_style,
-    quantity,
-)
+from .lists import listed
+from .plain import is_empty
+from .quantities import ANY_GROUPS, LEADING_ZERO, STYLE_WORDS, NumberWords, table_style
 
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
@@ -37,6 +29,10 @@ MAX_WORDS = 3  # a text has more words per cell on average, where few cells repe
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
 DURATIONS = (timedelta, np.timedelta64)
+NUMERIC_LOOK = re.compile(r"(?=.*\d)(?=.*\D)[\d\s.,:;/'\"\u2019\u2032\u2033\u00b0%+\-\u2013\u2212()#hx*]+")
+DATE_LOOK = re.compile(r"(?=\D*\d{1,2}\D)(?=.*\b(?:1[89]|20)\d\d\b).{6,30}")
+MEASURED = re.compile(r"[:/,%hx*'\"\u2019\u2032\u2033\u00b0]|^(?:19|20)\d\d-(?:0[1-9]|1[0-2])$|^\d{1,3}-\d{1,3}$")
+DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first"}
 
 
 @dataclass(frozen=True)
@@ -87,12 +83,16 @@ class Cells:
     places: list[int]
     n: int
     missing: tuple[str, ...]
-    decimal: str | None = None  # the decimal mark of the table; None if no cell shows it, "" if cells show both
 
-    @property
+    @cached_property
     def words(self) -> list[str]:
         """The values that are text, without outer blanks."""
         return [value.strip() for value in self.values if isinstance(value, str)]
+
+    @cached_property
+    def numbers(self) -> NumberWords:
+        """The words as numbers; no words if other values are among them."""
+        return NumberWords(self.words if len(self.words) == len(self.values) else ())
 
     @property
     def empty(self) -> int:
@@ -114,6 +114,7 @@ def read_columns(
     others: bool = False,
     decimal: str | None = None,
     categories: Sequence[str] = (),
+    points: bool = True,
 ) -> list[Reading]:
     """The readings of the columns of a table.
 
@@ -127,8 +128,10 @@ def read_columns(
     others : bool, default=False
         Whether the table has other features; row numbers that are the only feature are read as numbers.
     decimal : {".", ","}, optional
-        The decimal mark of numbers that fit both; None: that which the cells of all columns show.
+        The decimal mark of numbers in text; None finds it from the cells of all columns, or asks.
     categories : names of columns that are categories, whatever their cells
+    points : bool, default=True
+        Whether cells such as 1.234 alone show a decimal point.
 
     Returns
     -------
@@ -144,8 +147,9 @@ def read_columns(
     when | date
     """
     table = {name: _cells(name, *cells, tuple(missing or ())) for name, cells in columns.items()}
-    mark = _table_mark(table.values()) if decimal is None else decimal
-    table = {name: replace(cells, decimal=mark) for name, cells in table.items()}
+    open_columns = {name: cells.numbers for name, cells in table.items() if name not in (*texts, *categories)}
+    styled = table_style(open_columns, decimal, points)
+    style, asks = styled.style, missing is None
     found = []
     for name, cells in table.items():
         if name in texts:
@@ -153,22 +157,23 @@ def read_columns(
         elif name in categories and cells.values:
             reading = _category(cells, "category")
         else:
-            reading = _read(cells, asks=missing is None, kept=name in kept)
+            reading = _read(cells, style, asks=asks, kept=name in kept)
         found.append(reading)
     rows = [place for place, reading in enumerate(found) if reading.role == "rows"]
     if rows and not others and all(reading.column is None and not reading.problem for reading in found):
         name = found[rows[0]].name  # the only feature
-        found[rows[0]] = _read(table[name], asks=missing is None, kept=True)
+        found[rows[0]] = _read(table[name], style, asks=asks, kept=True)
+    return _with_question(found, styled.questions)
+
+
+def _with_question(found: list[Reading], questions: Mapping[str, str]) -> list[Reading]:
+    """The readings, the first feature that leaves the decimal mark open with the question; one answer settles all."""
+    for place, reading in enumerate(found):
+        if reading.name in questions and (reading.column is not None or reading.problem):
+            reading = replace(reading, column=None, note="", problem=questions[reading.name], at=None)
+            found[place] = replace(reading, options=(("decimal", ","),), instead=(("decimal", "."),))
+            break
     return found
-
-
-def _table_mark(table: Iterable[Cells]) -> str | None:
-    """The decimal mark that the cells of all columns show; None if none shows one, "" if they show both."""
-    columns = [cells.words for cells in table]
-    if not any("," in word or word.count(".") > 1 for words in columns for word in words):
-        return None  # nothing to decide
-    shown = marks_of_table(columns)
-    return "" if len(shown) > 1 else next(iter(shown), None)
 
 
 def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...]) -> Cells:
@@ -185,22 +190,19 @@ def _said(cells: Cells, words: str, column: Column | None, **more: Any) -> Readi
     return Reading(cells.name, words, shown, column, **more)
 
 
-def _read(cells: Cells, *, asks: bool, kept: bool) -> Reading:
-    """The first reading that fits all cells."""
+def _read(cells: Cells, style: str, *, asks: bool, kept: bool) -> Reading:
+    """The first reading that fits all cells; numbers in the style of the table."""
     if not cells.values:
         return _said(cells, "empty, left out", None)
     if len(cells.values) == 1 and not cells.empty and cells.n > 1:
         return _said(cells, "constant, left out", None)
-    if not kept and (owner := _owner(cells)) is not None:
+    if not kept and (owner := _owner(cells, style)) is not None:
         return owner
-    for read in (_lists, _truths, _numbers, _clocks, _dates, _scales, _joined_names):
-        reading = read(cells, asks)
-        if reading is not None:
-            return reading
-    return _words(cells)
+    reading = _lists(cells) or _truths(cells) or _numbers(cells, style, asks) or _clocks(cells) or _dates(cells)
+    return reading or _scales(cells) or _joined_names(cells) or _words(cells, style)
 
 
-def _owner(cells: Cells) -> Reading | None:
+def _owner(cells: Cells, style: str) -> Reading | None:
     """Row numbers, an id, or an identifier: columns that say which row it is, and not what it is like."""
     n = len(cells.values)
     words = [word_of(value) for value in cells.values] if _scalar(cells) else []
@@ -208,11 +210,12 @@ def _owner(cells: Cells) -> Reading | None:
     if first is not None:
         note = row_numbers_note(cells.name, first, n)
         return _said(cells, "row numbers, left out", None, note=note, role="rows")
-    named = bool(words) and names_owners(cells.name, words, cells.counts) and _owners(words)
+    named = bool(words) and names_owners(cells.name, words, cells.counts) and _owners(words, style)
     bare = bool(words) and not any(re.search(r"\s", word) for word in words)
     numbered = all(map(str.isdigit, words)) and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
     known = int(cells.counts.sum())
-    if cells.distinct and (named or bare and (numbered or _tokens(cells))) or named and n == known >= FEWEST_OWNERS:
+    unique = cells.distinct and (named or bare and (numbered or _tokens(cells, style)))
+    if unique or named and n == known >= FEWEST_OWNERS:
         note = f"{cells.name} is an id (all different) and not a feature (id={cells.name!r} names the rows by it)"
         return _said(cells, "id, left out", None, note=note, options=(("id", cells.name),))
     groups = (("groups", cells.name),)
@@ -248,37 +251,41 @@ def row_numbers_note(name: str, first: int, n: int) -> str:
     )
 
 
-def _owners(words: Sequence[str]) -> bool:
+def _owners(words: Sequence[str], style: str) -> bool:
     """Whether all cells are whole numbers or tokens."""
     others = [word for word in words if not WHOLE.fullmatch(word)]
-    return all(map(is_single, words)) and (not others or _are_tokens(others))
+    return all(map(is_single, words)) and (not others or _are_tokens(NumberWords(others), style))
 
 
-def _tokens(cells: Cells) -> bool:
-    """Whether the cells are tokens such as 7590-VHVEG: text that is no number, date, list or quantity."""
-    words = cells.words
-    return len(words) == len(cells.values) and _are_tokens(words) and all(map(str.isascii, words))
-
-
-def _are_tokens(words: Sequence[str]) -> bool:
-    if number_style(words) or date_style(words):
+def _tokens(cells: Cells, style: str) -> bool:
+    """Whether the cells are tokens such as 7590-VHVEG: text that is not a number, date, time, list or quantity."""
+    words = cells.numbers.words
+    if not words or not _are_tokens(cells.numbers, style) or not all(map(str.isascii, words)):
         return False
-    if 2 * min(len(number_misfits(words, unit="")), len(date_misfits(words))) < len(words):
+    return 2 * sum(NUMERIC_LOOK.fullmatch(word) is not None for word in words if MEASURED.search(word)) <= len(words)
+
+
+def _are_tokens(numbers: NumberWords, style: str) -> bool:
+    words, wrong = numbers.words, numbers.misfits(style)
+    if not wrong or not numbers.unit and 2 * len(wrong) < len(words):
+        return False
+    if 2 * len(date_misfits(words)) < len(words):
         return False
     return not any(word.startswith(("[", "{")) for word in words)
 
 
-def _lists(cells: Cells, asks: bool) -> Reading | None:
+def _lists(cells: Cells) -> Reading | None:
     drop = (("drop", cells.name),)
-    try:
-        entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
-    except ShortenedList as error:
-        problem = f"holds lists that were shortened when they were written ({error})"
-        return _said(cells, "shortened lists", None, problem=problem, options=drop)
+    entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
     if not all(isinstance(entry, tuple | list | np.ndarray) for entry in entries):
         return None
+    short = next((j for j, entry in enumerate(entries) if any(each is ... for each in entry)), None)
+    if short is not None:
+        problem = f"holds a list without all of its entries, {shown_cell(cells.values[short])}: write all of them"
+        return _said(cells, "shortened lists", None, problem=problem, options=drop, at=cells.places[short])
     filled = [tuple(entry) for entry in entries if len(entry)]
-    if all(isinstance(each, str) for entry in filled for each in entry):
+    known = [each for entry in filled for each in entry if not is_empty(each)]
+    if all(isinstance(each, str) for each in known) and (known or not filled):
         return _said(cells, "names, in a list", Column(cells.name, "names", style="[]"))
     if not all(is_real(each) for entry in filled for each in entry):
         return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", options=drop)
@@ -291,7 +298,7 @@ def _lists(cells: Cells, asks: bool) -> Reading | None:
     return _said(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
 
 
-def _truths(cells: Cells, asks: bool) -> Reading | None:
+def _truths(cells: Cells) -> Reading | None:
     if all(isinstance(value, bool | np.bool_) for value in cells.values):
         return _said(cells, "yes or no (true, false)", Column(cells.name, "boolean", ("false", "true")))
     pair = truth_words(cells.words) if len(cells.words) == len(cells.values) else None
@@ -300,21 +307,17 @@ def _truths(cells: Cells, asks: bool) -> Reading | None:
     )
 
 
-def _numbers(cells: Cells, asks: bool) -> Reading | None:
-    words, style, unit = cells.words, "", ""
-    if words:
-        if len(words) < len(cells.values):
+def _numbers(cells: Cells, style: str, asks: bool) -> Reading | None:
+    unit, held = "", cells.numbers
+    if cells.words:
+        wrong = held.misfits(style)
+        if not held.words:
             return None
-        plain = all(map(NUMBER.fullmatch, words))
-        if plain and any(map(LEADING_ZERO.match, words)):
-            return _category(cells, "code (leading zeros)")
-        if not plain or cells.decimal in ("", ","):
-            if (open_mark := _open_mark(cells)) is not None:
-                return open_mark
-            found = number_style(words, cells.decimal)
-            if found is None:
-                return _almost_numbers(cells, asks)
-            style, unit = found
+        if held.coded:
+            return None if wrong or held.unit else _category(cells, "code (leading zeros)")
+        if wrong:
+            return _almost_numbers(cells, style, wrong, asks)
+        unit = held.unit
     elif not all(is_real(value) for value in cells.values):
         return None
     column = Column(cells.name, "number", style=style, unit=unit, missing=cells.missing)
@@ -329,38 +332,18 @@ def _numbers(cells: Cells, asks: bool) -> Reading | None:
             f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: an empty cell?"
         )
         return _said(cells, "number", column, problem=problem, options=(("missing", f"{code:g}"),))
-    shown = "," if any("," in word for word in words) else ""
-    marks = {"thousands,": ", comma between thousands", "decimal,": ", decimal comma"}.get(style + shown, "")
+    marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
     return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
 
 
-def _open_mark(cells: Cells) -> Reading | None:
-    """A question, if both decimal marks fit all cells, they give other numbers, and no column of the table decides."""
-    words = [word for word in cells.words if "," in word or cells.decimal == "" and "." in word]
-    if cells.decimal in MARKS or not words or len(decimal_marks(cells.words)) < 2:
-        return None
-    example = quantity(words[0])
-    if example is None:
-        return None
-    values = {mark: example.value(mark) for mark in MARKS}
-    problem = f"holds numbers such as {words[0]!r}, which may be {values[',']:.12g} (decimal=',') or " + (
-        f"{values['.']:.12g} (decimal='.')"
-    )
-    return _said(cells, "number", None, problem=problem, options=(("decimal", ","),), instead=(("decimal", "."),))
-
-
-def _almost_numbers(cells: Cells, asks: bool) -> Reading | None:
+def _almost_numbers(cells: Cells, style: str, wrong: list[int], asks: bool) -> Reading | None:
     """Numbers except for a few cells, which may stand for an empty cell; None for anything else."""
-    words, marks = cells.words, cells.decimal or None
-    wrong = min((number_misfits(words, unit, marks) for unit in ("", None)), key=len)
-    others = [j for j in range(len(words)) if j not in set(wrong)]
-    found = number_style([words[j] for j in others], marks)
-    if found is None or not found[1] and any(LEADING_ZERO.match(word) for word in words):
+    held = cells.numbers
+    if held.coded or not _few(cells, wrong, strict=bool(held.unit)):
         return None
-    if not _few(cells, wrong, strict=bool(found[1])):
-        return None
-    numbers = np.array([number(words[j], *found) for j in others], dtype=np.float64)
-    code = _missing_code(numbers, cells.counts[others]) if asks else None
+    others = sorted(set(range(len(held.words))) - set(wrong))
+    values = [part.value(style) for j in others if (part := held.parts[j]) is not None]
+    code = _missing_code(np.array(values, dtype=np.float64), cells.counts[others]) if asks else None
     return _with_odd(cells, "number", wrong, code)
 
 
@@ -392,9 +375,11 @@ def _with_odd(cells: Cells, kind: str, wrong: Sequence[int], code: float | None 
     return _said(cells, kind, None, problem=problem, options=tuple(options), at=at, instead=instead)
 
 
-def _clocks(cells: Cells, asks: bool) -> Reading | None:
+def _clocks(cells: Cells) -> Reading | None:
     """Clock times as hours since midnight."""
-    if any(hours(value.strip() if isinstance(value, str) else value) is None for value in cells.values):
+    if cells.words and not is_clock(cells.numbers.words):
+        return None
+    if not cells.words and any(hours(value) is None for value in cells.values):
         return None
     return _said(cells, "clock time, in hours", Column(cells.name, "number", style="clock", missing=cells.missing))
 
@@ -430,7 +415,7 @@ def holds_missing_code(X: np.ndarray) -> bool:
     return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)
 
 
-def _dates(cells: Cells, asks: bool) -> Reading | None:
+def _dates(cells: Cells) -> Reading | None:
     words = cells.words
     if not words:
         column = Column(cells.name, "date", style="iso")
@@ -445,22 +430,21 @@ def _dates(cells: Cells, asks: bool) -> Reading | None:
     if style is None:
         wrong = date_misfits(words)
         return _with_odd(cells, "date", wrong) if _few(cells, wrong) else None
-    note = ""
-    if either_order(words, style):
-        note = f"{cells.name} is read with the day first; no cell shows the order"
-    elif style.endswith("2"):
-        note = f"{cells.name} is read as dates whose years have two digits"
-    return _said(cells, f"date{WORDS[style]}", Column(cells.name, "date", style=style), note=note)
+    notes = ["is read with the day first; no cell shows the order"] if either_order(words, style) else []
+    if has_short_years(words):
+        notes.append("has years of two digits, which are read as 1969 to 2068")
+    note = f"{cells.name} {', and '.join(notes)}" if notes else ""
+    return _said(cells, DATE_WORDS[style], Column(cells.name, "date", style=style), note=note)
 
 
-def _scales(cells: Cells, asks: bool) -> Reading | None:
+def _scales(cells: Cells) -> Reading | None:
     steps = scale_steps(cells.words) if len(cells.words) == len(cells.values) else None
     if steps is None:
         return None
     return _said(cells, f"ordered ({steps[0]} to {steps[-1]})", Column(cells.name, "ordered", steps))
 
 
-def _joined_names(cells: Cells, asks: bool) -> Reading | None:
+def _joined_names(cells: Cells) -> Reading | None:
     words = cells.words
     if len(words) < len(cells.values):
         return None
@@ -473,7 +457,7 @@ def _joined_names(cells: Cells, asks: bool) -> Reading | None:
     return None
 
 
-def _words(cells: Cells) -> Reading:
+def _words(cells: Cells, style: str) -> Reading:
     words = [word_of(value) for value in cells.values]
     drop = (("drop", cells.name),)
     if any(isinstance(value, DURATIONS) for value in cells.values):
@@ -486,8 +470,8 @@ def _words(cells: Cells) -> Reading:
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
     repeats = len(words) <= max(2, known / 2)
     if repeats and (length <= MAX_WORDS or len(words) <= 30) or length <= 1.2:
-        return _category(cells, "category", note=_mostly(cells, "category"))
-    note = _mostly(cells, "text")
+        return _category(cells, "category", note=_unread(cells, style, "category"))
+    note = _unread(cells, style, "text")
     return _said(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"), note=note)
 
 
@@ -495,24 +479,41 @@ def _category(cells: Cells, kind: str, note: str = "") -> Reading:
     return _said(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"), note=note)
 
 
-def _mostly(cells: Cells, kind: str) -> str:
-    """A note on a column of this kind most cells of which are numbers or dates; "" for any other."""
-    words, known = cells.words, int(cells.counts.sum())
-    if len(words) < len(cells.values):
-        return ""
-    for what, misfits in (("dates", date_misfits), ("numbers", number_misfits)):
-        wrong = misfits(words)
+def _unread(cells: Cells, style: str, kind: str) -> str:
+    """A note on a column of this kind most cells of which are, or look like, numbers or dates; "" for any other."""
+    words, known = cells.numbers.words, int(cells.counts.sum())
+    for what, wrong in (("dates", date_misfits(words)), ("numbers", _number_misfits(cells.numbers, style))):
         fitting = sorted(set(range(len(words))) - set(wrong))
         count = int(cells.counts[fitting].sum())
-        if not wrong or len(fitting) < FEWEST_VALUES or 2 * count <= known:
+        if not wrong or len(fitting) < FEWEST_VALUES or 2 * count <= known or what == "numbers" and cells.numbers.coded:
             continue
-        if what == "numbers" and any(LEADING_ZERO.match(words[j]) for j in fitting):
-            continue  # codes
         return (
             f"{cells.name} is read as a {kind}, though {count:,} of its {known:,} cells are {what} such as "
             f"{words[fitting[0]]!r}; write the others, such as {words[wrong[0]]!r}, the same way, or leave them empty"
         )
+    for what, look in (("number or time", NUMERIC_LOOK), ("date", DATE_LOOK)):
+        alike = [word for word in words if look.fullmatch(word)]
+        if 2 * len(alike) > len(words):
+            return f"{cells.name} is read as a {kind}: {alike[0]!r} is not a {what} in a known form"
     return ""
+
+
+def _number_misfits(numbers: NumberWords, style: str) -> list[int]:
+    """The words that are not numbers in the style of the table, or in the other one, if more are numbers there."""
+    return min((numbers.misfits(each) for each in (style, *ANY_GROUPS.values())), key=len)
+
+
+def shown_cell(value: Any) -> str:
+    """A cell for a message, shortened.
+
+    Examples
+    --------
+    >>> from proxembed.tables.reading import shown_cell
+    >>> print(shown_cell("[0.1 0.2 ... 0.9]"))
+    '[0.1 0.2 ... 0.9]'
+    """
+    text = " ".join(str(value).split())
+    return repr(text if len(text) <= 2 * EXAMPLE else text[: 2 * EXAMPLE - 3] + "...")
 
 
 def quoted(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from scipy.special import bdtrc
 
-from .numerals import LEADING_ZERO
+from .quantities import LEADING_ZERO
 from .rows import TableRows
 
 CHANCE = 0.05  # of as many unseen cells, by the share of training cells that stand alone

@@ -143,7 +143,7 @@ def test_a_malformed_file_is_named(tmp_path, text, message):
         (["beach"], "t.arff: label 'beach' of labels is no attribute of the file; correct the names."),
         ([], "t.arff: labels names no label; name at least one attribute."),
         (["c", "y"], "t.arff: label 'c' declares the values 'red,blue'; declare labels as {0,1}"),
-        (["x", "y"], "t.arff, line 8: label 'x' is 5; labels must be 0 or 1, or ? where unknown."),
+        (["x", "y"], "t.arff, line 8: label 'x' is 5; labels must be 0 or 1 (or -1 and 1), or ? where unknown."),
         ("y", "t.arff: labels='y' is no file; give the path of the Mulan XML file, or a list of attribute names."),
         (Path("gone.xml"), "gone.xml: no such file; check the path"),
     ],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.data.errors import DataError, shorten
-from proxembed.tables.numerals import NUMBER
+from proxembed.tables.quantities import NUMBER
 
 QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 NAME = re.compile(rf"\s*({QUOTED}|[^\s{{]+)", re.DOTALL)

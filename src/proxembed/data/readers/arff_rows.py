@@ -19,7 +19,7 @@ from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, decode, tokens, unquote
-from proxembed.tables.numerals import NUMBER
+from proxembed.tables.quantities import NUMBER
 
 BLOCK_BYTES = 1 << 22
 NUMBER_BYTES = NUMBER.pattern.encode()

@@ -13,7 +13,7 @@ from proxembed.data.dataset import class_name
 from proxembed.tables.cells import MISSING, TRUTHS
 from proxembed.tables.column import is_missing
 from proxembed.tables.dates import seconds as date_seconds
-from proxembed.tables.numerals import NUMBER
+from proxembed.tables.quantities import NUMBER
 
 __all__ = ["MISSING", "Cells", "is_number", "name_of", "seconds", "truth"]
 YES, NO = {pair[1] for pair in TRUTHS}, {pair[0] for pair in TRUTHS}

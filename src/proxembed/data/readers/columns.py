@@ -102,6 +102,10 @@ class Columns:
                 "of one: name that one."
             )
 
+    def is_category(self, name: str) -> bool:
+        """Whether ``category`` names a column."""
+        return any(name == each or fnmatchcase(name, each) for each in self.category)
+
     @property
     def fields_set(self) -> tuple[str, ...]:
         """Names of the fields that are set; ``groups=False`` suits any file."""

@@ -239,7 +239,9 @@ def _whole_matrix(
     files: Sequence[TableFile], roles: Roles, columns: Columns
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...]] | None:
     file, missing = files[0], columns.missing or ()
-    if roles.text or missing or columns.category or any(not is_matrix(each, roles.features) for each in files):
+    if roles.text or missing or columns.category:
+        return None
+    if any(not is_matrix(each, roles.features, columns.decimal) for each in files):
         return None
     kinds = {name: file.places[name] for name in roles.features}
     try:

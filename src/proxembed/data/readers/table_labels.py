@@ -16,8 +16,9 @@ from scipy import sparse
 from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.cells import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.lists import ShortenedList, listed
-from proxembed.tables.numerals import LEADING_ZERO
+from proxembed.tables.lists import listed
+from proxembed.tables.plain import is_empty
+from proxembed.tables.quantities import LEADING_ZERO
 from proxembed.targets.values import LEAST_ROWS_OF_EACH, MOST_NUMBERS, many_numbers, too_many_numbers
 
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
@@ -83,12 +84,11 @@ def read_labels(
         return _indicators(parts)
     (name,) = columns
     values = [value for _, cells in parts for value in cells[name].values]
-    try:
-        if separator:
-            _refuse_separator(file, name, values, separator)
-        form = _lone_form(name, values, separator)
-    except ShortenedList as error:
-        raise file.fault(None, f"label column {shorten(name)}: {error}", "write the whole lists") from error
+    if separator:
+        _refuse_separator(file, name, values, separator)
+    for part, held in parts:
+        _refuse_unnamed(part, name, held[name])
+    form = _lone_form(name, values, separator)
     if form is None:
         return _indicators(parts)
     if form.classes:
@@ -131,8 +131,7 @@ def _few_values(cells: Cells) -> bool:
 
 def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm | None:
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
-    lists = [listed(value.strip()) if isinstance(value, str) else value for value in values]
-    if all(isinstance(entry, tuple) for entry in lists):
+    if all(_entries(value) is not None for value in values):
         written = any(isinstance(value, str) for value in values)
         return LoneForm(_listed_names, note="its cells are lists of labels" if written else "")
     if separator == ">":
@@ -152,8 +151,26 @@ def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm 
 
 
 def _listed_names(value: Any) -> tuple[str, ...]:
-    entries = listed(value.strip()) if isinstance(value, str) else value
-    return tuple(name_of(entry) for entry in entries or ())
+    return tuple(name_of(entry) for entry in _entries(value) or () if not is_empty(entry))
+
+
+def _entries(value: Any) -> tuple[Any, ...] | None:
+    """The entries of a cell that holds a list; None for any other cell."""
+    found = listed(value.strip()) if isinstance(value, str) else value
+    return found if isinstance(found, tuple) else None
+
+
+def _refuse_unnamed(file: TableFile, name: str, cells: Cells) -> None:
+    """Refuse lists from which entries were left out when they were written, and lists of what has no name."""
+    for code, value in enumerate(cells.values):
+        for entry in _entries(value) or ():
+            if entry is ... or isinstance(entry, dict | list | tuple | set):
+                held = "a list without all of its entries" if entry is ... else "a list of something else than names"
+                raise file.fault(
+                    cells.first(code),
+                    f"label {shorten(name)} is {held}, {shorten(str(value))}",
+                    "write the whole list, such as ['a', 'b']",
+                )
 
 
 def _parts(separator: str) -> Callable[[Any], tuple[str, ...]]:

@@ -120,6 +120,7 @@ def table_owners(
         reading.name: (cells[reading.name].values, cells[reading.name].codes)
         for reading in readings
         if reading.column is not None and reading.column.kind in ("number", "category")
+        if not columns.is_category(reading.name)
     }
     for name, values in (numbers or {}).items():
         first = np.unique(values[:TRIED], return_inverse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from proxembed.data.readers.cells import Cells
 from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
-from proxembed.tables.numerals import LEADING_ZERO
+from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.unseen import unseen_notes
 
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
@@ -49,12 +48,26 @@ class MixedRows:
         return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
 
 
-def is_matrix(file: TableFile, names: Sequence[str]) -> bool:
-    """Whether columns hold numbers and vectors alone, none of which looks like a code."""
+def is_matrix(file: TableFile, names: Sequence[str], decimal: str | None = None) -> bool:
+    """Whether columns hold numbers with a decimal point and vectors alone, none of which looks like a code."""
+    if not file.typed and (decimal == "," or decimal is None and not _shows_points(file)):
+        return False
     if any(file.places[name] not in ("number", "vector") for name in names):
         return False
     first = getattr(file, "first", {})
     return not any(LEADING_ZERO.match(cell) for name in names for cell in first.get(name, ()))
+
+
+def _shows_points(file: TableFile) -> bool:
+    """Whether the first rows of a file of text show that points are decimal marks.
+
+    Only a file separated by semicolons may have decimal commas; a cell such as 1.234 does not tell.
+    """
+    if getattr(file, "separator", ",") != ";":
+        return True
+    pointed = (cell for cells in getattr(file, "first", {}).values() for cell in map(str.strip, cells) if "." in cell)
+    first = next(pointed, None)
+    return first is None or not GROUPED.fullmatch(first) or not all(map(GROUPED.fullmatch, pointed))
 
 
 def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRows:
@@ -68,7 +81,8 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
         kept=names if columns.keep else (),
         missing=columns.missing,
         decimal=columns.decimal,
-        categories=[name for name in names if any(fnmatchcase(name, each) for each in columns.category)],
+        categories=list(filter(columns.is_category, names)),
+        points=getattr(file, "separator", ",") != ";",
     )
     problems = [_told(file, cells, reading) for reading in found if reading.problem]
     problems += [

@@ -1,0 +1,291 @@
+"""Numbers in text cells: sign, currency, groups of thousands, decimal mark, exponent and unit; the style of a table.
+
+A style is the decimal mark and the marks between groups of three digits, such as ".,", ",." or ", "; "" is ".".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
+LEADING_ZERO = re.compile(r"0\d")
+SIMPLE = {".": NUMBER, ",": re.compile(NUMBER.pattern.replace(r"\.", ","), re.ASCII)}
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+|[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)  # 1234, or 1.234
+MINUS = "-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
+PLUS = "+\uff0b\ufe62"
+BLANK, APOSTROPHE = " \u00a0\u2009\u202f", "'\u2019"  # each between digits is one mark
+MARKS = {",": ",", ".": ".", "'": APOSTROPHE, " ": BLANK}
+OTHER = {",": ".", ".": ","}
+STYLE_WORDS = {
+    "decimal,": "decimal comma",
+    ",": "comma between thousands",
+    ".": "point between thousands",
+    "'": "apostrophe between thousands",
+    " ": "blank between thousands",
+}
+ANY_GROUPS = {decimal: decimal + other + "' " for decimal, other in OTHER.items()}
+MONEY = (
+    r"(?:[A-Za-z]{0,3}[$\u20ac\u00a3\u00a5\u20b9\u20bd\u20a9\u20ba\u20b4\u20a6\u20ab\u20aa\u0e3f]|(?:AED|AUD|BRL|CAD|CHF|"
+    r"CLP|CNY|COP|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|JPY|KRW|MXN|MYR|NOK|NZD|PHP|PLN|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|"
+    r"UAH|USD|VND|ZAR|Fr|kr|Kr|Rs|RM)\b\.?)"
+)
+SPACE = rf"[\s{BLANK}]*"
+QUANTITY = re.compile(
+    rf"([{MINUS}{PLUS}]?){SPACE}({MONEY}?){SPACE}([{MINUS}{PLUS}]?){SPACE}"
+    rf"((?>\d(?:[\d.,{APOSTROPHE}{BLANK}]*\d)?[.,]?|[.,]\d+))([eE][{MINUS}+]?\d++)?([{MINUS}]?){SPACE}"
+    rf"((?!\W*\d)(?!.*[\s(]\d)(?![A-Za-z](?:\d\d|[014-9]))[^\d\s.,{BLANK}].{{0,11}})?",
+    re.ASCII,
+)
+SIGNS_ONLY = re.compile(rf"[{MINUS}{PLUS}]+")
+MOSTLY = 0.5  # a column with more numbers than this tells the style, even if some of its cells are none
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """The parts of a text that may be a number: its sign, its digits with their marks, its exponent and its unit."""
+
+    negative: bool
+    digits: str
+    exponent: str
+    unit: str
+
+    def value(self, style: str) -> float | None:
+        """The number in a style; None if the digits do not fit it."""
+        plain, grouped = _forms(style)
+        if not plain(self.digits) and (self.exponent or not grouped(self.digits)):
+            return None
+        decimal = style[:1] or "."
+        digits = "".join(mark for mark in self.digits if mark.isdigit() or mark == decimal).replace(",", ".")
+        found = float(digits + self.exponent)
+        return -found if self.negative else found
+
+    def marks(self, decimal: str) -> set[str]:
+        """The marks between groups of thousands, if ``decimal`` is the decimal mark."""
+        return {mark for mark, forms in MARKS.items() if mark != decimal and any(form in self.digits for form in forms)}
+
+
+@lru_cache
+def _forms(style: str) -> tuple[Callable[[str], object], Callable[[str], object]]:
+    """Whether digits are plain, and whether they are grouped, in a style.
+
+    Without a known group mark, a comma or a point alone before three digits is neither: its cell may be of another
+    style.
+    """
+    decimal, groups = style[:1] or ".", style[1:]
+    end, first = rf"(?:{re.escape(decimal)}\d+)", r"[1-9]\d{0,2}"
+    steps = {mark: rf"(?:[{MARKS[mark]}]\d{{3}})" for mark in groups or OTHER[decimal] + "' "}
+    forms = [rf"{first}{step}+{end}?" for mark, step in steps.items() if groups or mark in "' "]
+    if not groups:
+        step = steps[OTHER[decimal]]
+        forms += [rf"{first}{step}+{end}", rf"{first}{step}{{2,}}"]
+    plain = re.compile(rf"\d+(?:{re.escape(decimal)}\d*)?|{end}", re.ASCII)
+    return plain.fullmatch, re.compile("|".join(forms), re.ASCII).fullmatch
+
+
+def quantity(word: str) -> Quantity | None:
+    """The parts of a number with or without a unit; None for other text.
+
+    A number in brackets, and one with a mark before and a minus after its digits, are negative: (1,234) and 12,50-.
+
+    Examples
+    --------
+    >>> from proxembed.tables.quantities import quantity
+    >>> quantity("-$1,299.50"), quantity("5'11\\"").value("."), quantity("14:40")
+    (Quantity(negative=True, digits='1,299.50', exponent='', unit='$'), None, None)
+    """
+    bracketed = word.startswith("(") and word.endswith(")")
+    part = QUANTITY.fullmatch(word[1:-1].strip() if bracketed else word)
+    if part is None:
+        return None
+    before, money, inner, digits, exponent, after, unit = (each or "" for each in part.groups())
+    if len([sign for sign in (bracketed, before, inner, after) if sign]) > 1 or SIGNS_ONLY.fullmatch(unit):
+        return None
+    if after and not any(mark in digits for mark in ",."):  # 3- is a grade, or begins a range
+        return None
+    minus = bracketed or after or (before + inner) in MINUS and bool(before + inner)
+    exponent = "".join("-" if mark in MINUS else mark for mark in exponent)
+    return Quantity(bool(minus), digits, exponent, (money + unit).strip())
+
+
+def number(word: str, style: str, unit: str) -> float | None:
+    """A cell as a number, in a style and a unit; None for anything else.
+
+    Examples
+    --------
+    >>> from proxembed.tables.quantities import number
+    >>> number("1,299 EUR", ".,", "EUR"), number("1e-3", "", ""), number("3 kg", "", "EUR")
+    (1299.0, 0.001, None)
+    >>> number("1.250,5", ",", ""), number("12.50", ",", ""), number("0,126", ".,", "")
+    (1250.5, None, None)
+    """
+    if SIMPLE[style[:1] or "."].fullmatch(word):
+        return float(word.replace(",", "."))
+    part = quantity(word)
+    return None if part is None or part.unit not in ("", unit) else part.value(style)
+
+
+class NumberWords:
+    """The distinct words of a column as quantities; each is parsed once, and only if it has to be."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+
+    @cached_property
+    def simple(self) -> str:
+        """The decimal mark with which all words are bare digits, "." or ","; "" for other words."""
+        return next((mark for mark, form in SIMPLE.items() if self.words and all(map(form.fullmatch, self.words))), "")
+
+    @cached_property
+    def parts(self) -> list[Quantity | None]:
+        """One quantity per word; None for other text."""
+        return [quantity(word) for word in self.words]
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit of most words."""
+        if self.simple:
+            return ""
+        units = Counter(part.unit for part in self.parts if part is not None)
+        return max(units, key=units.__getitem__, default="")
+
+    def misfits(self, style: str) -> list[int]:
+        """The places of the words that are not numbers of the style in the unit of most; zero needs no unit."""
+        if self.simple and self.simple == (style[:1] or "."):
+            return []
+        return [j for j, part in enumerate(self.parts) if not self._fits(part, style)]
+
+    def _fits(self, part: Quantity | None, style: str) -> bool:
+        if part is None or part.unit not in ("", self.unit):
+            return False
+        found = part.value(style)
+        return found is not None and (part.unit == self.unit or found == 0)
+
+    def marks(self, style: str) -> list[str]:
+        """The decimal comma, and the marks between thousands, that words have."""
+        decimal = style[:1] or "."
+        comma = ["decimal,"] if decimal == "," and self.has_commas else []
+        if self.simple == decimal:
+            return comma
+        groups: set[str] = set().union(*(part.marks(decimal) for part in self.parts if part is not None))
+        return comma + sorted(groups)
+
+    @cached_property
+    def coded(self) -> bool:
+        """Whether a word of digits alone starts with a zero, as codes do: 007."""
+        return any(word.isdigit() and LEADING_ZERO.match(word) for word in self.words)
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether a number has a comma."""
+        if self.simple:
+            return self.simple == "," and any("," in word for word in self.words)
+        return any(part is not None and "," in part.digits for part in self.parts)
+
+    @cached_property
+    def marked(self) -> str | None:
+        """The first number with a comma or a point."""
+        if self.simple:
+            return next((word for word in self.words if self.simple in word), None)
+        marks = ((word, part) for word, part in zip(self.words, self.parts, strict=True) if part is not None)
+        return next((word for word, part in marks if "," in part.digits or "." in part.digits), None)
+
+
+@dataclass(frozen=True)
+class TableStyle:
+    """How the numbers of a table are written, and which columns leave it open.
+
+    Attributes
+    ----------
+    style : str
+    questions : mapping of str to str
+        What each column holds that leaves the decimal mark open; one answer settles all.
+    """
+
+    style: str
+    questions: Mapping[str, str] = field(default_factory=dict)
+
+
+def table_style(columns: Mapping[str, NumberWords], decimal: str | None = None, points: bool = True) -> TableStyle:
+    """The one style in which all columns of numbers are written.
+
+    Parameters
+    ----------
+    columns : mapping of names to NumberWords
+    decimal : {",", "."}, optional
+        The decimal mark, if it is known.
+    points : bool
+        Whether a column of cells such as 1.234 alone shows a decimal point.
+
+    Examples
+    --------
+    >>> from proxembed.tables.quantities import NumberWords, table_style
+    >>> columns = {"a": ["1,234", "12"], "b": ["0,5", "1.000,5"]}
+    >>> table_style({name: NumberWords(words) for name, words in columns.items()}).style
+    ',.'
+    >>> table_style({"a": NumberWords(["1,234"])}).questions
+    {'a': "holds '1,234', which is 1.234 with a decimal comma and 1234 with a decimal point"}
+    """
+    if decimal is not None:
+        return TableStyle(_with_groups(columns, decimal))
+    whole: dict[str, str] = {}
+    most: dict[str, str] = {}
+    undecided = []
+    for name, words in columns.items():
+        vote, all_fit = _vote(words)
+        if vote is not None:
+            (whole if all_fit else most).setdefault(vote, name)
+        elif all_fit is not None and words.marked is not None:
+            undecided.append(name)
+    votes = whole or most
+    pointed = [name for name in undecided if points and not columns[name].has_commas]
+    if not votes and pointed:
+        votes = {".": pointed[0]}
+    if len(votes) > 1:
+        comma, point = votes[","], votes["."]
+        text = (
+            f"holds {columns[comma].marked!r}, with a decimal comma, but column {point!r} holds "
+            f"{columns[point].marked!r}, with a decimal point"
+        )
+        return TableStyle(_with_groups(columns, "."), {comma: text, point: text})
+    if not votes and undecided:
+        return TableStyle(_with_groups(columns, "."), {name: _two_values(columns[name]) for name in undecided})
+    return TableStyle(_with_groups(columns, next(iter(votes), ".")))
+
+
+def _two_values(words: NumberWords) -> str:
+    part = quantity(words.marked or "")
+    comma, point = (None if part is None else part.value(ANY_GROUPS[mark]) for mark in ",.")
+    return f"holds {words.marked!r}, which is {comma:.12g} with a decimal comma and {point:.12g} with a decimal point"
+
+
+def _vote(words: NumberWords) -> tuple[str | None, bool | None]:
+    """The decimal mark that a column shows, and whether all of its cells fit; None, None for no numbers."""
+    n = len(words.words)
+    if not n or words.coded:
+        return None, None
+    if words.simple:
+        shown = any(words.simple in word and not GROUPED.fullmatch(word) for word in words.words)
+        return words.simple if shown else None, True
+    fits = {mark: n - len(words.misfits(ANY_GROUPS[mark])) for mark in ",."}
+    best = max(fits, key=fits.__getitem__)
+    if fits[best] <= MOSTLY * n:
+        return None, None
+    return None if fits[","] == fits["."] else best, fits[best] == n
+
+
+def _with_groups(columns: Mapping[str, NumberWords], decimal: str) -> str:
+    """A style with the marks between thousands that columns of numbers show."""
+    every = ANY_GROUPS[decimal]
+    found: set[str] = set()
+    for words in columns.values():
+        if words.coded or words.simple == decimal or 2 * len(words.misfits(every)) >= len(words.words):
+            continue
+        for part in words.parts:
+            if part is not None and (marks := part.marks(decimal)) and part.value(every) is not None:
+                found |= marks
+    style = decimal + "".join(sorted(found))
+    return "" if style == "." else style

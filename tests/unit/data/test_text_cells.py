@@ -1,0 +1,224 @@
+"""Numbers, times and lists in the text cells of files and frames, in a fit and in new rows."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from proxembed.data import Columns, DataError, read, read_rows
+from proxembed.data.errors import TableFaults
+from proxembed.data.large_table import LargeTable
+from proxembed.methods.table_encoder import TableEncoder
+from proxembed.workflow.labelled_data import labelled_data
+
+OPEN = ["1,101", "2,202", "7,303"]
+ROWS = 60
+
+
+def written(path, columns, sep=","):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=sep).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    return path
+
+
+def table(tmp_path, cells, sep=",", other=None, **options):
+    """The data set of a file with a column v of these cells, repeated."""
+    others = other or [str(j * j % 7) for j in range(ROWS)]
+    columns = {
+        "v": [cells[j % len(cells)] for j in range(ROWS)],
+        "b": [others[j % len(others)] for j in range(ROWS)],
+        "y": ["uv"[j % 2] for j in range(ROWS)],
+    }
+    return read(written(tmp_path / "t.csv", columns, sep), columns=Columns(labels=("y",), **options))
+
+
+def new_rows(tmp_path, data, cells, sep=",", other="0"):
+    """The numbers of new cells of the column v, read as the data set was."""
+    file = written(tmp_path / "n.csv", {"v": cells, "b": [other] * len(cells)}, sep)
+    X, _ = read_rows(file, json.loads(json.dumps(data.source)))
+    return (X[:, 0] if isinstance(X, np.ndarray) else X["v"]).tolist()
+
+
+def how(data, name="v"):
+    return {column: words for column, words, _ in data.columns}[name]
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t"])
+def test_one_style_in_all_columns_whatever_separates_them(tmp_path, sep):
+    data = table(tmp_path, ["1,234", "5"], sep, other=["1,5", "0,25"])
+    assert data.X["v"][:2].tolist() == [1.234, 5] and data.X["b"][:2].tolist() == [1.5, 0.25]
+    data = table(tmp_path, ["1,234", "5"], sep, other=["1.5", "0.25"])
+    assert data.X["v"][:2].tolist() == [1234, 5] and how(data) == "number, comma between thousands"
+
+
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_what_both_readings_fit_is_asked_about_and_either_answer_is_taken(tmp_path, sep):
+    with pytest.raises(TableFaults, match="'1,101', which is 1.101 with a decimal comma and 1101 with a") as caught:
+        table(tmp_path, OPEN, sep)
+    assert caught.value.answers == [(("decimal", ","),), (("decimal", "."),)]
+    for decimal, value in ((",", 1.101), (".", 1101)):
+        data = table(tmp_path, OPEN, sep, decimal=decimal)
+        assert data.X["v"][0] == value and new_rows(tmp_path, data, ["1,101"], sep) == [value]
+
+
+def test_points_before_three_digits_are_open_in_a_file_with_semicolons_alone(tmp_path):
+    cells = ["1.101", "2.202", "7"]
+    assert table(tmp_path, cells).X[0, 0] == 1.101
+    with pytest.raises(TableFaults, match="1.101"):
+        table(tmp_path, cells, ";")
+    assert table(tmp_path, cells, ";", decimal=",").X["v"][0] == 1101
+    assert table(tmp_path, cells, ";", decimal=".").X[0, 0] == 1.101
+    assert table(tmp_path, cells, ";", other=["1,5", "2"]).X["v"][0] == 1101
+    assert table(tmp_path, cells, ";", other=["1.5", "2"]).X[0, 0] == 1.101
+
+
+def test_columns_of_different_decimal_marks_are_asked_about(tmp_path):
+    with pytest.raises(TableFaults, match="'1,5', with a decimal comma, but column 'b' holds '2.5'"):
+        table(tmp_path, ["1,5", "3"], other=["2.5", "1"])
+    data = table(tmp_path, ["1,5", "3"], other=[f"{j}.5" for j in range(9)], decimal=",")
+    assert how(data) == "number, decimal comma" and how(data, "b").startswith("category")
+    assert any(note.startswith("b is read as a category") for note in data.notes)
+
+
+@pytest.mark.parametrize("other", [None, ["red", "blue"]])
+def test_new_rows_of_another_style_are_refused(tmp_path, other):
+    point = table(tmp_path, ["1.25", "3.5"], other=other)
+    comma = table(tmp_path, ["1,25", "3,5"], ";", other=other)
+    more = other[0] if other else "0"
+    assert new_rows(tmp_path, point, ["4.12"], other=more) == [4.12]
+    assert new_rows(tmp_path, comma, ["4,123", "1.234,5", "-0,5"], ";", more) == [4.123, 1234.5, -0.5]
+    for data, cells in ((point, ["4,12", "0,126", "4,123", "$4"]), (comma, ["4.12", "0.126", "4.123", "1,234.5"])):
+        for cell in cells:
+            for sep in ",;":
+                with pytest.raises(DataError, match="is not a number"):
+                    new_rows(tmp_path, data, [cell], sep, more)
+
+
+def test_text_columns_of_parquet_and_of_frames(tmp_path):
+    frame = pd.DataFrame({"v": OPEN * 20, "b": np.arange(60.0) ** 2 % 7, "y": ["u", "v"] * 30})
+    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "t.parquet")
+    X, y = frame.drop(columns="y"), frame["y"].to_numpy()
+    for decimal, value in ((",", 1.101), (".", 1101)):
+        from_file = read(tmp_path / "t.parquet", columns=Columns(labels=("y",), decimal=decimal))
+        labelled = labelled_data(frame, labels="y", decimal=decimal)
+        beside = labelled_data(X, y, decimal=decimal)
+        assert from_file.X["v"][0] == labelled.X["v"][0] == beside.X["v"][0] == value
+    for ask in (lambda: labelled_data(frame, labels="y"), lambda: labelled_data(X, y), lambda: TableEncoder().fit(X)):
+        with pytest.raises(ValueError, match="which is 1.101 with a decimal comma"):
+            ask()
+    encoder = TableEncoder().fit(X.assign(v=["1,5", "2,5", "3"] * 20))
+    with pytest.raises(ValueError, match="'1.5' in row 0 of column 'v', which is not a number with a decimal comma"):
+        encoder.transform(X.assign(v="1.5"))
+    with pytest.raises(ValueError, match="decimal names columns, but X is neither"):
+        labelled_data(np.eye(60), y, decimal=",")
+    with pytest.raises(DataError, match="decimal=';' must be"):
+        Columns(decimal=";")
+
+
+def test_a_large_table_is_read_in_the_style_of_its_sample(tmp_path):
+    columns = {"v": [f"{j % 9},5" for j in range(80)], "y": ["u", "v"] * 40}
+    large = LargeTable(written(tmp_path / "t.csv", columns, ";"), Columns(labels=("y",)))
+    source = large.sample(60, seed=0).source
+    assert [X["v"].tolist() for X, _ in large.parts(source, 100)][0][:3] == [0.5, 1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["5'11\"", "6'0\"", "5'10\""],
+        [f"{4 + j // 12}'{j % 12}\"" for j in range(ROWS)],
+        ["1/2", "3/4", "1/4"],
+        ["1,23,456", "12,34,567", "5,000"],
+        ["1.2.3", "1.10.0", "2.0.1"],
+        ["192.168.0.1", "10.0.0.2"],
+        ["5-10", "10-20", "20-30"],
+        ["75:30", "59:10"],
+        ["1h30", "2h15"],
+        ["5. M\u00e4rz 2024", "6. Januar 2024"],
+        ["2024-01", "2023-12"],
+        [f"{1960 + j}-{1 + j % 12:02}" for j in range(ROWS)],
+        [f"{j},23,456" for j in range(1, ROWS + 1)],
+        [f"{j % 20}h{j:02}" for j in range(ROWS)],
+    ],
+)
+def test_what_looks_like_numbers_or_dates_but_is_not_read_as_such_is_noted(tmp_path, cells):
+    data = table(tmp_path, cells)
+    assert how(data).startswith(("category", "text")) and any(n.startswith("v is read as a") for n in data.notes)
+
+
+def test_clock_times_are_hours_and_new_ones_are_checked(tmp_path):
+    for cells in (["14:30", "9:15"], [f"{j % 24}:{j:02}" for j in range(ROWS)]):
+        data = table(tmp_path, cells)
+        assert how(data) == "clock time, in hours"
+    assert new_rows(tmp_path, data, ["14:30", ""])[0] == 14.5
+    with pytest.raises(DataError, match="'25:00' in column 'v' is not a time such as 14:40"):
+        new_rows(tmp_path, data, ["25:00"])
+
+
+def test_years_of_two_digits_and_dates_without_a_known_order_are_noted(tmp_path):
+    (note,) = (each for each in table(tmp_path, ["01.02.24", "03.04.24"]).notes if each.startswith("v "))
+    assert "the day first; no cell shows the order" in note and "years of two digits" in note
+    assert how(table(tmp_path, ["12/31/2024", "01/02/2024"])) == "date, month first"
+
+
+@pytest.mark.parametrize("cell", ["[0.1 0.2 ... 0.9]", "[0.1, ..., 0.9]", "[0.1, 0.2...", "['a' ... 'z']"])
+def test_a_list_without_all_of_its_entries_is_refused(tmp_path, cell):
+    full = "['a' 'b']" if "a" in cell else "[0.1 0.2 0.5]"
+    with pytest.raises(TableFaults, match="line 3: column 'v' holds a list without all of its entries"):
+        table(tmp_path, [full, cell])
+    columns = {"v": map(str, range(ROWS)), "y": [full, cell] * (ROWS // 2)}
+    with pytest.raises(DataError, match="label 'y' is a list without all of its entries"):
+        read(written(tmp_path / "l.csv", columns), labels="y")
+    data = table(tmp_path, [full, full.replace("a", "c").replace("0.5", "0.7")])
+    with pytest.raises(DataError, match="is not a|something else than numbers"):
+        new_rows(tmp_path, data, [cell])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["['a' 'b']", "['c']"],
+        ["{a,b}", "{c}"],
+        ["<a><b>", "<c>"],
+        ["('a', 'b')", "('c',)"],
+        ["{'a', 'b'}", "{'c'}"],
+        ['[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]', '[{"id": 3, "name": "c"}]'],
+        ["[a, b]", "[c]"],
+        ["['a', 'b', None]", "['c', nan]"],
+        ['[{"id": 1, "label": "a"}, {"title": "b"}]', '[{"name": "c"}]'],
+    ],
+)
+def test_labels_and_features_in_lists_of_every_form(tmp_path, cells):
+    columns = {"v": map(str, range(ROWS)), "y": cells * (ROWS // 2)}
+    data = read(written(tmp_path / "l.csv", columns), labels="y")
+    assert data.label_names == ("a", "b", "c") and data.Y.sum() == 3 * ROWS // 2
+    features = table(tmp_path, cells).X["v"]
+    assert [set(each) for each in features[:2]] == [{"a", "b"}, {"c"}]
+
+
+@pytest.mark.parametrize("cell", ['[{"id": 1}]', "[['a'], ['b']]"])
+def test_lists_of_what_has_no_name_are_refused(tmp_path, cell):
+    columns = {"v": map(str, range(ROWS)), "y": [cell, "['a']"] * (ROWS // 2)}
+    with pytest.raises(DataError, match="label 'y' is a list of something else than names"):
+        read(written(tmp_path / "l.csv", columns), labels="y")
+
+
+def test_a_column_named_as_a_category_is_one_whatever_it_holds(tmp_path):
+    data = table(tmp_path, [str(j) for j in range(20)], category=("v",))
+    assert how(data) == "category, 20 values" and data.X["v"][3] == "3"
+    with pytest.raises(DataError, match="category 'w' names no column"):
+        table(tmp_path, ["1", "2"], category=("w",))
+
+
+def test_identifiers_by_name_may_look_like_ranges_or_fractions(tmp_path):
+    columns = {
+        "patient": [f"{j % 30}-{j % 30 + 7}" for j in range(ROWS)],
+        "b": [str(j * j % 7) for j in range(ROWS)],
+        "y": ["uv"[j * j % 5 % 2] for j in range(ROWS)],
+    }
+    data = read(written(tmp_path / "t.csv", columns), columns=Columns(labels=("y",)))
+    assert data.groups is not None and len(set(data.groups)) == 30
