@@ -297,7 +297,7 @@ def complete_parameters(cls: Any, takes_y: bool) -> None:
                     f"write `{name}: type = param(...)`."
                 )
     if takes_y:
-        cls.__annotations__["target_type"] = "str | None"
+        cls.__annotations__["target_type"] = str | None
         cls.target_type = param(
             default=None,
             choices=(None, "classes"),

@@ -36,7 +36,7 @@ from proxembed.base import SpectralEmbedder
 def failing_fits(cls: type) -> dict:
     """Ways in which a fit fails early (input), in the middle (labels) and late (after the solver)."""
     holes = X.copy()
-    holes[0, 0] = np.nan
+    holes[0, 0] = np.inf  # NaN is an unknown number for some
     ways = {"X": ({}, holes, y_for(cls))}
     first = next((name for name in build(cls).get_params(deep=False)), None)
     if first is not None:

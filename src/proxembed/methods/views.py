@@ -88,7 +88,7 @@ class OnViews(Prepared):
         return scaled(self.blocks, [view.lift(X) for view in self.views])
 
 
-class _Alone(Wrapper, abstract=True):
+class _Alone(Wrapper):
     """The wrapped method under the settings of its combinator."""
 
     labels = "multi"

@@ -85,6 +85,7 @@ def named_columns(X: Any) -> dict[str, Any]:
     """
     labels = list(X) if isinstance(X, Mapping) else list(X.columns)
     names = [str(label) for label in labels]
+    refuse_equal_names("X", labels)
     refuse_equal_names("X", names)
     return {name: X[label] for name, label in zip(names, labels, strict=True)}
 

@@ -237,7 +237,7 @@ def failed_fit(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | Non
     if isinstance(estimator, Refusal):
         return None
     holes = trial.matrix.copy()
-    holes[0, 0] = np.nan
+    holes[0, 0] = np.inf  # NaN is an unknown number for some
     ways = [(holes, trial.plain_y)]
     if trial.plain_y is not None:
         ways += [(trial.matrix, None), (trial.matrix, trial.plain_y[:-1])]

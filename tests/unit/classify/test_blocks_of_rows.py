@@ -89,7 +89,10 @@ def test_unknown_labels_leave_rows_out():
         (lambda rows: MultiOutputRidge(penalize_intercept=True).fit(rows), "Set penalize_intercept=False"),
         (lambda rows: MultiOutputRidge().fit(rows, Y), "y must come with the blocks"),
         (lambda rows: MultiOutputRidge().fit(RowBlocks([X])), "This MultiOutputRidge estimator requires y"),
-        (lambda rows: MultiOutputRidge().fit(RowBlocks([(X * np.nan, Y)])), "MultiOutputRidge does not accept missing"),
+        (
+            lambda rows: MultiOutputRidge().fit(RowBlocks([(X * np.nan, Y)])),
+            "MultiOutputRidge has no rule for unknown features",
+        ),
         (lambda rows: MultiOutputRidge().fit(X, Y).score(rows, sample_weight=np.ones(N)), "leave it out"),
         (lambda rows: MultiOutputRidge().fit(X, Y).score(RowBlocks([X])), r"must be pairs \(X, y\)"),
         (lambda rows: MultiOutputRidge().fit(X, Y).score(X), "requires y to be passed"),

@@ -174,9 +174,7 @@ def _two_dimensional(X: NDArray[Any], path: Path) -> Matrix:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _from_codes(
-    y: NDArray[Any], names: Any, classes: NDArray[Any] | None
-) -> tuple[sparse.csc_array, tuple[str, ...]]:
+def _from_codes(y: NDArray[Any], names: Any, classes: NDArray[Any] | None) -> tuple[sparse.csc_array, tuple[str, ...]]:
     """One-hot indicator of codes into `label_names` or `classes`."""
     if names is None and classes is not None:
         names = [class_name(value) for value in classes]
