@@ -7,6 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from proxembed.cli import app
 from proxembed.cli.columns import dataset_from
 from proxembed.cli.data import data
 from proxembed.data import Columns, DataError, digits, read
@@ -145,3 +146,18 @@ def test_openml_by_name(monkeypatch):
     assert calls == [("emotions", named), ("yeast", bare)]
     with pytest.raises(DataError, match="openml:yeast: id, test was given, but an OpenML set takes"):
         dataset_from("openml:yeast", id="doc", test="b.csv")
+
+
+def test_an_open_decimal_mark_ends_with_the_two_commands_that_answer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{1 + j % 9},10{j % 9};{j * j % 7};{'uv'[j % 2]}" for j in range(20)]
+    (tmp_path / "o.csv").write_text("\n".join(["a;b;y", *rows]) + "\n")
+    words = ["data", "o.csv", "--labels", "y"]
+    monkeypatch.setattr("sys.argv", ["proxembed", *words])
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert [line.split(": ", 1)[1] for line in done.stderr.splitlines()[-2:]] == [
+        "try: proxembed data o.csv --labels y --decimal ,",
+        "or: proxembed data o.csv --labels y --decimal .",
+    ]
+    assert all(CliRunner().invoke(app, [*words, "--decimal", mark]).exit_code == 0 for mark in ",.")
