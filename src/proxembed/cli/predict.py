@@ -59,7 +59,8 @@ def decisions(
     if found.ndim == 1 and not scores and len(known) != 1:
         return {"class": found}, {"y": found}
     if values is not None and len(known) == 1 and not scores:
-        found = found == values[1]
+        positive = np.asarray(found == values[1], dtype=np.uint8)[:, None]
+        return {known[0]: found}, {"Y": positive, "label_names": known}
     # Classes that are text are their own names; numbers are places in the label names of the training file.
     names = [str(name) for name in classes] if classes.dtype.kind in "USO" or not known else known
     if found.ndim == 1:

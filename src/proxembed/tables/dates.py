@@ -20,7 +20,8 @@ DAY_NAMED = re.compile(rf"{WEEKDAY}{DAY}\.?[\s-]*([a-z]{{3,9}})\.?[\s,-]*(\d{{4}
 MONTH_NAMED = re.compile(rf"{WEEKDAY}([a-z]{{3,9}})\.?[\s-]*{DAY},?[\s-]+(\d{{4}}){TIME}", re.I)
 FULL_MONTHS = ("january february march april may june july august september october november december sept").split()
 ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
-CLOCK = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*([AaPp]\.?[Mm]\.?)?", re.ASCII)
+HALF = r"([AaPp]\.?[Mm]\.?)"
+CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*{HALF}?|(\d{{1,2}})\s*{HALF}", re.ASCII)
 LATEST_OF_TWO = 68  # a year of two digits up to this one is 20xx, as in POSIX
 
 
@@ -152,7 +153,7 @@ def either_order(words: Sequence[str], style: str) -> bool:
 
 
 def is_clock(words: Sequence[str]) -> bool:
-    """Whether all words are clock times of one form: 14:40, 14:40:05 or 2:40 PM.
+    """Whether all words are clock times of one form: 14:40, 14:40:05, or 2:40 PM and 3pm.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def is_clock(words: Sequence[str]) -> bool:
     parts = [CLOCK.fullmatch(word) for word in words]
     if not parts or any(part is None or hours(part[0]) is None for part in parts):
         return False
-    forms = {(part[3] is None, part[4] is None) for part in parts if part is not None}
+    forms = {(part[3] is None, (part[4] or part[6]) is None) for part in parts if part is not None}
     return len(forms) == 1
 
 
@@ -173,8 +174,8 @@ def hours(value: Any) -> float | None:
     Examples
     --------
     >>> from proxembed.tables.dates import hours
-    >>> hours("14:30"), hours("12:15 am"), hours("14:75"), hours("25:00")
-    (14.5, 0.25, None, None)
+    >>> hours("14:30"), hours("12:15 am"), hours("3pm"), hours("14:75"), hours("25:00")
+    (14.5, 0.25, 15.0, None, None)
     """
     if isinstance(value, time):
         return value.hour + value.minute / 60 + value.second / 3600
@@ -182,8 +183,8 @@ def hours(value: Any) -> float | None:
     if part is None:
         return None
     try:
-        hour = _hour(int(part[1]), part[4])
+        hour = _hour(int(part[1] or part[5]), part[4] or part[6])
     except ValueError:
         return None
-    found = hour + int(part[2]) / 60 + float(part[3] or 0) / 3600
+    found = hour + int(part[2] or 0) / 60 + float(part[3] or 0) / 3600
     return None if found > 24 else found

@@ -250,7 +250,7 @@ def table_style(columns: Mapping[str, NumberWords], decimal: str | None = None, 
             f"holds {columns[comma].marked!r}, with a decimal comma, but column {point!r} holds "
             f"{columns[point].marked!r}, with a decimal point"
         )
-        return TableStyle(_with_groups(columns, "."), {comma: text, point: text})
+        return TableStyle(_with_groups(columns, "."), {comma: text})
     if not votes and undecided:
         return TableStyle(_with_groups(columns, "."), {name: _two_values(columns[name]) for name in undecided})
     return TableStyle(_with_groups(columns, next(iter(votes), ".")))

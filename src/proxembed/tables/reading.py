@@ -198,7 +198,7 @@ def _read(cells: Cells, style: str, *, asks: bool, kept: bool) -> Reading:
         return _said(cells, "constant, left out", None)
     if not kept and (owner := _owner(cells, style)) is not None:
         return owner
-    reading = _lists(cells) or _truths(cells) or _numbers(cells, style, asks) or _clocks(cells) or _dates(cells)
+    reading = _lists(cells) or _truths(cells) or _clocks(cells) or _numbers(cells, style, asks) or _dates(cells)
     return reading or _scales(cells) or _joined_names(cells) or _words(cells, style)
 
 

@@ -86,6 +86,16 @@ def test_one_label_column_keeps_its_name(tmp_path):
     assert header == ["topic_sea"] and set(sum(rows, [])) == {"0", "1"}
 
 
+def test_one_label_comes_back_in_the_words_of_the_file(tmp_path):
+    write_csv(tmp_path / "one.csv", {**features(), "sea": np.where(Y[:, 0] == 1, "yes", "no")})
+    program("fit", tmp_path / "one.csv", "--labels", "sea", "-o", tmp_path / "m.skops")
+    program("predict", tmp_path / "m.skops", tmp_path / "one.csv", "-o", tmp_path / "y.csv")
+    program("predict", tmp_path / "m.skops", tmp_path / "one.csv", "-o", tmp_path / "y.npz")
+    header, rows = table(tmp_path / "y.csv")
+    assert header == ["sea"] and set(sum(rows, [])) == {"yes", "no"}
+    assert np.load(tmp_path / "y.npz")["Y"].ravel().tolist() == [int(row == ["yes"]) for row in rows]
+
+
 def test_a_label_called_id_does_not_hide_the_ids(tmp_path):
     rows = {
         "doc": [f"d{i}" for i in range(60)],

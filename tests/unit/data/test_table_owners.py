@@ -304,6 +304,16 @@ def test_entities_go_before_identifiers_whose_rows_have_several_label_sets(tmp_p
     assert any("user is an identifier" in note and "groups='user'" in note for note in data.notes)
 
 
+@pytest.mark.parametrize("form", ["{} kg", "{}%", "${}", "{}:00", "{},5"])
+def test_measurements_that_settle_the_label_are_features(tmp_path, form):
+    j = np.random.default_rng(0).integers(1, 23, 200)
+    frame = pd.DataFrame(
+        {"p": [form.format(each) for each in j], "x": np.arange(200) ** 2 % 13, "y": np.where(j > 11, "u", "v")}
+    )
+    data = file_of(tmp_path, frame)
+    assert names(data) == ["p", "x"] and data.groups is None
+
+
 def test_what_follows_from_the_groups_is_a_feature(tmp_path):
     frame = ratings().drop(columns="user")
     data = file_of(tmp_path, frame.assign(votes=(frame.film * 7919) % 1009))

@@ -118,7 +118,7 @@ def test_all_columns_settle_the_style(columns, style):
         ([["1,101", "2,202", "7"]], ["c0"]),
         ([["a"], ["$1,101"], ["2,202 kg"]], ["c1", "c2"]),
         ([["1,234", "1.234"]], ["c0"]),
-        ([["1,5"], ["1.5"]], ["c0", "c1"]),
+        ([["1,5"], ["1.5"]], ["c0"]),  # its text names the other
     ],
 )
 def test_a_style_that_both_readings_fit_or_none_is_asked_about(columns, asked):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -198,7 +198,7 @@ def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -
 
 
 def _texts(field: str, value: Any) -> tuple[str, ...]:
-    texts = (value,) if isinstance(value, str) else tuple(value)
+    texts = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     texts = tuple(map(str, texts)) if field == "missing" else texts
     if not all(isinstance(text, str) for text in texts):
         raise DataError(f"{field}={value!r} must hold column names or globs, each a text.")

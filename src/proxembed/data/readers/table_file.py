@@ -318,7 +318,7 @@ class CsvFile:
                         self.path,
                         line,
                         f"{shorten(cells[j])} in column {shorten(name)} is not a number",
-                        "correct it, or leave the column out (drop)",
+                        "correct it",
                     )
         reason = " ".join(str(error).split()).rstrip(".")
         return DataError.at(self.path, None, f"it cannot be read as CSV ({reason})", "check that it is CSV in UTF-8")

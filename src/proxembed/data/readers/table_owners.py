@@ -16,7 +16,15 @@ from proxembed.data.readers.table_features import Feature
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
 from proxembed.tables.column import word_of
-from proxembed.tables.identifiers import FEWEST_OWNERS, TRIED, are_numbers, identifier_name, says_which_row, settles
+from proxembed.tables.identifiers import (
+    FEWEST_OWNERS,
+    TRIED,
+    WHOLE,
+    are_numbers,
+    identifier_name,
+    says_which_row,
+    settles,
+)
 from proxembed.tables.owners import entities_of
 from proxembed.tables.reading import row_numbers_note
 
@@ -119,8 +127,7 @@ def table_owners(
     places = {
         reading.name: (cells[reading.name].values, cells[reading.name].codes)
         for reading in readings
-        if reading.column is not None and reading.column.kind in ("number", "category")
-        if not columns.is_category(reading.name)
+        if _may_name(reading, cells[reading.name].values) and not columns.is_category(reading.name)
     }
     for name, values in (numbers or {}).items():
         first = np.unique(values[:TRIED], return_inverse=True)
@@ -132,6 +139,14 @@ def table_owners(
     entities = entities_of(places, sets, list(codes.values()))
     entities = [] if len(entities) == len(roles.features) else entities
     return owners(known, codes | {name: places[name][1] for name in entities}, asked, entities)
+
+
+def _may_name(reading: Reading, values: Sequence[Any]) -> bool:
+    """Whether a feature may name entities: plain whole numbers, or words that do not look like numbers or dates."""
+    if reading.column is None or reading.note:
+        return False
+    plain = reading.column.kind == "number" and all(WHOLE.fullmatch(word_of(value)) for value in values)
+    return plain or reading.column.kind == "category"
 
 
 def _whole_or_words(values: Sequence[Any]) -> bool:
