@@ -487,14 +487,19 @@ def _unread(cells: Cells, style: str, kind: str) -> str:
         count = int(cells.counts[fitting].sum())
         if not wrong or len(fitting) < FEWEST_VALUES or 2 * count <= known or what == "numbers" and cells.numbers.coded:
             continue
+        other = words[wrong[0]]
         return (
             f"{cells.name} is read as a {kind}, though {count:,} of its {known:,} cells are {what} such as "
-            f"{words[fitting[0]]!r}; write the others, such as {words[wrong[0]]!r}, the same way, or leave them empty"
+            f"{words[fitting[0]]!r}; write the others, such as {other!r}, the same way, or leave them empty "
+            f"(missing={other!r} reads {other!r} as empty)"
         )
-    for what, look in (("number or time", NUMERIC_LOOK), ("date", DATE_LOOK)):
+    for what, look in (("numbers or times", NUMERIC_LOOK), ("dates", DATE_LOOK)):
         alike = [word for word in words if look.fullmatch(word)]
         if 2 * len(alike) > len(words):
-            return f"{cells.name} is read as a {kind}: {alike[0]!r} is not a {what} in a known form"
+            return (
+                f"{cells.name} is read as a {kind}: its cells, such as {alike[0]!r}, look like {what}, but are not all "
+                "in one known form"
+            )
     return ""
 
 
