@@ -189,10 +189,7 @@ def test_every_law_is_drawn():
     assert set(np.ravel(drawn)) == set(SOMETIMES) and not set(SOMETIMES) & set(ALWAYS)
 
 
-HELD = ("columns of files by name", "file and memory", "formats of matrices", "damaged files")
-
-
-@pytest.mark.parametrize("law", HELD)
+@pytest.mark.parametrize("law", table_laws.LAWS)
 def test_tables_frames_and_files_keep_the_laws(law):
     cases = [case for case, _ in islice(tables.draws(0), 600) if case.law == law][:25]
     assert all(TableCase.read(str(case)) == case for case in cases)

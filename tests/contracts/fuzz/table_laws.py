@@ -161,7 +161,8 @@ def columns_by_name(table: Table, place: Place) -> str | None:
     for what, changed in {"the frame": frame, **_changed(frame, place)}.items():
         if wrong := _embedded(model, changed, wanted, f"{what}: rows"):
             return wrong
-    name = str(place.rng.choice([column for column in frame if column in data.feature_names]))
+    features = {feature.removesuffix("[0]") for feature in data.feature_names}  # the numbers of vectors: v[0], v[1]
+    name = str(place.rng.choice([column for column in frame if column in features]))
     for what, short in {"missing": frame.drop(columns=name), "renamed": frame.rename(columns={name: "z9"})}.items():
         try:
             model.transform(short)
@@ -255,7 +256,9 @@ def _files(X: np.ndarray, Y: np.ndarray, place: Place) -> dict[str, Callable[[],
 
 def _matrix(table: Table, place: Place) -> tuple[np.ndarray, np.ndarray]:
     X = place.rng.normal(size=(table.n, 3)) * 10.0 ** place.rng.integers(-5, 6)
-    return X, (place.rng.random((table.n, 2)) < 0.6).astype(int)
+    Y = (place.rng.random((table.n, 2)) < 0.6).astype(int)
+    Y[0] = 1  # svmlight has no labels without a row
+    return X, Y
 
 
 @law("formats of matrices")
