@@ -52,7 +52,8 @@ def _judged(trial: Trial, laws: int) -> Verdict:
     fitted = trial.fitted
     if isinstance(fitted, Refusal):
         return Verdict("refused", "", str(fitted))
-    takes_cells = case.estimator in TABLE_READERS and case.storage.startswith("table")
+    unknown = case.storage in ("NaN", "None")  # in an array, a number that is not known
+    takes_cells = case.estimator in TABLE_READERS and (unknown or case.storage.startswith("table"))
     must_refuse = trial.y_refused or (trial.matrix is None and not takes_cells)
     if must_refuse:
         what = f"X {case.storage}" if trial.matrix is None else f"y {case.form}"
