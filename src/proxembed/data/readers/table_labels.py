@@ -332,7 +332,7 @@ def _in_order(names: set[str]) -> list[str]:
 
 
 def _joined(values: Sequence[object]) -> str | None:
-    """What seems to join labels: the parts are fewer than the cells, or occur as cells themselves.
+    """What seems to join labels: the parts are at most as many as the cells, or occur as cells themselves.
 
     A comma also stands in names: it joins where parts occur as cells, and are no more than the cells.
     """
@@ -342,7 +342,7 @@ def _joined(values: Sequence[object]) -> str | None:
         parts = {part.strip() for text in joint for part in text.split(join)} - {""}
         if join == "," and joint and parts & texts and len(parts) <= len(texts):
             return join
-        if join != "," and joint and (parts & texts or len(parts) < len(joint)):
+        if join != "," and joint and (parts & texts or len(parts) <= len(joint)):
             return join
     return None
 
