@@ -309,7 +309,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     learn(rows, found)
         Fitted attributes beside the components, from the solution.
     natural_components(rows)
-        The number of components where none is asked for.
+        The default number of components.
     check_rows(rows), check_labels(labels)
         Errors for, and warnings of, what the method cannot use.
     shorten(short, k)
@@ -373,7 +373,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """Set what else is learned of the rows, from the solution."""
 
     def natural_components(self, rows: Rows) -> int:
-        """The number of components where none is asked for."""
+        """The default number of components."""
         return natural_components(rows)
 
     def check_rows(self, rows: Rows) -> None:
@@ -568,7 +568,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
 
 
 def _labelled(rows: CentredMatrix, labels: LabelMatrix) -> tuple[CentredMatrix, LabelMatrix]:
-    """The rows whose labels are all known, with their labels; where none is, unknown cells at their label's mean."""
+    """The rows without unknown labels; if every row has one, all rows with unknown cells at the mean of their label."""
     if labels.unknown is None:
         return rows, labels
     index = np.flatnonzero(labels.rows_scored)

@@ -37,7 +37,7 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair")
     """How many rows of its pool each row must look at to see another: T_F, T_E and T_N, from 1.  [mu2012defc]
 
     Friends of i are sought among the other rows with a label of i: the rank of j inside each label that both have, the
-    least of these. Enemies of i are the rows that share no label with it, sought for each label u of theirs among the
+    least of these. Enemies of i are the rows that share no label with it; each is sought, per label u it has, among the
     rows of u and those that share a label with i (``enemy_pool="pair"``), or among the enemies of label u alone
     ("other"). Neighbours are sought among all rows.
 

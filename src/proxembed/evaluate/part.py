@@ -180,7 +180,7 @@ def rows_scored(dataset: Any) -> np.ndarray:
 
 
 def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
-    """The groups of training rows; None without groups, or where those with known labels are of one, which parts none.
+    """The groups of training rows; None without groups, or if all rows with known labels are in one group.
 
     Examples
     --------

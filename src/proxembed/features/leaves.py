@@ -226,7 +226,7 @@ def column_unit(X: Any) -> NDArray[np.float64]:
 
 
 def varying_columns(X: Any) -> NDArray[np.intp]:
-    """The columns whose values differ; all, where none does."""
+    """Non-constant columns, or all columns if every column is constant."""
     low, high = X.min(axis=0), X.max(axis=0)
     low, high = (np.ravel(each.toarray() if sparse.issparse(each) else each) for each in (low, high))
     varying = np.flatnonzero(low < high)

@@ -105,7 +105,7 @@ def says_which_row(name: str) -> bool:
 
 
 def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
-    """Whether a column of this name, whose cells are whole numbers or tokens, says whose row it is.
+    """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier.
 
     Whole numbers under a plural may be counts ("visitors"): identifiers are of one range that all rows use evenly.
 

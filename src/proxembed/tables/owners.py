@@ -21,11 +21,11 @@ class Owners:
     Parameters
     ----------
     groups : str or None
-        The column that groups the rows, where none was named.
+        The column that groups the rows if none was named.
     notes : tuple of str
         A note on each identifier and entity.
     entities : tuple of str
-        The entities that are no features.
+        The entities, which are not features.
     """
 
     groups: str | None = None

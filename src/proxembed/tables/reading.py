@@ -46,7 +46,7 @@ class Reading:
         The reading in words.
     example : str
     column : Column or None
-        How its cells are parsed; None for a column that is no feature.
+        How its cells are parsed; None for a column that is not a feature.
     note : str
         What a person must be told of it, "" for nothing.
     problem : str

@@ -232,7 +232,7 @@ def refuse_fractions(known: np.ndarray) -> None:
 
 
 def too_many_numbers(distinct: int, rows: int) -> bool:
-    """Whether whole numbers, so many different ones in so many rows, are no classes unless the caller says so.
+    """Whether this many different whole numbers in this many rows are classes only if the caller says so.
 
     >>> too_many_numbers(20, 20), too_many_numbers(40, 120), too_many_numbers(214, 442)
     (False, False, True)

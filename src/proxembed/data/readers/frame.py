@@ -135,7 +135,7 @@ class FrameFile:
         return DataError.at(self.path, None, reason if row is None else f"{self.place(row)}: {reason}", remedy)
 
     def cells(self, name: str) -> Cells:
-        """The cells of a column that is no feature."""
+        """The cells of a column with another purpose."""
         cells = Cells(MISSING)
         cells.add(*self.columns[name].coded)
         return cells

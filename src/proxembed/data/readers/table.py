@@ -207,7 +207,7 @@ def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> 
 def _matrix(
     files: Sequence[TableFile], roles: Roles, columns: Columns, given: LabelColumns | None = None
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...], Roles, tuple[str, ...]] | None:
-    """A table of numbers and vectors as a matrix, the roles without what says whose row it is; None for others."""
+    """A table of numbers and vectors as a matrix, with roles that leave out identifiers; None for other tables."""
     read = _whole_matrix(files, roles, columns)
     if read is None:
         return None
@@ -410,7 +410,7 @@ def stem(path: Path) -> str:
 
 
 def _ids(parts: Sequence[Gathered], name: str | None) -> tuple[str, ...] | None:
-    """The row ids; None where none are named, or a first column without a name has empty cells."""
+    """The row ids; None without an id column, or if an unnamed first column has empty cells."""
     unnamed = name is not None and name == parts[0].file.row_names
     if name is None or unnamed and any(part.cells[name].first_empty is not None for part in parts):
         return None
@@ -425,7 +425,7 @@ def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:
 
 
 def _groups(parts: Sequence[Gathered], name: str, named: bool) -> NDArray[np.intp]:
-    """Codes of the groups over all files; a row whose cell is empty is a group of its own where none was named."""
+    """Codes of the groups over all files; if no column was named, a row with an empty cell is its own group."""
     for part in parts if named else ():
         _filled(part, name, "groups", "give every row a group; a row on its own has one of its own")
     code: dict[str, int] = {}

@@ -105,7 +105,7 @@ def read_labels(
 
 
 def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
-    """The argument that names the columns that may be the labels, () where none looks like it.
+    """The argument that names the columns that may be the labels, () if no column looks like it.
 
     By their names; else the last column of few values, each of several rows.
 

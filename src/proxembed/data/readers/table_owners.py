@@ -54,7 +54,7 @@ def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[st
 
 
 def shared_names(roles: Roles, columns: Columns) -> list[str]:
-    """Columns that are no features and may still group the rows, where no groups are named.
+    """Columns that are not features and may still group the rows if no groups are named.
 
     Examples
     --------
