@@ -60,12 +60,13 @@ class Estimator(BaseEstimator):
     role: ClassVar[str]
     labels: ClassVar[str | None] = "multi"
     attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
+    unknown: ClassVar[str] = "drop"  # a parameter of estimators that take shares
     if TYPE_CHECKING:
         target_type: str | None = param(default=None, doc="see ``complete_parameters``")
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        complete_parameters(cls, takes_y=cls.labels is not None and not abstract)
+        complete_parameters(cls, cls.labels is not None and not abstract, "takes_shares" in vars(cls) and not abstract)
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -99,7 +100,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     role = "features"
     labels: ClassVar[str | None] = None
     keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
-    takes_shares: ClassVar[bool] = False  # True: the template is linear in Y, whose cells may be shares from 0 to 1
+    takes_shares: ClassVar[bool] = False  # True: the cells of Y may be shares from 0 to 1, such as means of labels
     scales: ClassVar[bool] = False  # True: it scales for itself, and takes the features as they are
     each_size: ClassVar[bool] = False  # True: the first k of more components are no embedding of size k
 
@@ -107,6 +108,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     def label_kind(self) -> str | None:
         """What y must be: None (ignored), "single" (one class per row) or "multi"."""
         return type(self).labels
+
+    @property
+    def fills_unknown(self) -> bool:
+        """Whether fit uses every row with a known cell, with each unknown cell at the mean of its label."""
+        return self.takes_shares and self.unknown == "mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -182,30 +188,31 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         return labels.drop_empty()
 
     def _without_unknown(self, labels: LabelMatrix) -> tuple[np.ndarray, LabelMatrix]:
-        """The rows that fit keeps, and their labels."""
-        keep = np.flatnonzero(labels.rows_known)
+        """The rows that take part in fit, and their labels without unknown cells."""
+        name, fills = type(self).__name__, self.fills_unknown
+        keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
+        if len(keep) < 2:
+            what = "have a known label" if fills else "are fully known"
+            raise ValueError(
+                f"{name} cannot use {'rows without a known label' if fills else 'rows with unknown labels'}, and only "
+                f"{len(keep)} of {labels.n} rows {what}. {self._more_rows(labels)}"
+            )
         dropped = labels.n - len(keep)
-        if self.takes_shares and len(keep) == 0:
-            keep = np.flatnonzero(labels.rows_any)
+        if dropped:
+            what = "have no known label" if fills else "have one"
             warnings.warn(
-                f"{type(self).__name__}: every row holds an unknown label; an unknown cell counts as the mean of its "
-                "label.",
+                f"{name} cannot use unknown labels: {dropped} of {labels.n} rows {what} and are left out of fit.",
                 UserWarning,
                 stacklevel=4,
             )
-            return keep, labels.take(keep).with_means()
-        if len(keep) < 2:
-            raise ValueError(
-                f"{type(self).__name__} cannot use rows with unknown labels, and only {len(keep)} of {labels.n} rows "
-                "are fully known. Use a semi-supervised method or label more rows."
-            )
-        warnings.warn(
-            f"{type(self).__name__} cannot use unknown labels: {dropped} of {labels.n} rows have one and "
-            "are left out of fit.",
-            UserWarning,
-            stacklevel=4,
-        )
-        return keep, labels.take(keep)
+        kept = labels.take(keep)
+        return keep, kept.with_means() if fills else kept
+
+    def _more_rows(self, labels: LabelMatrix) -> str:
+        """How more rows can take part in fit."""
+        if self.takes_shares and not self.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
+            return "Use unknown='mean', which takes an unknown cell as the mean of its label, or label more rows."
+        return "Use a semi-supervised method or label more rows."
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Raise a ValueError for labels that this estimator cannot take."""
@@ -571,7 +578,7 @@ def _labelled(rows: CentredMatrix, labels: LabelMatrix) -> tuple[CentredMatrix, 
     """The rows without unknown labels; if every row has one, all rows with unknown cells at the mean of their label."""
     if labels.unknown is None:
         return rows, labels
-    index = np.flatnonzero(labels.rows_scored)
+    index = np.flatnonzero(labels.rows_any)
     return rows.take(index), labels.take(index).with_means()
 
 

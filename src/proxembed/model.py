@@ -396,7 +396,7 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     """
     from .classify.ridge import fit_readout
 
-    known = np.flatnonzero(labels.rows_scored)
+    known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
     groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
     Y, targets = own.Y.toarray() > 0, own.with_means().Y.toarray()

@@ -283,8 +283,8 @@ def with_parameters(cls: Any) -> str:
     return f"{body.rstrip()}\n\n{section}\n\n{mark}{examples}\n    "
 
 
-def complete_parameters(cls: Any, takes_y: bool) -> None:
-    """Declare ``target_type`` for a class of estimators that take y.
+def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:
+    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as labels.
 
     A field overridden without annotation would be ignored by dataclass: an error instead.
     """
@@ -303,4 +303,12 @@ def complete_parameters(cls: Any, takes_y: bool) -> None:
             choices=(None, "classes"),
             doc='What a 1-D y of whole numbers holds; "classes": classes. None: classes too, if there are at most 20 '
             "different numbers or at least 3 rows of each on average, and else an error.",
+        )
+    if takes_shares:
+        cls.__annotations__["unknown"] = str
+        cls.unknown = param(
+            default="mean",
+            choices=("mean", "drop"),
+            doc='Rows with an unknown cell in y (NaN): "mean" takes the cell as the mean of its label and leaves out '
+            'only rows without a known cell; "drop" leaves out every row with an unknown cell.',
         )

@@ -46,6 +46,11 @@ class Wrapper(SpectralEmbedder, abstract=True):
         return self.member("method").takes_shares
 
     @property
+    def unknown(self) -> str:  # type: ignore[override]  # follows parameters
+        """As the wrapped method has it."""
+        return self.member("method").unknown
+
+    @property
     def sample_rows(self) -> int:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.member("method").sample_rows
@@ -91,19 +96,19 @@ class LabelledFeatures(Wrapper, abstract=True):
     def keeps_unknown(self) -> bool:  # type: ignore[override]  # follows parameters
         """Whether unknown cells are taken as the mean of their label; else as the wrapped method has it."""
         method = self.member("method")
-        return method.takes_shares or method.keeps_unknown
+        return method.fills_unknown or method.keeps_unknown
 
     def _rows(self, X: Any, y: Any) -> Rows:
         """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
         rows = super()._rows(X, y)
-        if rows.labels is None or rows.labels.unknown is None or not self.method_.takes_shares:
+        if rows.labels is None or rows.labels.unknown is None or not self.method_.fills_unknown:
             return rows
         known = np.flatnonzero(rows.labels.rows_any)
         return rows.take(known)
 
     def with_means(self, rows: Rows) -> Rows:
-        """The rows with each unknown cell at the mean of its label, where the wrapped method takes shares."""
-        if rows.labels is None or rows.labels.unknown is None or not self.method_.takes_shares:
+        """The rows with each unknown cell at the mean of its label, if the wrapped method takes them so."""
+        if rows.labels is None or rows.labels.unknown is None or not self.method_.fills_unknown:
             return rows
         return replace(rows, labels=rows.labels.with_means())
 

@@ -72,4 +72,4 @@ def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         raise ValueError("y is None; pass the labels of the rows of X.")
     labels = LabelMatrix.of(y)
     check_consistent_length(X, labels.Y)
-    return X, labels.rows_scored
+    return X, labels.rows_any

@@ -127,7 +127,7 @@ def held_out_evidence(
     ['PCA', 'OPLS', 'OPLS on shuffled labels']
     """
     labels = LabelMatrix.of(dataset.y)
-    rows = split.held_out[labels.rows_scored[split.held_out]]
+    rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
         raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
     part = make_part(dataset.X, labels, split.train, rows, groups=several_groups(dataset, split.train), seed=seed)

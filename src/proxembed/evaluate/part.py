@@ -11,7 +11,7 @@ from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
-from proxembed.targets.labels import LabelMatrix, scored_rows
+from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 
 from .preprocessing import choose_scaling, inner_folds
 
@@ -54,7 +54,7 @@ class Part:
     --------
     >>> import numpy as np
     >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.targets.labels import LabelMatrix, scored_rows
+    >>> from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
     >>> part = Part(np.eye(3), LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1]]), np.eye(3), np.ones((3, 2), bool))
     >>> part.known_rows.tolist(), part.Y.toarray().tolist()
     ([0, 2], [[1, 0], [0, 1]])
@@ -87,8 +87,8 @@ class Part:
 
     @cached_property
     def known_rows(self) -> np.ndarray:
-        """Numbers of the training rows that read-outs learn from, see ``LabelMatrix.rows_scored``."""
-        return np.flatnonzero(self.labels.rows_scored)
+        """Numbers of the training rows that read-outs learn from, see ``LabelMatrix.rows_any``."""
+        return np.flatnonzero(self.labels.rows_any)
 
     @cached_property
     def read(self) -> LabelMatrix:
@@ -175,8 +175,8 @@ def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
 
 
 def rows_scored(dataset: Any) -> np.ndarray:
-    """Mask of the rows that can be scored, see ``targets.labels.scored_rows``."""
-    return scored_rows(dataset.unknown, dataset.Y.shape[0])
+    """Mask of the rows that can be scored, see ``targets.labels.rows_with_known_cell``."""
+    return rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
 
 
 def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:

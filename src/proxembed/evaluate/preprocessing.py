@@ -49,7 +49,7 @@ def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 
     'tfidf'
     """
     kinds = scaling_kinds(X)
-    rows = np.flatnonzero(labels.rows_scored)
+    rows = np.flatnonzero(labels.rows_any)
     random = np.random.default_rng(seed)
     rows = np.sort(random.permutation(rows)[:CHOICE_ROWS])
     if len(kinds) == 1 or len(rows) < CHOICE_FOLDS:

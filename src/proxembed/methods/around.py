@@ -51,7 +51,7 @@ def readout_axes(Z: np.ndarray, labels: LabelMatrix) -> np.ndarray:
     >>> readout_axes(Z, LabelMatrix.of((Z[:, :2] > 0).astype(int))).shape
     (3, 2)
     """
-    known = np.flatnonzero(labels.rows_scored)
+    known = np.flatnonzero(labels.rows_any)
     targets = labels.take(known).with_means().Y.toarray()
     return left_factor(fit_readout(Z[known], targets).coef)
 
@@ -300,7 +300,7 @@ class ReadoutAxes(Around):
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
         self.axes_ = readout_axes(Z, rows.label_matrix)
         self.n_components_ = self.axes_.shape[1]
-        known = np.flatnonzero(rows.labels.rows_scored)
+        known = np.flatnonzero(rows.labels.rows_any)
         centred = CentredMatrix(Z[known], Z[known].mean(axis=0))
         self.label_loadings_ = label_loadings(centred, rows.labels.take(known).with_means(), self.axes_.T)
 

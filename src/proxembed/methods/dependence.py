@@ -182,6 +182,11 @@ class MDDM(SpectralEmbedder):
         """From the labels of a row for the linear kernel; other kernels need all label sets first."""
         return "rows" if self.label_kernel == "linear" else "labels"
 
+    @property
+    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
+        """With the linear kernel; others compare label sets."""
+        return self.label_kernel == "linear"
+
     def template(self, rows: Rows) -> Template:
         A = label_operator(rows, self.label_kernel, self.tau, center=rows.ones)
         if self.metric == "projection":
@@ -232,6 +237,11 @@ class SFEHS(SpectralEmbedder):
         """From the labels of a row for the biased estimator of the linear kernel; else all labels come first."""
         return "rows" if self.label_kernel == "linear" and self.estimator == "biased" else "labels"
 
+    @property
+    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
+        """With the linear kernel; others compare label sets."""
+        return self.label_kernel == "linear"
+
     def template(self, rows: Rows) -> Template:
         n = rows.n
         if self.estimator == "biased":
@@ -253,7 +263,7 @@ class SFEHS(SpectralEmbedder):
     def _trace(self, rows: Rows, K: LowRank) -> float:
         """The trace of the label kernel of all rows."""
         return (
-            rows.labels.nt
+            np.trace(rows.labels.gram)
             if self.label_kernel == "linear"
             else float(rows.labels.set_counts() @ np.diag(np.asarray(K.S)))
         )

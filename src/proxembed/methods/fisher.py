@@ -136,6 +136,7 @@ class CopyLDA(PencilEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
 
     def template(self, rows: Rows) -> Template:
         labels = rows.labels
@@ -172,6 +173,7 @@ class MLDA(PencilEmbedder):
     """
 
     labels = "multi"
+    takes_shares = True
     correlation: bool = param(default=True, kind=bool, doc="Spread membership over correlated labels.")
     normalize: bool = param(default=True, kind=bool, doc="Divide each row's membership by its number of labels.")
 
@@ -220,6 +222,7 @@ class DMLDA(PencilEmbedder):
     """
 
     labels = "multi"
+    takes_shares = True
     weights: str = param(default="labels", choices=("labels", "mlda"), doc="Memberships Q: Y itself, or those of MLDA.")
 
     @property
@@ -244,4 +247,5 @@ def memberships(labels: LabelMatrix, correlation: bool, normalize: bool) -> tupl
         F = sparse.csc_array(sparse.diags_array(reciprocal(labels.m)) @ F)
     if not correlation:
         return F, np.eye(labels.c)
-    return F, labels.gram / np.sqrt(np.outer(labels.nk, labels.nk))
+    gram = labels.gram
+    return F, gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))

@@ -48,6 +48,7 @@ class HSL(PencilEmbedder):
     """
 
     labels = "multi"
+    takes_shares = True
     expansion: str = param(
         default="zhou",
         choices=("zhou", "clique", "star"),
@@ -70,17 +71,14 @@ class HSL(PencilEmbedder):
     def template(self, rows: Rows) -> Template:
         labels = rows.label_matrix
         w, nk = self._weights(labels), labels.nk
-        edge, degree = {
-            "zhou": (w / nk, w),
-            "clique": (w, w * nk if self.self_loops else w * (nk - 1.0)),
-            "star": (w / nk**2, w / nk),
-        }[self.expansion]
-        D = labels.Y @ degree
+        edge, degree = {"zhou": (w / nk, w), "clique": (w, w * nk), "star": (w / nk**2, w / nk)}[self.expansion]
+        loops = labels.Y.power(2) @ w if self.expansion == "clique" and not self.self_loops else 0.0
+        D = labels.Y @ degree - loops
         F = sparse.csc_array(sparse.diags_array(np.sqrt(reciprocal(D))) @ labels.Y)
         offset = rows.ones if self.center else None
         A: Operator = LowRank(F, edge, center=offset)
-        if self.expansion == "clique" and not self.self_loops:
-            A = A - Diagonal((labels.Y @ w) * reciprocal(D))
+        if np.any(loops):
+            A = A - Diagonal(loops * reciprocal(D))
         B = Centering() if self.center else Identity(rows.n)
         target = sparse.csc_array(F @ sparse.diags_array(np.sqrt(edge)))
         return Template(A, B, b=0, offset=offset, target=target)

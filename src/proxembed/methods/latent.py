@@ -39,8 +39,7 @@ def shared_kernel(X: Any, Y: Any, beta: float, center: np.ndarray | None) -> Ope
 
 def shared_trace(rows: Rows, beta: float, center: np.ndarray | None) -> float:
     """The trace of K."""
-    nk = rows.labels.nk
-    spread = nk.sum() - (nk @ nk / rows.n if center is not None else 0.0)
+    spread = np.trace(rows.labels.gram if center is None else rows.labels.centred_gram)
     return beta * spread + (1.0 - beta) * rows.squared_norm(center)
 
 
@@ -85,6 +84,7 @@ class MORP(SpectralEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
@@ -122,6 +122,7 @@ class MLSI(SpectralEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(
@@ -181,6 +182,7 @@ class SLVM(Regressed):
     """
 
     labels = "multi"
+    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
 
@@ -246,6 +248,7 @@ class _Stacked(SpectralEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
     center: bool = param(default=False, kind=bool, doc="About the mean.")
 
     def template(self, rows: Rows) -> Template:
@@ -258,6 +261,7 @@ class _Placed(SpectralEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
 
     def template(self, rows: Rows) -> Template:
         of_labels, of_features = self.axes
@@ -308,6 +312,7 @@ class MLLS(SpectralEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
     alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
     beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
 

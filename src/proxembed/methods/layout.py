@@ -149,7 +149,7 @@ class Layout(Embedder):
 
     def _crossfitted(self, rows: Rows, Z: np.ndarray, number: np.ndarray, seed: int) -> np.ndarray:
         """Each row by a model that has not seen it nor a row equal to it; those without labels as they are."""
-        known = rows.labels.rows_scored
+        known = rows.labels.rows_any
         n_folds = min(FOLDS, len(np.unique(number[known])))
         if n_folds < 2:
             raise ValueError(

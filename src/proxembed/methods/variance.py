@@ -109,6 +109,7 @@ class MVMD(SpectralEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the label-dependence term.")
     coding: str = param(default="pm1", choices=("pm1", "01"), doc="Label values: +1/-1 as published, or 1/0.")
     balance: str | None = param(

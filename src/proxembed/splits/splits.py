@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.targets.labels import scored_rows
+from proxembed.targets.labels import rows_with_known_cell
 from proxembed.targets.values import dense_labels
 
 from .folds import Split, group_folds, group_sides, stratified_folds, time_cuts, time_folds, with_empty_column
@@ -80,7 +80,7 @@ class _Rows:
     def of(cls, dataset: Any, splitting: Splitting, rows: Any = None) -> "_Rows":
         groups, times = dataset.groups, dataset.times
         rows = np.arange(dataset.Y.shape[0]) if rows is None else np.sort(np.asarray(rows))
-        known = rows[scored_rows(dataset.unknown, dataset.Y.shape[0])[rows]]
+        known = rows[rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])[rows]]
         if len(known) < 2:
             raise ValueError(
                 f"{dataset.name} has {len(known)} rows that can be scored; splitting needs at least 2, with all labels "
@@ -200,7 +200,7 @@ def fold_limit(dataset: Any, n_folds: int, rows: Any = None) -> int:
     """
     if splitting_kind(dataset, Splitting()) != "groups":
         return n_folds
-    known = scored_rows(dataset.unknown, dataset.Y.shape[0])
+    known = rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
     known = np.flatnonzero(known) if rows is None else np.asarray(rows)[known[rows]]
     return max(2, min(n_folds, len(np.unique(dataset.groups[known]))))
 

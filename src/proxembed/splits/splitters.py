@@ -162,7 +162,7 @@ def _labels(name: str, y: Any) -> tuple[sp.csr_array, np.ndarray]:
     if y is None:
         raise ValueError(f"{name} requires y, because only rows with known labels can be held out; pass the labels.")
     labels = LabelMatrix.of(y)
-    return sp.csr_array(labels.Y), np.flatnonzero(labels.rows_scored)
+    return sp.csr_array(labels.Y), np.flatnonzero(labels.rows_any)
 
 
 def _parts(n: int, fold: Split) -> tuple[np.ndarray, np.ndarray]:

@@ -247,7 +247,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
-        known = labels.take(np.flatnonzero(labels.rows_scored))
+        known = labels.take(np.flatnonzero(labels.rows_any))
         if not known.differ:
             raise ValueError(
                 "y holds one class only in the rows whose labels are all known, so that no embedding can serve it; "
@@ -265,7 +265,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return tuple(sorted({int(k) for k in sizes} | ({MAP_SIZE} if self.layouts else set())))
 
     def _candidates(self, X: Any, labels: LabelMatrix) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
-        several = not labels.take(np.flatnonzero(labels.rows_scored)).one_hot
+        several = not labels.take(np.flatnonzero(labels.rows_any)).one_hot
         partly = labels.unknown is not None
         weighed = measure_of(self.measure).reads.endswith("neighbors")
         usual = () if isinstance(X, TableRows) else (self.scaling_,)
@@ -282,7 +282,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _searched(self, X: Any, labels: LabelMatrix, groups: Any, sizes: tuple[int, ...]) -> Study:
         seed = self._seed()
-        known = None if groups is None else np.asarray(groups)[labels.rows_scored]
+        known = None if groups is None else np.asarray(groups)[labels.rows_any]
         race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
         final = self._final_splits(X, labels, seed, groups, known)
         folds = self._folds([*race, *final], X, labels, groups, seed)

@@ -102,14 +102,7 @@ class LabelMatrix:
     @cached_property
     def rows_any(self) -> np.ndarray:
         """True where at least one cell of the row is known."""
-        if self.unknown is None:
-            return np.ones(self.n, dtype=bool)
-        return np.asarray(self.unknown.sum(axis=1)).ravel() < self.c
-
-    @cached_property
-    def rows_scored(self) -> np.ndarray:
-        """Rows that can be scored: without an unknown cell; where every row has one, those with a known cell."""
-        return scored_rows(self.unknown, self.n)
+        return rows_with_known_cell(self.unknown, self.n)
 
     @property
     def known_cells(self) -> np.ndarray | None:
@@ -318,16 +311,15 @@ def _are_numbers(classes: np.ndarray) -> bool:
     return classes.dtype.kind in "iuf" or (classes.dtype == object and isinstance(classes[0], int | float))
 
 
-def scored_rows(unknown: Any, n: int) -> np.ndarray:
-    """Which of n rows can be scored: those without an unknown cell; where every row has one, those with a known cell.
+def rows_with_known_cell(unknown: Any, n: int) -> np.ndarray:
+    """Which of n rows have at least one known cell; ``unknown`` is the n x c mask of unknown cells, None for none.
 
-    >>> scored_rows(sparse.csc_array([[True, False], [True, True]]), 2).tolist()
+    >>> rows_with_known_cell(sparse.csc_array([[True, False], [True, True]]), 2).tolist()
     [True, False]
     """
     if unknown is None:
         return np.ones(n, dtype=bool)
-    count = np.asarray(unknown.sum(axis=1)).ravel()
-    return count == 0 if (count == 0).any() else count < unknown.shape[1]
+    return np.asarray(unknown.sum(axis=1)).ravel() < unknown.shape[1]
 
 
 def unlabelled(y: Any, marker: Any = -1) -> np.ndarray | sparse.csr_array:
