@@ -271,16 +271,20 @@ class Rows:
 
         return self._kept(("given weights",), W, work)
 
-    def labelled(self) -> tuple[Rows, np.ndarray]:
-        """The rows whose labels are all known, as rows of their own, and their index; taken once."""
-        return self._labelled
+    def labelled(self, fill: bool = False) -> tuple[Rows, np.ndarray]:
+        """The rows whose labels are all known, as rows of their own, and their index; the same objects every time.
 
-    @cached_property
-    def _labelled(self) -> tuple[Rows, np.ndarray]:
-        if self.label_matrix.unknown is None:
+        ``fill``: the rows with a known label, each unknown cell at the mean of its label.
+        """
+        return self._kept(("labelled", fill), None, lambda: self._labelled(fill))
+
+    def _labelled(self, fill: bool) -> tuple[Rows, np.ndarray]:
+        labels = self.label_matrix
+        if labels.unknown is None:
             return self, np.arange(self.n)
-        index = np.flatnonzero(self.label_matrix.rows_known)
-        return self.take(index), index
+        index = np.flatnonzero(labels.rows_any if fill else labels.rows_known)
+        part = self.take(index)
+        return (replace(part, labels=part.label_matrix.with_means()) if fill else part), index
 
     @cached_property
     def with_label(self) -> tuple[Rows, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Labels for a classifier: read once, rows with unknown cells left out with a warning."""
+"""Labels for a classifier: read once; rows that it cannot use are left out with a warning."""
 
 import warnings
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from proxembed.targets.labels import LabelMatrix
 def known_labels(
     estimator: Any, X: Any, y: Any, cells: bool = False, target_type: str | None = None
 ) -> tuple[Any, LabelMatrix]:
-    """Read y and keep the rows whose labels are all known; where no row is, those with a known cell.
+    """Read y and keep the rows that a classifier can learn from, with a warning that counts the others.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ def known_labels(
     X : array or sparse array of shape (n, d)
     y : labels in any form
     cells : bool, default=False
-        Whether the estimator takes rows of which some cells are known, where no row is known in full.
+        Whether the estimator learns from rows of which some cells are known; else from rows that are known in full.
     target_type : {"classes"}, optional
         "classes" for the labels of some rows, when those of all have been checked; None: that of the estimator.
 
     Returns
     -------
     X, LabelMatrix
-        With unknown cells where no row is known in full.
+        With unknown cells only under ``cells``.
 
     Raises
     ------
@@ -51,16 +51,13 @@ def known_labels(
     check_consistent_length(X, labels.Y)
     if labels.c == 0:
         raise ValueError(f"{name}: no label occurs in y; give at least one row with a label.")
-    known = labels.rows_known
-    if known.all():
-        return X, labels
-    if cells and not known.any() and labels.rows_any.any():
-        known = labels.rows_any
+    known = labels.rows_any if cells else labels.rows_known
     left_out = int((~known).sum())
     if left_out == len(known):
         raise ValueError(f"{name}: every row of y holds an unknown label; at least some rows must be fully known.")
     if left_out:
-        warnings.warn(f"{name} leaves out {left_out} rows with unknown labels.", UserWarning, stacklevel=3)
+        what = "without a known label" if cells else "with unknown labels"
+        warnings.warn(f"{name} leaves out {left_out} rows {what}.", UserWarning, stacklevel=3)
     rows = np.flatnonzero(known)
     return X[rows], labels.take(rows)
 

@@ -27,7 +27,7 @@ NOBODY_READS = 141  # the code that a shell reports for a program ended by SIGPI
 NAMES_OPTIONS = ("--labels", "--text", "--drop", "--keep", "--missing", "--category")  # take several names
 
 PANELS = {  # the options of a verb, by what they are about; others stand under "Options"
-    "Columns of a table": "labels text id groups time drop keep missing decimal category unknown separator target_type",
+    "Columns of a table": "labels text id groups time drop keep missing decimal category empty separator target_type",
     "What is tried": "engine methods method strategy classifier sizes size settings layout",
     "How long it takes": "max_seconds max_work max_trials jobs dask memory sample",
     "How it is judged": "goal measure tolerance folds repeats least shuffles halves pairs test standard",

@@ -50,11 +50,11 @@ DECIMAL = typer.Option(
 CATEGORY = typer.Option(
     None, "--category", metavar="COLUMNS", help="Columns of categories, even if their cells are numbers or dates."
 )
-UNKNOWN = typer.Option(
-    None,
-    "--unknown",
-    metavar="empty",
-    help="Read an empty cell of joined labels as unknown; by default it means no labels.",
+EMPTY = typer.Option(
+    "no labels",
+    "--empty",
+    metavar="'no labels'|unknown",
+    help="What an empty cell of joined labels means.",
 )
 SEPARATOR = typer.Option(
     None, "--separator", metavar="TEXT", help="Text that separates the labels in one column, such as ';'."
@@ -67,7 +67,7 @@ TARGET_TYPE = typer.Option(
 )
 
 
-OF_TABLES = tuple("labels text id groups time drop keep missing decimal category unknown separator target_type".split())
+OF_TABLES = tuple("labels text id groups time drop keep missing decimal category empty separator target_type".split())
 
 
 def table_options(given: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def dataset_from(
     test: str | Path | None = None,
     keep: list[str] | None = None,
     missing: list[str] | None = None,
-    unknown: str | None = None,
+    empty: str = "no labels",
     decimal: str | None = None,
     category: list[str] | None = None,
     target_type: str | None = None,
@@ -123,7 +123,7 @@ def dataset_from(
         "separator": separator,
         "test": test,
     }
-    others = {"unknown": unknown, "decimal": decimal, "target_type": target_type}
+    others = {"empty": empty, "decimal": decimal, "target_type": target_type}
     dataset = in_program(read_labelled(file, **more, **others))
     say_notes(dataset.notes)
     return dataset

@@ -127,7 +127,7 @@ IN_THE_PROGRAM = (
 
 
 ARGUMENT = re.compile(
-    r"\b(labels|text|id|groups|time|drop|keep|missing|unknown|separator|decimal|category|target_type)="
+    r"\b(labels|text|id|groups|time|drop|keep|missing|empty|separator|decimal|category|target_type)="
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[['"][^\]]*['"]\]|False)"""
 )
 LISTS = (

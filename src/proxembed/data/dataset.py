@@ -240,9 +240,10 @@ class Dataset:
             `name`, `n`, `d`, `labels`, `sparse`, `single_label`, `density` (the share of known cells that are 1),
             `cardinality` (labels per row: density times labels), `label_sets` (distinct ones, of rows without an
             unknown cell if there are any), `rows_without_label` (no label and no unknown cell),
-            `unknown_cells`, `rows_known` (without an unknown cell), `labels_without_row`, `zero_rows`,
-            `duplicate_rows` (rows whose features equal an earlier row's), `constant_features`, `nonzero_share`,
-            `train`, `test` (sizes or None), `licence`, `groups` (distinct ones, or None), `time_order` (whether the
+            `unknown_cells`, `rows_known` (without an unknown cell), `rows_partly_known` (with known and unknown
+            cells), `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an earlier row's),
+            `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
+            or None), `time_order` (whether the
             rows have times), `negative` (what a row without the one label is called, or None), `notes` (what was told
             of the reading). Of the columns of a table, an empty cell counts as zero.
 
@@ -257,11 +258,9 @@ class Dataset:
         X: Any = _as_numbers(self.X) if isinstance(self.X, TableRows) else self.X
         X = _without_stored_zeros(X) if sparse.issparse(X) else X + 0.0  # -0.0 becomes 0.0
         nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
-        empty, known = Y.sum(axis=1, dtype=np.int64) == 0, np.ones(n, dtype=bool)
-        if self.unknown is not None:
-            known = self.unknown.sum(axis=1, dtype=np.int64) == 0
-        unknown_cells = 0 if self.unknown is None else int(self.unknown.nnz)
-        known_cells = max(n * c - unknown_cells, 1)
+        holes = np.zeros(n, dtype=np.int64) if self.unknown is None else self.unknown.sum(axis=1, dtype=np.int64)
+        empty, known = Y.sum(axis=1, dtype=np.int64) == 0, holes == 0
+        known_cells = max(n * c - int(holes.sum()), 1)
         return {
             "name": self.name,
             "n": n,
@@ -273,8 +272,9 @@ class Dataset:
             "density": Y.nnz / known_cells,
             "label_sets": len(set(_row_keys(Y[known] if known.any() else Y))),
             "rows_without_label": int((empty & known).sum()),
-            "unknown_cells": unknown_cells,
+            "unknown_cells": int(holes.sum()),
             "rows_known": int(known.sum()),
+            "rows_partly_known": int(((holes > 0) & (holes < c)).sum()),
             "labels_without_row": int((self.Y.sum(axis=0, dtype=np.int64) == 0).sum()),
             "zero_rows": int((nonzero == 0).sum()),
             "duplicate_rows": n - len(set(_row_keys(X))),

@@ -46,7 +46,7 @@ class Evidence:
     Attributes
     ----------
     rows : int array of shape (m,)
-        Test rows whose labels are all known.
+        Test rows with a known label.
     panels : list of (title, Z, score, directions)
         Test rows in the plane of PCA (LSI), of the method, and of the method fitted on shuffled labels; the score is
         the Jaccard@10 of the neighbours in the two axes shown, among the training rows with their true labels (a plane

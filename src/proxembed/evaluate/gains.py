@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import dense_labels
 
 from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
@@ -24,6 +25,42 @@ from .part import known_cells
 from .results import NEIGHBORS, TEST, Results, sign_of
 
 FOLDS, TEST_ROWS = "folds", "test rows"
+LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
+
+
+def too_few(dataset: Any, rows: np.ndarray) -> str | None:
+    """Why scored rows are too few for a verdict; None if they are enough.
+
+    A verdict needs 20 rows, and with two classes or one label also 5 rows of the rarer one.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+    rows : int array
+        The rows that are scored; repeated ones count once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.gains import too_few
+    >>> too_few(digits(), np.arange(12)), too_few(digits(), np.arange(60))
+    ('12 scored rows are too few to tell, at least 20 are needed', None)
+    """
+    labels = LabelMatrix.of(dataset.y).take(np.unique(rows))
+    if labels.n < LEAST_ROWS:
+        return _few(labels.n, "", LEAST_ROWS)
+    if labels.c > 2 or labels.c == 2 and not dataset.single_label:
+        return None
+    known = labels.n if labels.unknown is None else labels.n - int(labels.unknown[:, [0]].sum())
+    rarer = min(int(labels.nk[0]), known - int(labels.nk[0]))
+    what = "of the rarer class" if labels.c == 2 else "with" if rarer == int(labels.nk[0]) else "without"
+    return _few(rarer, f" {what}{'' if labels.c == 2 else ' the label'}", LEAST_RARER) if rarer < LEAST_RARER else None
+
+
+def _few(count: int, what: str, least: int) -> str:
+    rows = f"{count} scored row{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
+    return f"{rows} too few to tell, at least {least} are needed"
 
 
 class FoldGains:
@@ -35,6 +72,8 @@ class FoldGains:
         ``train`` and ``held_out`` of each fold.
     intervals : bool, default=True
         Whether gains have an interval.
+    few : str, optional
+        Why the scored rows are too few for a verdict.
 
     Examples
     --------
@@ -46,8 +85,8 @@ class FoldGains:
 
     basis, there = FOLDS, True
 
-    def __init__(self, sizes: list[dict[str, Any]], intervals: bool = True):
-        self.sizes, self.intervals = sizes, intervals
+    def __init__(self, sizes: list[dict[str, Any]], intervals: bool = True, few: str | None = None):
+        self.sizes, self.intervals, self.few = sizes, intervals and few is None, few
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Mean of a measure over the folds."""
@@ -97,7 +136,7 @@ class TestGains:
     __test__ = False  # pytest takes no class of this name for a test
 
     def __init__(self, results: Results, dataset: Any):
-        self.results, self.there = results, TEST in results.folds
+        self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
         if self.there:
             rows = results.held_out[TEST]
             self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
@@ -128,7 +167,7 @@ class TestGains:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
         if found is None:
             return None
-        interval = found["interval"] if self.units > 1 else None  # one group cannot be drawn again
+        interval = found["interval"] if self.units > 1 and self.few is None else None  # one group cannot be drawn again
         return {**found, "interval": interval, "rows": len(self.truth)}
 
     def _measure(self, name: str) -> Measure:

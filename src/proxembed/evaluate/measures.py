@@ -36,6 +36,7 @@ ENOUGH = 5  # rows per neighbour, below which nearly all rows would be neighbour
 MACRO_F1, MICRO_F1, HAMMING = "macro F1", "micro F1", "Hamming loss"
 LOG_LOSS, CALIBRATION = "log-loss", "calibration error"
 DEFAULT_NEIGHBORS = 10
+ALL_NEIGHBORS = 100  # training rows of one class each from which on neighbours are 10 whatever the classes
 
 
 def every_label(counts: np.ndarray, n: int, least: int) -> np.ndarray:
@@ -84,8 +85,8 @@ class Measure:
     n_neighbors : int, default=10
         Of a measure that reads neighbours.
     over : {"labels", "cells", "rows"}, default="labels"
-        What it is a mean over, which says what becomes of it where some cells are unknown: the mean over labels of the
-        value on their known rows, the value on all known cells as one label, or no value.
+        What it is a mean over. With unknown cells it is the mean over labels of the value on their known rows, the
+        value on all known cells as one label, or the value on the known cells of each row.
 
     Raises
     ------
@@ -131,7 +132,9 @@ class Measure:
     def _value_of_cells(self, Y: Any, reading: Any, least: int, known: np.ndarray) -> tuple[float, int]:
         """The value where some cells are unknown, as ``over`` says."""
         if self.over == "rows":
-            return np.nan, 0
+            rows = known.any(axis=1)
+            own = self.value((np.asarray(Y, dtype=bool) & known)[rows], (np.asarray(reading, dtype=bool) & known)[rows])
+            return (own[0], int(known.any(axis=0).sum())) if rows.any() else (np.nan, 0)
         if self.over == "cells":
             return self.value(Y[known][:, None], reading[known][:, None], least)[0], Y.shape[1]
         if self.takes_least:  # these choose among labels
@@ -259,6 +262,26 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
                 return Measure(measure, "new neighbors", jaccard_at_k, defined=defined, n_neighbors=k)
     names = ", ".join(MEASURES)
     raise ValueError(f"measure={shown(measure)} is unknown; use one of {names}, or a function of (Y, S).")
+
+
+def neighbors_of(dataset: Any, train: np.ndarray) -> int:
+    """The number k of neighbours that are compared: 10.
+
+    With one class per row and fewer than 100 training rows it is at most the size of the smallest class that has two
+    rows, so that all neighbours of a row can be of its class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.evaluate.measures import neighbors_of
+    >>> neighbors_of(Dataset(np.eye(9), np.eye(3)[[0, 0, 0, 0, 1, 1, 1, 1, 2]]), np.arange(9))
+    4
+    """
+    if len(train) >= ALL_NEIGHBORS or not dataset.single_label:
+        return DEFAULT_NEIGHBORS
+    sizes = np.asarray(dataset.Y.tocsr()[train].sum(axis=0)).ravel()
+    return int(min([DEFAULT_NEIGHBORS, *sizes[sizes > 1]]))
 
 
 def is_jaccard(name: str) -> bool:

@@ -204,8 +204,7 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
     ----------
     dataset : proxembed.data.Dataset
     split : Split
-        Held-out rows with an unknown label are left out: they cannot be scored. Where every row of the data has one,
-        known cells are scored.
+        Held-out rows without a known label are left out: they cannot be scored. Of the others, known cells are scored.
     seed : int, default=0
         Seed of the inner folds on which thresholds and probabilities are tuned.
 

@@ -14,6 +14,7 @@ from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kin
 
 from .arms import Arm
 from .compare import SIDES
+from .gains import FOLDS, TEST_ROWS, too_few
 from .measures import (
     AVERAGE_PRECISION,
     CALIBRATION,
@@ -35,8 +36,8 @@ from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 __all__ = ["Protocol", "Results", "run"]
 
 KNOWN_CELLS = (
-    "Every row has an unknown label, so methods learn from the known cells and are scored on them alone. Methods that "
-    "cannot take unknown cells, not even filled with the label's mean, are left out."
+    "{partly:,} of {rows:,} rows have known and unknown labels. Methods learn from their known cells and are scored on "
+    "known cells only; methods that cannot learn from such rows leave them out."
 )
 
 
@@ -274,8 +275,11 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
     facts = {**dataset.describe(), "label_counts": counts}
     results = Results(dataset=facts, protocol=described, measure=measure_of(protocol.measure))
     _collect(protocol, dataset, splits, results, progress or silent, store)
-    if facts["rows_known"] == 0:
-        results.notes.insert(0, KNOWN_CELLS)
+    if facts["rows_partly_known"]:
+        results.notes.insert(0, KNOWN_CELLS.format(partly=facts["rows_partly_known"], rows=facts["n"]))
+    for basis in (FOLDS, TEST_ROWS):
+        rows = [rows for name, rows in results.held_out.items() if (name == TEST) == (basis == TEST_ROWS)]
+        results.few[basis] = too_few(dataset, np.concatenate(rows)) if rows else None
     results.seconds = time.perf_counter() - started
     return results
 

@@ -92,7 +92,7 @@ class Results:
     same rows for every query"), ``new_similarity`` that to its neighbours among the held-out rows, ``hubs`` the
     share of rows that list the training row listed most, and ``queries`` the seconds of 1,000 neighbour queries.
     ``scalings`` holds the scaling of each fold, ``held_out`` the numbers of its held-out rows, and ``measure`` the
-    primary measure.
+    primary measure. ``few`` says why the scored rows of the "folds" or "test rows" are too few for a verdict.
 
     Examples
     --------
@@ -117,3 +117,4 @@ class Results:
     queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
+    few: dict[str, str | None] = field(default_factory=dict)

@@ -9,7 +9,7 @@ import numpy as np
 
 from proxembed.splits.splits import LEAST_GROUPS
 
-from .gains import FoldGains, TestGains
+from .gains import FOLDS, FoldGains, TestGains
 from .results import SAME_ROWS, TEST, Results, measure_name, sign_of
 from .verdict import TOLERANCE, judge, neighbor_measure
 
@@ -100,7 +100,7 @@ def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]]) -> Fold
     if searched is not None and results.protocol.get("standard", True):
         return TestGains(results, searched)
     groups = results.dataset.get("groups")
-    return FoldGains(sizes, intervals=groups is None or groups >= LEAST_GROUPS)
+    return FoldGains(sizes, groups is None or groups >= LEAST_GROUPS, results.few.get(FOLDS))
 
 
 def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, Any]:

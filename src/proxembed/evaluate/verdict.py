@@ -156,6 +156,7 @@ def _goal(
         "base": {"arm": base["arm"], "k": base["k"], "value": value},
         **versus,
         "rows_needed": needed,
+        "few": gains.few,
         "rival": None if rival is None or over_rival is None else {**_at(rival, gains, name), **over_rival},
     }
 
@@ -238,6 +239,7 @@ def _compressed(
         "d": d,
         "shares": dict(zip(names, shares, strict=True)),
         "rows": parts[0]["rows"],
+        "few": gains.few,
         "rows_needed": max(needed) if needed and None not in needed else None,
         "bytes": 4 * entry["components"],
         "bytes_all_features": dense if not dense or not nonzero else min(dense, round(12 * nonzero * d)),

@@ -153,8 +153,7 @@ class Layout(Embedder):
         n_folds = min(FOLDS, len(np.unique(number[known])))
         if n_folds < 2:
             raise ValueError(
-                "honest=True needs at least two different rows whose labels are all known; pass more of them, or "
-                "honest=False."
+                "honest=True needs at least two different rows with known labels; pass more of them, or honest=False."
             )
         equal = len(self._first) < rows.n
         folds = GroupFolds(n_folds, random_state=seed) if equal else StratifiedFolds(n_folds, random_state=seed)

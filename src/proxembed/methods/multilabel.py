@@ -14,7 +14,7 @@ from ..base import SpectralEmbedder
 from ..params import methods, param
 from ..rows import Rows
 from ..wrapper import Wrapper, refuse_features
-from .fisher import FDA
+from .fisher import FDA, MMC
 
 
 class MESD(Wrapper):
@@ -90,6 +90,14 @@ class MESD(Wrapper):
         """As the wrapped method has it, where copies weigh one; else all labels come first."""
         inner = self.member("method").from_sums
         return inner if self.weighting == "none" else inner and "labels"
+
+    @property
+    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
+        """With the methods of class means, whose copies may weigh less than one."""
+        method = self.member("method")
+        while isinstance(method, Wrapper):
+            method = method.member("method")
+        return isinstance(method, FDA | MMC)
 
     @property
     def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters

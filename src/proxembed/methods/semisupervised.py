@@ -38,6 +38,8 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
     keeps_unknown = True
 
     def check_rows(self, rows: Rows) -> None:
+        if self.fills_unknown:
+            return
         partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
         if partly:
             warnings.warn(
@@ -49,11 +51,12 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
 
     def _part(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """The labelled rows, without the labels that none of them has, and their index."""
-        part, index = rows.labelled()
+        part, index = rows.labelled(self.fills_unknown)
         if part.n < 2:
+            known = "have a known label" if self.fills_unknown else "are fully known"
             raise ValueError(
-                f"{type(self).__name__} needs at least two labelled rows, and only {part.n} of {rows.n} rows are fully "
-                "known. Label more rows, or use an unsupervised method."
+                f"{type(self).__name__} needs at least two labelled rows, and only {part.n} of {rows.n} rows {known}. "
+                "Label more rows, or use an unsupervised method."
             )
         labels = part.labels.drop_empty()
         self._check_differ(labels)
@@ -217,12 +220,17 @@ class SSDR(PartlyLabelled):
             )
         _check_kernels(method, self._default(other))
 
+    @property
+    def fills_unknown(self) -> bool:
+        """As the supervised method has it."""
+        return self.member("supervised").fills_unknown
+
     def check_labels(self, labels: LabelMatrix) -> None:
         self.supervised_.check_labels(labels)
 
     def prepare(self, rows: Rows) -> Prepared:
         """With the templates of both members, over their sizes as ``balance`` says, and the ridges that they add."""
-        part, _ = self._part(rows)
+        part, index = self._part(rows)
         base = self.unsupervised_.make_ready(rows.unlabelled())
         settings = self._supervised_settings(part)
         unsupervised = _stated_for_projections(self.unsupervised_, rows.unlabelled())
@@ -232,7 +240,7 @@ class SSDR(PartlyLabelled):
             supervised = supervised.flipped()
         added = 0.0
         if self.balance != "none" or (self.constraint != "projection" and not self._ridge_given()):
-            labelled = _rows_of(base.training, rows, part)
+            labelled = _rows_of(base.training, rows, part, index)
             first = self._weighed(self.supervised_, supervised, labelled, base.width)
             second = self._weighed(self.unsupervised_, unsupervised, base.training, base.width, first.ridge)
             supervised, unsupervised, added = first.template, second.template, first.added + second.added
@@ -318,9 +326,9 @@ def _inside_kernel(method: SpectralEmbedder) -> SpectralEmbedder:
     return method.method_ if isinstance(method, Kernelized) else method
 
 
-def _rows_of(R: Any, rows: Rows, part: Rows) -> Any:
+def _rows_of(R: Any, rows: Rows, part: Rows, index: np.ndarray) -> Any:
     """The labelled rows of the matrix that is projected."""
-    return part.X if R is rows.X else R[rows.labelled()[1]]
+    return part.X if R is rows.X else R[index]
 
 
 def _check_kernels(method: SpectralEmbedder, other: SpectralEmbedder) -> None:

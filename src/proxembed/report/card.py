@@ -84,10 +84,13 @@ def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
         found.append(f"{_rows(facts['zero_rows'])} no feature but zeros; no method can tell such rows apart.")
     if facts["labels_without_row"]:
         found.append(f"{facts['labels_without_row']:,} of {facts['labels']:,} labels have no row, and count nowhere.")
-    if facts["unknown_cells"] and not facts["rows_known"]:
-        found.append("Every row has an unknown label: the known cells alone are learned from and scored.")
-    elif facts["unknown_cells"]:
-        found.append("Rows with unknown labels are used for training where a method can, and never scored.")
+    if facts["unknown_cells"]:
+        partly = facts["rows_partly_known"]
+        found.append(
+            f"{_rows(partly)} known and unknown labels: only known cells are learned from and scored."
+            if partly
+            else "Rows without a known label are used for training where a method can, and never scored."
+        )
     return found
 
 

@@ -103,7 +103,10 @@ def _against(goal: dict[str, Any], features: int) -> str:
     size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
     if said == LEVEL:
         return f"{kept}{size}: {ours}, {values}." if whole else f"{kept}: {ours}."
-    why = _unsure(goal, behind=goal["interval"][1] < 0) if goal["interval"] else "no interval, so nothing can be told"
+    if goal["interval"] or goal["few"]:
+        why = _unsure(goal, behind=bool(goal["interval"]) and goal["interval"][1] < 0)
+    else:
+        why = "no interval, so nothing can be told"
     return f"{kept}{size}: {ours}; {why}."
 
 
@@ -165,11 +168,13 @@ def _share(share: dict[str, Any]) -> str:
 def _unsure(goal: dict[str, Any], behind: bool) -> str:
     """Why it cannot be told, also where the interval lies below 0, and how many rows could tell.
 
-    >>> [_unsure({"rows": 50, "rows_needed": needed}, False) for needed in (62, 10**6)]
+    >>> [_unsure({"rows": 50, "few": None, "rows_needed": needed}, False) for needed in (62, 10**6)]
     ['50 rows are too few to tell, about 62 could', '50 rows are too few to tell, more than 100 times as many could']
-    >>> _unsure({"rows": 50, "rows_needed": None}, True)
+    >>> _unsure({"rows": 50, "few": None, "rows_needed": None}, True)
     'behind, but perhaps by less than the tolerance: 50 rows are too few to tell'
     """
+    if goal["few"]:
+        return goal["few"]
     needed = goal["rows_needed"]
     text = "behind, but perhaps by less than the tolerance: " if behind else ""
     text += f"{goal['rows']:,} rows are too few to tell"

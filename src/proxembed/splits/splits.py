@@ -83,8 +83,8 @@ class _Rows:
         known = rows[rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])[rows]]
         if len(known) < 2:
             raise ValueError(
-                f"{dataset.name} has {len(known)} rows that can be scored; splitting needs at least 2, with all labels "
-                "known, or with any label known where no row has all. Label more rows."
+                f"{dataset.name} has {len(known)} rows that can be scored; splitting needs at least 2 with a known "
+                "label. Label more rows."
             )
         kind = splitting_kind(dataset, splitting)
         if groups is not None and len(np.unique(groups)) == len(groups):
@@ -136,7 +136,7 @@ def splitting_kind(dataset: Any, splitting: Splitting) -> str:
 def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = None) -> list[Split]:
     """Split a data set into training and held-out parts by a declared rule.
 
-    Only rows whose labels are all known are held out; the others are in every training part. Two kinds of row are on
+    Only rows with a known label are held out; the others are in every training part. Two kinds of row are on
     neither side, because they would leak: one of a group that is held out and, in the order of time, one that is not
     earlier than every held-out row. Groups are kept whole in the order of time too.
 

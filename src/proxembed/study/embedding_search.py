@@ -250,7 +250,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         known = labels.take(np.flatnonzero(labels.rows_any))
         if not known.differ:
             raise ValueError(
-                "y holds one class only in the rows whose labels are all known, so that no embedding can serve it; "
+                "y holds one class only in the rows with known labels, so that no embedding can serve it; "
                 "pass rows of at least two classes."
             )
         return labels

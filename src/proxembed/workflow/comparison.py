@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from proxembed.evaluate.arms import (
@@ -22,6 +23,8 @@ from proxembed.evaluate.arms import (
 )
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.evaluate.measures import neighbors_of
+from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.summary import summarise
@@ -140,7 +143,7 @@ def compare(
         Folder to which results are written as they are finished; ``Comparison.save`` writes them later.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
-    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
+    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``empty``
         Columns of a file or a DataFrame; ``target_type="classes"``: whole numbers, also in y, are classes.
 
     Returns
@@ -228,11 +231,13 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
     folds = fold_limit(dataset, options.folds, split)
     splits = folds * options.repeats + options.standard_split
     arms = arms_of(options.methods, dataset, options.seed, splits)
+    train = np.flatnonzero(rows_scored(dataset)) if split is None else split
     return Protocol(
         arms,
         component_range(options.n_components, dataset),
         splitting=Splitting(n_folds=folds, n_repeats=options.repeats, seed=options.seed),
         standard=options.standard_split,
+        n_neighbors=neighbors_of(dataset, train),
         min_positives=options.min_positives,
         seed=options.seed,
         n_jobs=options.n_jobs,

@@ -34,7 +34,7 @@ LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
-OF_FILES = tuple("labels text id time drop separator keep missing unknown decimal category target_type".split())
+OF_FILES = tuple("labels text id time drop separator keep missing empty decimal category target_type".split())
 
 
 def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None, **columns: Any) -> Dataset:
@@ -47,7 +47,7 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     groups : array of shape (n,), the name of a column, or False for no groups
         None: an identifier, such as ``patient``, that several rows share.
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
-    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``unknown``
+    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``empty``
         Of a file or a DataFrame, and ``target_type`` of any labels; see ``read_labelled``.
 
     Returns
@@ -218,7 +218,7 @@ def labels_of(y: Any, columns: Columns) -> LabelColumns:
         return LabelColumns(tuple(map(str, found.classes_)), found.Y, unknown)
     file = FrameFile(named, "y")
     cells = {name: file.cells(name) for name in file.names}
-    return read_labels([(file, cells)], columns.separator, columns.unknown, columns.target_type)[0]
+    return read_labels([(file, cells)], columns.separator, columns.empty, columns.target_type)[0]
 
 
 def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: Any) -> Dataset:
@@ -279,7 +279,7 @@ def read_labelled(
     test: str | Path | None = None,
     keep: str | Sequence[str] | None = None,
     missing: str | Sequence[str] | None = None,
-    unknown: str | None = None,
+    empty: str = "no labels",
     decimal: str | None = None,
     category: str | Sequence[str] | None = None,
     target_type: str | None = None,
@@ -295,7 +295,7 @@ def read_labelled(
     test : str or Path, optional
         File of test rows with the same columns.
     missing : what else stands for an empty cell, such as "-999"; () for nothing
-    unknown : "empty" where empty cells of joined labels are unknown, and no rows without labels
+    empty : "no labels" or "unknown", what an empty cell of joined labels means
     decimal : "," or ".", the mark before the decimals of numbers in text
     target_type : "classes" if the one label column holds many whole numbers that are classes
 
@@ -315,13 +315,12 @@ def read_labelled(
     """
     names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
     given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing}
-    given |= {"unknown": unknown, "decimal": decimal}
+    given |= {"empty": empty, "decimal": decimal}
     others = dict(given)
     given["target_type"] = target_type
     if str(file).startswith(OPENML):
-        listed = {"text": texts or None, "keep": kept or None, "category": category or None}
-        named = {**listed, **others, "test": test}
-        refused = [option for option, value in named.items() if value not in (None, False)]
+        columns = table_columns(text=texts, keep=kept, category=category, **others)
+        refused = [*columns.fields_set, *(["test"] if test is not None else [])]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
         name = str(file).removeprefix(OPENML)
@@ -398,7 +397,7 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
         raise ValueError(f"{file}: every label is unknown; label some rows, or {remedy}.")
     Y = dataset.Y.tocsr()[known]
     cells = known_cells(dataset.unknown, known)
-    row = "row" if dataset.unknown is None or cells is not None else "row whose labels are all known"
+    row = "row" if dataset.unknown is None else "row with known labels"
     if Y.nnz == 0:
         raise ValueError(f"{file}: no {row} has a label; {remedy}.")
     if len(known) < LEAST_ROWS:
@@ -496,7 +495,7 @@ def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[in
 
 
 def has_whole_rows(dataset: Dataset) -> bool:
-    """Whether there are rows whose labels are all known.
+    """Whether the labels of at least half of the rows with a known label are all known.
 
     Examples
     --------
@@ -505,4 +504,5 @@ def has_whole_rows(dataset: Dataset) -> bool:
     >>> has_whole_rows(digits())
     True
     """
-    return dataset.unknown is None or bool((dataset.unknown.sum(axis=1) == 0).any())
+    labels = LabelMatrix.of(dataset.y)
+    return 2 * np.count_nonzero(labels.rows_known) >= np.count_nonzero(labels.rows_any)

@@ -27,7 +27,7 @@ from proxembed.evaluate.arms import (
 from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
-from proxembed.evaluate.measures import measure_of
+from proxembed.evaluate.measures import DEFAULT_NEIGHBORS, JACCARD, measure_of, neighbors_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
@@ -45,7 +45,7 @@ from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .large_fit import LargeFit
-from .options import SearchOptions, where_asked
+from .options import NEAR_GOALS, SearchOptions, where_asked
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
@@ -145,7 +145,7 @@ def search(
         diagnosis in ``study.jsonl``. The budget may differ and starts anew.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
-    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``unknown``
+    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``empty``
         Columns of a file or a DataFrame; ``target_type="classes"``: whole numbers, also in y, are classes.
 
     Returns
@@ -230,6 +230,8 @@ def run_search(
     started = time.time() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
     options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
+    if options.goal in NEAR_GOALS and options.measure == JACCARD.format(DEFAULT_NEIGHBORS):
+        options = replace(options, measure=JACCARD.format(neighbors_of(dataset, split.train)))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
     plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work)
     if plan.bounded:
@@ -311,6 +313,7 @@ def compared(job: Job) -> Results | None:
         plan.cuts.sizes if options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes})),
         splitting=comparison_folds(options, plan.cuts.folds),
         standard=bool(len(job.split.held_out)),
+        n_neighbors=neighbors_of(job.dataset, job.split.train),
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,

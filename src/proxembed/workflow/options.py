@@ -13,6 +13,7 @@ ENGINES = ("methods", "defc")
 CLASSIFIERS = ("1nn", "flda", "svm")
 LEAST_SHUFFLES = 19
 GOALS = ("predict", "neighbours", "map", "compress")
+NEAR_GOALS = ("neighbours", "map")
 TOLERANCE = 0.03
 AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@10"
 
@@ -199,7 +200,9 @@ class SearchOptions:
             return
         if self.goal not in GOALS:
             raise OptionError("goal", self.goal, f"is unknown; choose one of {', '.join(GOALS)}.")
-        measured = JACCARD if self.goal in ("neighbours", "map") else AVERAGE_PRECISION
+        measured = JACCARD if self.goal in NEAR_GOALS else AVERAGE_PRECISION
+        if measured == JACCARD and str(self.measure).startswith("Jaccard@"):
+            measured = self.measure
         if self.measure not in (AVERAGE_PRECISION, measured):
             raise OptionError(
                 "measure", self.measure, f"is not that of the goal {self.goal!r}; leave one of the two out."

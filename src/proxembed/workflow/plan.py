@@ -92,7 +92,7 @@ class Plan:
     scalings : int
         Kinds of scaling that each training part is tried with.
     whole_rows : bool
-        Whether there are rows whose labels are all known.
+        Whether the labels of at least half of the rows are all known.
     too_dear : list of str
         What the search had to leave out.
     by_clock : list of str

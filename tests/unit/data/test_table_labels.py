@@ -39,16 +39,16 @@ def test_one_column_of_classes_is_one_hot_in_order(tmp_path):
 def test_joined_labels_are_split(tmp_path):
     data = labelled(tmp_path, ["sea; sun", "sun", ";", "", "sea;sea;"], separator=";")
     assert data.label_names == ("sea", "sun") and sets(data) == [{"sea", "sun"}, {"sun"}, set(), set(), {"sea"}]
-    assert data.notes == ("y: its 1 empty cells are rows without labels (unknown='empty': unknown ones)",)
+    assert data.notes == ("y: its 1 empty cells are rows without labels (empty='unknown': unknown ones)",)
 
 
 def test_empty_cells_of_joined_labels_may_be_unknown(tmp_path):
     (tmp_path / "a.csv").write_text("y,x\nsea;sun,1\n;,2\n,3\nsun,4\n")
-    data = read(tmp_path / "a.csv", columns=Columns(labels=("y",), unknown="empty"))
+    data = read(tmp_path / "a.csv", columns=Columns(labels=("y",), empty="unknown"))
     assert sets(data) == [{"sea", "sun"}, set(), None, {"sun"}]
     assert data.notes[0].endswith("its 1 empty cells are unknown")
-    with pytest.raises(DataError, match="unknown='some' must be 'empty'"):
-        Columns(unknown="some")
+    with pytest.raises(DataError, match="empty='some' must be 'no labels' or 'unknown'"):
+        Columns(empty="some")
 
 
 @pytest.mark.parametrize(

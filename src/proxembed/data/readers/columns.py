@@ -42,8 +42,8 @@ class Columns:
         The columns that are features, and no others; they are taken as they are, even where they look like ids.
     missing : sequence of str, optional
         What else stands for an empty cell, such as ``-999``; () for nothing. None asks about numbers that look like it.
-    unknown : {"empty"}, optional
-        "empty": an empty cell of joined labels is unknown. None: it is a row without labels.
+    empty : {"no labels", "unknown"}, default="no labels"
+        What an empty cell of joined labels means: a row without labels, or a row whose labels are unknown.
     decimal : {".", ","}, optional
         The decimal mark of numbers in text. None: that which the cells of all columns show; if every number fits both,
         such as ``1,234``, it is asked for.
@@ -63,7 +63,7 @@ class Columns:
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
     Columns(labels=('topic_*',), separator=None, text=(), id='doc', groups=None, time=None, drop=(),
-    keep=(), missing=None, unknown=None, decimal=None, category=(), target_type=None)
+    keep=(), missing=None, empty='no labels', decimal=None, category=(), target_type=None)
     """
 
     labels: Sequence[str] = ()
@@ -75,7 +75,7 @@ class Columns:
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
     missing: Sequence[str] | None = None
-    unknown: str | None = None
+    empty: str = "no labels"
     decimal: str | None = None
     category: Sequence[str] = ()
     target_type: str | None = None
@@ -84,8 +84,8 @@ class Columns:
         for field in LISTED:
             if getattr(self, field) is not None:
                 object.__setattr__(self, field, _texts(field, getattr(self, field)))
-        if self.unknown not in (None, "empty"):
-            raise DataError(f"unknown={self.unknown!r} must be 'empty', or None for rows without labels.")
+        if self.empty not in ("no labels", "unknown"):
+            raise DataError(f"empty={self.empty!r} must be 'no labels' or 'unknown', the meaning of an empty cell.")
         if self.decimal not in (None, ".", ","):
             raise DataError(f"decimal={self.decimal!r} must be '.' or ',', the mark before the decimals.")
         if self.target_type not in (None, "classes"):

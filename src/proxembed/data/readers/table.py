@@ -323,7 +323,7 @@ def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[L
         error.options = likely_labels(parts[0].cells)
         raise error
     cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
-    return read_labels(cells, columns.separator, columns.unknown, columns.target_type)
+    return read_labels(cells, columns.separator, columns.empty, columns.target_type)
 
 
 def _assembled(

@@ -65,13 +65,13 @@ class LoneForm:
 def read_labels(
     parts: Sequence[tuple[Any, dict[str, Cells]]],
     separator: str | None,
-    unknown: str | None = None,
+    empty: str = "no labels",
     target_type: str | None = None,
 ) -> list[LabelColumns]:
     """The labels of a training file, and of its test file, from the cells of their label columns.
 
-    `unknown` "empty" makes empty cells of joined labels unknown, which else are rows without labels. `target_type`
-    "classes" accepts any number of classes that are whole numbers.
+    `empty` says what empty cells of joined labels mean, "no labels" or "unknown". `target_type` "classes" accepts any
+    number of classes that are whole numbers.
 
     Raises DataError where no form of labels fits, or the training file has none.
     """
@@ -93,7 +93,7 @@ def read_labels(
         return _indicators(parts)
     if form.classes:
         _refuse_identities(file, name, columns[name], target_type)
-    open_cells = form.open or unknown == "empty"
+    open_cells = form.open or empty == "unknown"
     found = [(cells[name], [form.names(value) for value in cells[name].values]) for _, cells in parts]
     names = _in_order({label for _, of_value in found for labels in of_value for label in labels})
     if not names:
@@ -189,7 +189,7 @@ def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str,
     if empty and open_cells:
         words.append(f"its {empty:,} empty cells are unknown")
     elif empty:
-        words.append(f"its {empty:,} empty cells are rows without labels (unknown='empty': unknown ones)")
+        words.append(f"its {empty:,} empty cells are rows without labels (empty='unknown': unknown ones)")
     return (f"{name}: {'; '.join(words)}",) if words else ()
 
 
