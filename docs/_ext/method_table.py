@@ -12,7 +12,7 @@ from api_pages import summary, title_and_formula
 
 from proxembed.algebra.template import Template
 from proxembed.base import SpectralEmbedder
-from proxembed.catalogue import SHOWN, estimators, need_of
+from proxembed.catalogue import SHOWN, estimators, need_of, unknown_rule
 from proxembed.data import digits
 
 N = 200
@@ -25,6 +25,10 @@ other columns describe the pair of a default fit on the first {n} built-in digit
 label sets of seven attributes): the rank of the {n} x {n} matrix *A* (a rank of {n} - 1 = {rest} leaves out only the
 mean), the rank of *B* if there is one (*I*: the columns of P are orthonormal), and the route of the solver.
 
+*Unknown cells* says what fit does with a row of which some label cells are unknown: an unknown cell is the *mean* of its
+label (`unknown="drop"` leaves the row out), the row is *left out* of fit, it counts as *unlabelled*, or its *known
+cells* are used ([Labels](../tutorials/labels.md)).
+
 *L(W)* is the Laplacian of the weights *W*, *Y* the n x c matrix of labels, *Yc* the same with centred columns,
 *N = diag(Y'1)*, *M* the diagonal matrix of the numbers of labels per row, *m* its diagonal, *nt* its sum.
 {tables}
@@ -33,11 +37,13 @@ mean), the rank of *B* if there is one (*I*: the columns of P are orthonormal), 
 
 These methods do not solve such an eigenproblem.
 
-| method | description |
-|---|---|
+| method | unknown cells | description |
+|---|---|---|
 {others}
 """
-HEAD = "| method | as stated | labels | rank of A | B | route |\n|---|---|---|---|---|---|\n"
+HEAD = (
+    "| method | as stated | labels | unknown cells | rank of A | B | route |\n|---|---|---|---|---|---|---|\n"
+)
 
 
 def stated(cls: type[SpectralEmbedder], X: np.ndarray, y: Any) -> tuple[Template, SpectralEmbedder]:
@@ -64,6 +70,7 @@ def row(name: str, cls: type[SpectralEmbedder], X: np.ndarray, kinds: dict[str |
         f"[`{name}`](api/{name}.md) {title}",
         f"`{formula}`" if formula else "",
         LABELS[method.label_kind],
+        unknown_rule(method),
         str(rank(template.A)),
         B if template.B is None or template.b == 0 else f"{B} + {template.b:g} I",
         getattr(method, "solver_", "all pairs"),
@@ -83,7 +90,7 @@ def table() -> dict[str, str]:
         if spectral:
             tables.append(f"\n## {need[0].upper()}{need[1:]}\n\n{HEAD}" + "\n".join(spectral) + "\n")
         others += [
-            f"| [`{name}`](api/{name}.md) | {summary(cls)} |"
+            f"| [`{name}`](api/{name}.md) | {unknown_rule(cls())} | {summary(cls)} |"
             for name, cls in classes.items()
             if not issubclass(cls, SpectralEmbedder)
         ]

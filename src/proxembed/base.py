@@ -102,6 +102,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
     takes_shares: ClassVar[bool] = False  # True: the cells of Y may be shares from 0 to 1, such as means of labels
     scales: ClassVar[bool] = False  # True: it scales for itself, and takes the features as they are
+    whole_rows: ClassVar[bool] = False  # True: of the rows that fit keeps, those with an unknown cell are unlabelled
     each_size: ClassVar[bool] = False  # True: the first k of more components are no embedding of size k
 
     @property

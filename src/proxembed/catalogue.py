@@ -53,6 +53,27 @@ def need_of(cls: type[Any]) -> str:
     return next(need for need, holds in NEEDS.items() if holds(cls))
 
 
+def unknown_rule(estimator: Any) -> str:
+    """What fit does with a row of known and unknown label cells; "" if it takes no labels.
+
+    Examples
+    --------
+    >>> from proxembed import BSML, LFDA, MESD, OPLS, SELF
+    >>> from proxembed.catalogue import unknown_rule
+    >>> [unknown_rule(each) for each in (OPLS(), OPLS(unknown="drop"), BSML(), MESD(LFDA()), MESD(SELF()))]
+    ['mean', 'left out', 'known cells', 'left out', 'unlabelled']
+    """
+    if estimator.role == "model" and getattr(estimator, "members", ()):
+        return unknown_rule(estimator.member())
+    if estimator.labels is None or not hasattr(estimator, "fills_unknown"):
+        return ""
+    if estimator.fills_unknown:
+        return "mean"
+    if not estimator.keeps_unknown:
+        return "left out"
+    return "unlabelled" if estimator.whole_rows else "known cells"
+
+
 def sentence_of(cls: type[Any]) -> str:
     """What a class does: its readable name, and one plain sentence, the first of its description.
 

@@ -51,6 +51,11 @@ class Wrapper(SpectralEmbedder, abstract=True):
         return self.member("method").unknown
 
     @property
+    def whole_rows(self) -> bool:  # type: ignore[override]  # follows parameters
+        """As the wrapped method has it."""
+        return self.member("method").whole_rows
+
+    @property
     def sample_rows(self) -> int:  # type: ignore[override]  # follows parameters
         """As the wrapped method has it."""
         return self.member("method").sample_rows

@@ -36,6 +36,7 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
     """A method for rows of which some are labelled: labels tell of those, the features of all. [mu2012mesd]"""
 
     keeps_unknown = True
+    whole_rows = True
 
     def check_rows(self, rows: Rows) -> None:
         if self.fills_unknown:

@@ -64,6 +64,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
     role = "classifier"
     labels = "multi"
     keeps_unknown = True
+    whole_rows = True
     clamped: ClassVar[bool] = False
     attributes: ClassVar[str] = """
         scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one, and for labels that no labelled row has.

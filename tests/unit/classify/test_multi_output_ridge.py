@@ -86,10 +86,10 @@ def test_min_one_fills_only_empty_rows(data):
     assert (filled.predict(X)[empty].sum(axis=1) == 1).all()
 
 
-def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
+def test_rows_without_a_known_label_are_left_out_with_a_warning(data):
     X, Y = data
     holes = Y.astype(float)
-    holes[:5, 1] = np.nan
+    holes[:5] = np.nan
     with pytest.warns(UserWarning, match="leaves out 5 rows"):
         model = MultiOutputRidge().fit(X, holes)
     np.testing.assert_allclose(model.coef_, MultiOutputRidge().fit(X[5:], Y[5:]).coef_)

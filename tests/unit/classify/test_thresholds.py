@@ -247,10 +247,10 @@ def test_what_cannot_be_cut_is_refused(data):
         Thresholded(Narrow()).fit(*data)
 
 
-def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
+def test_rows_without_a_known_label_are_left_out_with_a_warning(data):
     X, Y = data
     holes = Y.astype(float)
-    holes[:5, 1] = np.nan
+    holes[:5] = np.nan
     with pytest.warns(UserWarning, match="Thresholded leaves out 5 rows"):
         model = Thresholded().fit(X, holes)
     np.testing.assert_allclose(model.cuts_, Thresholded().fit(X[5:], Y[5:]).cuts_)

@@ -93,7 +93,10 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
             ("--labels", "t_*", "--keep", "doc,hues"),
             "t.csv: keep 'hues' names no column of the file",
         ),
-        (("--labels", "t_*", "--empty", "all"), "--empty all must be 'no labels' or 'unknown', the meaning of an empty cell."),
+        (
+            ("--labels", "t_*", "--empty", "all"),
+            "--empty all must be 'no labels' or 'unknown', the meaning of an empty cell.",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(table, words, message):
