@@ -37,6 +37,7 @@ class PartialFits:
     """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
 
     from_sums: ClassVar[str | None] = None
+    label_means: ClassVar[Any] = None  # set while blocks are read: the means of unknown cells, "ask", or None
     needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
     sample_rows: ClassVar[int] = 0  # rows of a sample by which ``prepare`` learns what ``lift`` makes of all rows
 

@@ -21,7 +21,7 @@ from .features.scaling import ColumnSums
 from .rows import Rows
 from .sources.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
 from .targets.labels import LabelMatrix
-from .targets.totals import LabelTotals, known_labels
+from .targets.totals import LabelTotals, all_unknown, known_labels
 from .validation import checked_features
 
 
@@ -90,7 +90,7 @@ def _one_sample(size: int, parts: Sequence[Sampled]) -> Sampled:
 def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
     """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
     part, in one reading."""
-    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_summed)
+    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
     moved = centroids + sums / np.maximum(counts, 1)[:, None]
     return moved.astype(centroids.dtype)
 
@@ -113,7 +113,7 @@ def _near_each(method: Any, centroids: np.ndarray, rows: RowBlocks, number: int)
     return counts, sums
 
 
-def _both_summed(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def _both_added(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
     return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
 
 
@@ -169,9 +169,25 @@ def refuse_outside(labels: LabelMatrix | None, classes: Sequence[Any] | None) ->
         raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
 
 
+def label_means(method: Any, source: RowBlocks) -> np.ndarray:
+    """The mean of the known cells of each label, over all rows of a source."""
+    positive, known = source.reduce(partial(_cell_counts, method), _both_added, labels=True)
+    return positive / np.maximum(known, 1)
+
+
+def _cell_counts(method: Any, labels: Iterable[Any], number: int) -> tuple[Any, Any]:
+    """The rows of each label, and those whose cell is known."""
+    positive, known = 0.0, 0.0
+    for y in labels:
+        if not all_unknown(y):
+            own = LabelMatrix.of(y)
+            positive, known = positive + own.nk, known + own.known_counts
+    return positive, known
+
+
 def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
     """The totals of the labels of some rows; None where all are unknown."""
-    known = (known_labels(_given(method, y))[0] for y in labels)
+    known = (known_labels(_given(method, y), method.label_means)[0] for y in labels)
     return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
 
 
@@ -183,15 +199,14 @@ def all_totals(parts: Sequence[LabelTotals | None]) -> LabelTotals | None:
 def known_blocks(
     method: Any, blocks: Iterable[Any], reset: bool = True
 ) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
-    """Checked blocks (X, labels, rows left out): without rows that hold an unknown label; the next one is read
-    meanwhile."""
+    """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
     for X, y in ahead(blocks):
         X = checked_features(method, X, reset=reset, block=True)
         reset = False
         if method.label_kind is None:
             yield X, None, 0
             continue
-        labels, index, n = known_labels(_given(method, y))
+        labels, index, n = known_labels(_given(method, y), method.label_means)
         if len(index) < n:
             X = X[index]
         yield X, labels, n - len(index)

@@ -41,6 +41,7 @@ from .reading import (
     all_totals,
     checked_alike,
     known_blocks,
+    label_means,
     label_totals,
     refuse_few,
     refuse_once,
@@ -51,7 +52,7 @@ from .reading import (
 from .rows import BlockRows
 from .sources.row_blocks import RowBlocks, stacked
 from .targets.labels import LabelMatrix, refuse_many_numbers
-from .targets.totals import LabelTotals, positions
+from .targets.totals import LabelTotals, PartlyKnownRow, positions
 from .validation import refuse_lost
 
 WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM or MESD(FDA()) for sets of labels"
@@ -69,11 +70,23 @@ def refuse_blocks(method: Any) -> None:
 def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = None) -> SummedRows:
     """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
 
-    ``totals``: those of all labels, where they are known from an earlier reading.
+    ``totals``: those of all labels, where they are known from an earlier reading. If the method takes unknown cells as
+    means of labels, the first partly known row ends the reading; the next ones read the means, then the rows again.
     Raises ValueError for a method that needs more than sums, blocks without labels, and what ``fit`` refuses in X and
     y.
     """
     refuse_blocks(method)
+    method.label_means = "ask" if method.fills_unknown and source.rereadable else None
+    try:
+        return _summed_rows(method, source, totals)
+    except PartlyKnownRow:
+        method.label_means = label_means(method, source)
+        return _summed_rows(method, source, totals)
+    finally:
+        method.label_means = None
+
+
+def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> SummedRows:
     if method.sample_rows:
         refuse_once(method, source, "a sample of all rows")
         method.make_ready(sampled_rows(method, source))
@@ -329,9 +342,17 @@ class Sums:
         refuse_few(method, self.n, self.dropped)
         name = type(method).__name__
         if self.dropped:
+            fills = method.label_means is not None
+            means = (
+                ""
+                if fills or not method.fills_unknown
+                else (
+                    " Means of labels are known after all rows: fit on RowBlocks that can be read again uses such rows."
+                )
+            )
             warnings.warn(
-                f"{name} cannot use unknown labels: {self.dropped} of {self.n + self.dropped} rows have one and "
-                "are left out of fit.",
+                f"{name} cannot use unknown labels: {self.dropped} of {self.n + self.dropped} rows have "
+                f"{'no known label' if fills else 'one'} and are left out of fit.{means}",
                 UserWarning,
                 stacklevel=5,
             )

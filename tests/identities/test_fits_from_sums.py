@@ -120,7 +120,29 @@ def test_precision_of_tiles():
     assert 1e-10 < distance < 1e-5
 
 
-@pytest.mark.parametrize("method", [OPLS(ridge=0.1), MLDA(ridge=0.1), MDDM(label_kernel="rbf")])
+FILLING = on_cases(
+    lambda case: case.labels == "multi" and case.build().from_sums is not None and case.build().fills_unknown,
+    variants=False,
+)
+DROPPING = [OPLS(ridge=0.1, unknown="drop"), MLDA(ridge=0.1, unknown="drop"), MDDM(label_kernel="rbf")]
+
+
+@FILLING
+@pytest.mark.parametrize("complete", [0, 1, 100])
+def test_unknown_cells_are_means_of_all_rows(case, data, complete):
+    n, c = np.shape(data.y)
+    y = np.array(data.y, dtype=float)
+    y[np.arange(complete, n), np.arange(complete, n) % c] = np.nan
+    y[[7, n - 1]] = np.nan
+    with pytest.warns(UserWarning, match=f"2 of {n} rows have no known label"):
+        whole = case.build().fit(data.X, y)
+    with pytest.warns(UserWarning, match=f"2 of {n} rows have no known label"):
+        found = case.build().fit(RowBlocks(cut(data.X, y, [1, 2, 9, n - 4])))
+    assert_same_gram(found.transform(data.new), whole.transform(data.new), TOLERANCE)
+    assert found.ridge_ == pytest.approx(whole.ridge_, rel=1e-10)
+
+
+@pytest.mark.parametrize("method", DROPPING)
 def test_unknown_labels_leave_rows_out(method):
     X, Y = told()
     y = Y.astype(float)
@@ -130,6 +152,21 @@ def test_unknown_labels_leave_rows_out(method):
     with pytest.warns(UserWarning, match="22 of 240"):
         whole = clone(method).fit(X, y)
     assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
+
+
+def test_rows_that_are_read_once_are_left_out_where_cells_are_unknown():
+    X, Y = told()
+    y = Y.astype(float)
+    y[:20], y[50, 2], y[77] = np.nan, np.nan, np.nan
+    with pytest.warns(UserWarning, match="22 of 240"):
+        whole = OPLS(ridge=0.1, unknown="drop").fit(X, y)
+    with pytest.warns(UserWarning, match="22 of 240.*RowBlocks that can be read again"):
+        found = OPLS(ridge=0.1).fit(RowBlocks(iter(cut(X, y, [10, 60]))))
+    added = OPLS(ridge=0.1).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    with pytest.warns(UserWarning, match="22 of 240.*RowBlocks that can be read again"):
+        added.transform(X)
+    for each in (found, added):
+        assert_same_gram(each.transform(X), whole.transform(X), TOLERANCE)
 
 
 @pytest.mark.parametrize("block_rows", [1, 3, 64])
@@ -286,8 +323,10 @@ def test_latent_variables_of_blocks_that_are_refused():
         SLVM(n_components=14).fit(RowBlocks.from_arrays(X, Y))
     y = Y.astype(float)
     y[:30, 1] = np.nan
+    found = SLVM().fit(RowBlocks.from_arrays(X, y, block_rows=50))
+    assert_same_gram(found.transform(X + 1.0), SLVM().fit(X, y).transform(X + 1.0), 1e-9)
     with pytest.warns(UserWarning, match="SLVM cannot use unknown labels: 30 of 240 rows"):
-        found = SLVM().fit(RowBlocks.from_arrays(X, y, block_rows=50))
+        found = SLVM(unknown="drop").fit(RowBlocks.from_arrays(X, y, block_rows=50))
     whole = SLVM().fit(X[30:], Y[30:])
     assert_same_gram(found.transform(X + 1.0), whole.transform(X + 1.0), 1e-9)
 
@@ -349,9 +388,11 @@ def test_rows_left_out_take_no_part_in_any_product(monkeypatch):
     y = Y.astype(float)
     y[40:80, 1] = np.nan
     with pytest.warns(UserWarning, match="40 of 150"):
-        found = OPLS(ridge=1.0).fit(RowBlocks.from_arrays(X, y, block_rows=30))
+        found = OPLS(ridge=1.0, unknown="drop").fit(RowBlocks.from_arrays(X, y, block_rows=30))
     rows = np.r_[0:40, 80:150]
     assert_same_gram(found.transform(X), OPLS(ridge=1.0).fit(X[rows], Y[rows]).transform(X), 1e-6)
+    found = OPLS(ridge=1.0).fit(RowBlocks.from_arrays(X, y, block_rows=30))
+    assert_same_gram(found.transform(X), OPLS(ridge=1.0).fit(X, y).transform(X), 1e-6)
 
 
 def test_what_a_stream_of_rows_cannot_do(monkeypatch):

@@ -134,11 +134,17 @@ def test_rows_with_unknown_labels_take_no_part():
     X, Y = told()
     y = Y.astype(float)
     y[:150], y[170, 2] = np.nan, np.nan
-    method = Kernelized(OPLS(), n_prototypes=PROTOTYPES, random_state=0)
+    method = Kernelized(OPLS(unknown="drop"), n_prototypes=PROTOTYPES, random_state=0)
     with pytest.warns(UserWarning, match="151 of 400 rows have one and are left out"):
         found = method.fit(RowBlocks.from_arrays(X, y, block_rows=50))
     known = np.r_[150:170, 171:400]
     assert_same_gram(found.transform(X), clone(method).fit(X[known], Y[known]).transform(X), TOLERANCE)
+    method = Kernelized(OPLS(), n_prototypes=PROTOTYPES, random_state=0)
+    with pytest.warns(UserWarning, match="150 of 400 rows have no known label and are left out"):
+        found = method.fit(RowBlocks.from_arrays(X, y, block_rows=50))
+    with pytest.warns(UserWarning, match="150 of 400 rows have no known label and are left out"):
+        whole = clone(method).fit(X, y)
+    assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
 
 
 def test_transform_by_blocks():

@@ -87,7 +87,7 @@ class MultiOutputRidge(LabelClassifier):
         return self
 
     def _fit_blocks(self, blocks: RowBlocks) -> Self:
-        """The same from sums of the rows; those with an unknown label are left out."""
+        """The same from sums of the rows."""
         if self.penalize_intercept:
             raise ValueError(
                 "penalize_intercept=True is not allowed with blocks of rows, whose sums are those about their mean. "
@@ -125,6 +125,7 @@ class _Regression(PencilEmbedder):
 
     labels = "multi"
     from_sums = "rows"
+    takes_shares = True
 
     def template(self, rows: Rows) -> Template:
         A = LowRank(rows.label_matrix.Y, center=rows.ones)

@@ -72,12 +72,13 @@ class HSL(PencilEmbedder):
         labels = rows.label_matrix
         w, nk = self._weights(labels), labels.nk
         edge, degree = {"zhou": (w / nk, w), "clique": (w, w * nk), "star": (w / nk**2, w / nk)}[self.expansion]
-        loops = labels.Y.power(2) @ w if self.expansion == "clique" and not self.self_loops else 0.0
+        without_loops = self.expansion == "clique" and not self.self_loops
+        loops = labels.Y.power(2) @ w if without_loops else 0.0
         D = labels.Y @ degree - loops
         F = sparse.csc_array(sparse.diags_array(np.sqrt(reciprocal(D))) @ labels.Y)
         offset = rows.ones if self.center else None
         A: Operator = LowRank(F, edge, center=offset)
-        if np.any(loops):
+        if without_loops:
             A = A - Diagonal(loops * reciprocal(D))
         B = Centering() if self.center else Identity(rows.n)
         target = sparse.csc_array(F @ sparse.diags_array(np.sqrt(edge)))

@@ -204,7 +204,7 @@ class SLVM(Regressed):
         return self
 
     def _fit_blocks(self, blocks: RowBlocks) -> None:
-        stacked = _Stacked(center=self.center, target_type=self.target_type)
+        stacked = _Stacked(center=self.center, target_type=self.target_type, unknown=self.unknown)
         rows = summed_rows(stacked, blocks)
         self.classes_, self.n_features_in_ = stacked.classes_, stacked.n_features_in_
         if hasattr(stacked, "feature_names_in_"):
@@ -224,7 +224,7 @@ class SLVM(Regressed):
 
     def _regress(self, blocks: RowBlocks, totals: Any, axes: np.ndarray) -> None:
         """The regression of Z on X."""
-        placed = _Placed(target_type=self.target_type)
+        placed = _Placed(target_type=self.target_type, unknown=self.unknown)
         placed.axes = np.split(axes, [totals.columns.size])
         rows = summed_rows(placed, blocks, totals)
         placed.make_ready(rows)

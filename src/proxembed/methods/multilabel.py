@@ -93,11 +93,11 @@ class MESD(Wrapper):
 
     @property
     def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
-        """With the methods of class means, whose copies may weigh less than one."""
+        """With the methods of class means, whose copies may weigh less than one, if pairs of copies weigh one."""
         method = self.member("method")
         while isinstance(method, Wrapper):
             method = method.member("method")
-        return isinstance(method, FDA | MMC)
+        return isinstance(method, FDA | MMC) and self.weighting == "none"
 
     @property
     def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters

@@ -116,8 +116,14 @@ class LabelMatrix:
             return sparse.csr_array(self.Y).astype(np.uint8)
         return np.where(self.unknown.toarray(), np.nan, self.Y.toarray())
 
-    def with_means(self) -> LabelMatrix:
-        """The labels with each unknown cell at the mean of the known cells of its label.
+    @property
+    def known_counts(self) -> np.ndarray:
+        """Rows per label whose cell is known."""
+        unknown = 0.0 if self.unknown is None else np.asarray(self.unknown.sum(axis=0), dtype=np.float64).ravel()
+        return self.n - unknown
+
+    def with_means(self, means: np.ndarray | None = None) -> LabelMatrix:
+        """The labels with each unknown cell at the mean of its label: that of the known cells, or as given.
 
         >>> LabelMatrix.of([[1, 0], [np.nan, 1], [0, 1], [0, 1]]).with_means().Y.toarray()[1].round(2).tolist()
         [0.33, 1.0]
@@ -125,7 +131,7 @@ class LabelMatrix:
         if self.unknown is None:
             return self
         unknown = sparse.csc_array(self.unknown, dtype=np.float64)
-        means = self.nk / np.maximum(self.n - np.asarray(unknown.sum(axis=0)).ravel(), 1)
+        means = self.nk / np.maximum(self.known_counts, 1) if means is None else means
         return replace(self, Y=sparse.csc_array(self.Y + unknown @ sparse.diags_array(means)), unknown=None)
 
     @property

@@ -23,9 +23,9 @@ MAX_SETS = 20_000
 
 @dataclass(frozen=True)
 class LabelTotals:
-    """Totals over the rows whose labels are known: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with
-    ``several`` labels and with ``none``. For methods that need all labels first: ``shared`` Y'M^-1 Y and the distinct
-    label ``sets`` with their rows; else None.
+    """Totals over the rows that take part: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with ``several``
+    labels and with ``none``, ``counts`` Y'1 if cells of Y are shares (else None: the diagonal of Y'Y). For methods that
+    need all labels first: ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows; else None.
 
     Examples
     --------
@@ -41,6 +41,7 @@ class LabelTotals:
     shares: np.ndarray
     several: int = 0
     none: int = 0
+    counts: Any = None  # an array
     shared: Any = None  # an array
     sets: Any = field(default=None, repr=False)  # dict[tuple[int, ...], int]
 
@@ -52,12 +53,14 @@ class LabelTotals:
             form = ONES
         gram, shared = labels.gram_and_shared if whole else (labels.gram, None)
         sets = _counted(labels.Y) if whole else None
-        return cls(labels.classes_, form, labels.n, gram, labels.shares, labels.several, labels.bare, shared, sets)
+        counts = None if np.array_equal(np.diag(gram), labels.nk) else labels.nk
+        several, bare = labels.several, labels.bare
+        return cls(labels.classes_, form, labels.n, gram, labels.shares, several, bare, counts, shared, sets)
 
     @property
     def nk(self) -> np.ndarray:
         """Rows per label."""
-        return np.diag(self.gram).copy()
+        return np.diag(self.gram).copy() if self.counts is None else self.counts
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -85,6 +88,7 @@ class LabelTotals:
             shares=left.shares + right.shares,
             several=self.several + other.several,
             none=self.none + other.none,
+            counts=None if left.counts is None and right.counts is None else left.nk + right.nk,
             shared=shared,
             sets=sets,
         )
@@ -144,7 +148,7 @@ class LabelBlock(LabelMatrix):
     @cached_property
     def nk(self) -> np.ndarray:
         """Rows per label, of all blocks."""
-        return np.diag(self.totals.gram)[self.kept]
+        return self.totals.nk[self.kept]
 
     @property
     def gram(self) -> np.ndarray:
@@ -195,24 +199,42 @@ class LabelBlock(LabelMatrix):
         return np.array(list(self.totals.sets.values()), dtype=np.float64)
 
 
-def known_labels(y: Any) -> tuple[LabelMatrix | None, np.ndarray, int]:
-    """The labels of the rows of a block whose labels are all known (None where there are none), the index of these
-    rows, and the number of all.
+class PartlyKnownRow(Exception):
+    """A row of known and unknown cells, in a reading that asks for the means of the labels if there is one."""
+
+
+def known_labels(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.ndarray, int]:
+    """The labels of the rows of a block that take part (None for no row), the index of these rows, and the number of
+    all.
+
+    Rows whose labels are all known take part; with ``means`` of the labels also those with a known cell, each unknown
+    cell at its mean. Raises PartlyKnownRow for such a row if ``means`` is "ask".
 
     >>> labels, index, n = known_labels(["a", None, "b"])
     >>> labels.classes_.tolist(), index.tolist(), n
     (['a', 'b'], [0, 2], 3)
+    >>> known_labels([[1, float("nan")], [0, 1]], np.array([0.5, 0.25]))[0].Y.toarray().tolist()
+    [[1.0, 0.25], [0.0, 1.0]]
     """
-    if _all_unknown(y):
+    if all_unknown(y):
         return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)
     labels = LabelMatrix.of(y)
     if labels.unknown is None:
         return labels, np.arange(labels.n), labels.n
-    index = np.flatnonzero(labels.rows_known)
-    return (labels.take(index) if len(index) else None), index, labels.n
+    known = labels.rows_known
+    if means is not None:
+        known = labels.rows_any
+        if isinstance(means, str) and not np.array_equal(known, labels.rows_known):
+            raise PartlyKnownRow
+    index = np.flatnonzero(known)
+    if not len(index):
+        return None, index, labels.n
+    kept = labels.take(index)
+    return (kept if kept.unknown is None else kept.with_means(means)), index, labels.n
 
 
-def _all_unknown(y: Any) -> bool:
+def all_unknown(y: Any) -> bool:
+    """Whether no cell of y is known."""
     values, _ = unwrapped(y)
     if isinstance(values, LabelMatrix):
         return False
