@@ -397,7 +397,7 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
         raise ValueError(f"{file}: every label is unknown; label some rows, or {remedy}.")
     Y = dataset.Y.tocsr()[known]
     cells = known_cells(dataset.unknown, known)
-    row = "row" if dataset.unknown is None else "row with known labels"
+    row = "row" if len(known) == dataset.Y.shape[0] else "row with known labels"
     if Y.nnz == 0:
         raise ValueError(f"{file}: no {row} has a label; {remedy}.")
     if len(known) < LEAST_ROWS:
@@ -504,5 +504,7 @@ def has_whole_rows(dataset: Dataset) -> bool:
     >>> has_whole_rows(digits())
     True
     """
-    labels = LabelMatrix.of(dataset.y)
-    return 2 * np.count_nonzero(labels.rows_known) >= np.count_nonzero(labels.rows_any)
+    if dataset.unknown is None:
+        return True
+    holes = dataset.unknown.sum(axis=1)
+    return bool(2 * np.count_nonzero(holes == 0) >= np.count_nonzero(holes < dataset.unknown.shape[1]))

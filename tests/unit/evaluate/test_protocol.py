@@ -266,9 +266,9 @@ class Witness(TransformerMixin, BaseEstimator):
         return self.pca_.transform(X)
 
 
-def test_rows_with_unknown_labels_are_trained_on_and_never_scored(dataset):
+def test_rows_without_a_known_label_are_trained_on_and_never_scored(dataset):
     unknown = np.zeros((90, 3), dtype=bool)
-    unknown[[4, 30, 70], [0, 1, 2]] = True
+    unknown[[4, 30, 70]] = True
     data = Dataset(
         dataset.X, dataset.Y.toarray() * ~unknown, unknown=unknown, train_idx=range(60), test_idx=range(60, 90)
     )
@@ -277,11 +277,21 @@ def test_rows_with_unknown_labels_are_trained_on_and_never_scored(dataset):
     protocol = Protocol(arms, sizes=(2,), splitting=Splitting(n_folds=2), standard=True)
     results = run(protocol, data)
     assert not any(row["failure"] for row in results.rows)
-    assert [int(np.isnan(y).sum()) for y in Witness.seen] == [2, 2, 2]
+    assert [int(np.isnan(y).sum()) for y in Witness.seen] == [6, 6, 6]
     scored = [row for rows in results.held_out.values() for row in rows]
     assert sorted(scored) == [row for row in range(90) if row not in (4, 30, 70)]
     assert results.folds["test"] == {"train": 60, "held_out": 29}
     assert any("OPLS" in note for note in results.notes)
+
+
+def test_rows_with_a_known_label_are_scored(dataset):
+    unknown = np.zeros((90, 3), dtype=bool)
+    unknown[[4, 30, 70], [0, 1, 2]] = True
+    data = Dataset(dataset.X, dataset.Y.toarray() * ~unknown, unknown=unknown)
+    results = run(Protocol((RAW, Arm("OPLS", OPLS())), sizes=(2,), splitting=Splitting(n_folds=2)), data)
+    assert sorted(row for rows in results.held_out.values() for row in rows) == list(range(90))
+    assert results.notes[0].startswith("3 of 90 rows have known and unknown labels.")
+    assert results.few == {"folds": None, "test rows": None}
 
 
 def test_held_out_scores_are_kept_and_give_the_values(dataset):

@@ -80,7 +80,7 @@ class _Semisupervised(OPLS):
 def test_rows_with_unknown_labels_leave_with_their_group():
     X, Y, groups = grouped()
     unknown = np.zeros(Y.shape, dtype=bool)
-    unknown[::6, 0] = True
+    unknown[::6] = True
     data = Dataset(X, Y & ~unknown, unknown=unknown, groups=groups)
     part = prepare(data, Split("1", np.arange(120), np.arange(120, 144)))
     for given, rows in ((part, 120 - 6 * 7), (replace(part, groups=None), 120 - 34)):

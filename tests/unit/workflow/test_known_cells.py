@@ -10,7 +10,7 @@ from proxembed import EmbeddingSearch, load
 from proxembed.cli import app
 from proxembed.evaluate.results import TEST
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*rows have no known label")
+pytestmark = pytest.mark.filterwarnings("ignore:.*rows (have no|without a) known label")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_figures_of_a_search_are_those_of_known_test_cells(table):
         assert not entry["failures"]
     best = found.verdict["goals"]["predict"]
     assert best["value"] > 0.75 and any(
-        "160 of 160 rows have known and unknown labels" in note for note in found.record["summary"]["notes"]
+        "150 of 160 rows have known and unknown labels" in note for note in found.record["summary"]["notes"]
     )
     assert "only known cells are learned from and scored" in found.report()
     assert found.model.predict(X[:3]).shape == (3, 4)
