@@ -6,9 +6,11 @@ feature, however large the means are beside the spread.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -126,3 +128,49 @@ def test_a_dependent_column_leaves_a_fit_from_blocks_unchanged(cls, name, level)
     own = build(cls, **options(cls)).fit(RowBlocks([(X[:25], y[:25]), (X[25:], y[25:])]))
     found = build(cls, **options(cls)).fit(RowBlocks([(full[:25], y[:25]), (full[25:], y[25:])]))
     assert gram_distance(found.transform(full), own.transform(X)) < SAME
+
+
+def nearly(X: np.ndarray, gap: float) -> np.ndarray:
+    """X with a column more, which is its first one but for a share of noise."""
+    return np.column_stack([X, X[:, 0] + gap * np.random.default_rng(5).standard_normal(N)])
+
+
+@scatter
+@pytest.mark.parametrize("gap", [1e-7, 1e-9])
+def test_nearly_collinear_columns_are_named_once(cls, gap):
+    X = features(0, 0.0)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        build(cls, **options(cls)).fit(nearly(X, gap), target(cls, X))
+    found = [str(one.message) for one in seen if "nearly collinear" in str(one.message)]
+    assert len(found) == 1
+    assert "columns of X are nearly collinear: column 0, column 5. Remove columns" in found[0]
+
+
+@scatter
+def test_nearly_collinear_columns_are_named_by_their_names(cls):
+    X = features(0, 20.0)
+    table = pd.DataFrame(nearly(X, 1e-7), columns=["celsius", "b", "c", "d", "e", "kelvin"])
+    with pytest.warns(UserWarning, match="nearly collinear: 'celsius', 'kelvin'. Remove columns"):
+        build(cls, **options(cls)).fit(table, target(cls, X))
+
+
+def test_at_most_a_handful_of_columns_are_named():
+    X = features(0, 0.0)
+    full = np.column_stack([nearly(X, 1e-7), X[:, 1:4] * (1 + 1e-8 * np.arange(N))[:, None]])
+    with pytest.warns(UserWarning, match="column 0, column 1, column 2, column 3, column 5, column 6 and 2 more. Rem"):
+        FDA(ridge=0.0).fit(full, CLASSES)
+
+
+@scatter
+@LEVELS
+@dependent
+def test_exact_dependence_and_a_ridge_give_no_warning(cls, level, name):
+    X = features(0, level)
+    full = np.column_stack([X, DEPENDENT[name](X)])
+    near = nearly(X, 1e-7)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*nearly collinear")
+        build(cls, **options(cls)).fit(full, target(cls, X))
+        if "ridge" in options(cls):
+            build(cls, **(options(cls) | {"ridge": 1e-3})).fit(near, target(cls, X))

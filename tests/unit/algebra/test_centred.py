@@ -307,12 +307,12 @@ def test_columns_stored_in_full_are_centred_in_place():
     X[:, 3:6] = 1e6 + np.random.default_rng(1).standard_normal((60, 3))
     a, b = CentredMatrix.centred(sparse.csr_array(X), POSITIVE60), CentredMatrix.centred(X, POSITIVE60)
     assert a.X.nnz == a.given.nnz
-    assert np.array_equal(np.flatnonzero(a.taken), [3, 4, 5])
+    assert np.array_equal(a.taken != 0, (X != 0).all(axis=0))
     assert_close(a.centre / 1e6, b.mean / 1e6)
     for found, expected in (
         (a.gram(), b.gram()),
         (a.outer_gram(), b.outer_gram()),
         (a.column_norms(), b.column_norms()),
     ):
-        assert_close(found, expected)
+        assert_close(found, expected, 1e-10)
     assert_close(a.dot(np.eye(20)), X - b.mean, 1e-9)
