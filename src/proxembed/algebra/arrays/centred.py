@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import ddot, dsyrk
 
-from .blas import gram, matmul, symmetric_from_lower
+from .blas import add_gram, gram, matmul, squared_length, symmetric_from_lower
 from .parallel import by_columns, in_order, in_threads, one_pool
 
 BLOCK_BYTES = 4 << 20
@@ -282,13 +281,13 @@ class CentredMatrix:
         G = np.zeros((self.shape[1], self.shape[1]), order="F")
         for part, rows in self._weighted_blocks(weights):
             if weights is None:
-                _accumulate(G, rows, 1.0)
+                add_gram(G, 1.0, rows)
                 continue
             w = weights[part]
             for sign in (1.0, -1.0):
                 chosen = sign * w > 0
                 if chosen.any():
-                    _accumulate(G, rows if chosen.all() else rows[chosen], sign)
+                    add_gram(G, sign, rows if chosen.all() else rows[chosen])
         return self._without_constants(symmetric_from_lower(G), share)
 
     @property
@@ -375,7 +374,7 @@ class CentredMatrix:
         if weights is None and self.X.dtype == np.float64:
             step = block_rows(self.shape[1])
             parts = (self.X[start : start + step].ravel() for start in range(0, self.shape[0], step))
-            total = float(sum(ddot(part, part) for part in parts))
+            total = float(sum(squared_length(part) for part in parts))
             left = total - (0.0 if self.mean is None else self.shape[0] * float(self.mean @ self.mean))
             if left > 1e-4 * total and (self.mean is None or self.annihilates(w)):
                 return left
@@ -507,8 +506,3 @@ def recentred_gram(raw: np.ndarray, mean: np.ndarray, sums: np.ndarray, total: f
     left = np.diag(raw)
     moved = np.abs(diagonal) > 1e-12 * np.abs(diagonal).max(initial=0.0)
     return None if np.any(np.abs(left[moved]) < SPREAD * np.abs(diagonal[moved])) else raw
-
-
-def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float) -> None:
-    """G += sign rows'rows on the lower triangle, in place."""
-    dsyrk(sign, rows.T, beta=1.0, c=G, lower=1, overwrite_c=1)
