@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _NAMES
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.parallel import one_pool
+from .algebra.pencil.collinear import warn_near_collinear
 from .algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
 from .algebra.pencil.symmetric import fix_signs
 from .algebra.template import Template
@@ -407,8 +408,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """The steps of a fit on checked rows, members resolved."""
         self.check_rows(rows)
         self.make_ready(rows)
-        template = self._stated(rows)
-        chosen = self._chosen(self.solve(template, rows, self._requested(rows)))
+        chosen = self._chosen(self.solve(self._stated(rows), rows, self._requested(rows)))
         self.store(chosen, rows)
         self.learn(rows, chosen)
         self.release()
@@ -448,19 +448,20 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if prepared.training is not rows.X:
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
         template = template.on(prepared.training)
-        ridge, scale = rows.settled(prepared.ridge, prepared.ridge_scale, template)
-        return solve(
+        found = solve(
             template,
             prepared.training,
             k,
-            ridge,
-            scale,
+            *rows.settled(prepared.ridge, prepared.ridge_scale, template),
             solver=rows.route(self.solver),
             criterion=prepared.criterion,
             positive_only=self.positive_only and prepared.n_components is None,
             factors=[rows.labels.Y] if known else [],
             width=prepared.width,
         )
+        if prepared.training is rows.X:
+            warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
+        return found
 
     def _stated(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
@@ -530,14 +531,12 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     def _requested(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
         k = self._asked()
-        if isinstance(k, float):
-            if not 0.0 < k < 1.0:
-                raise ValueError(
-                    f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, "
-                    "a float in (0, 1) or None."
-                )
-            return None
-        return self.natural_components(rows) if k is None else k
+        if isinstance(k, float) and not 0.0 < k < 1.0:
+            raise ValueError(
+                f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, "
+                "a float in (0, 1) or None."
+            )
+        return self.natural_components(rows) if k is None else None if isinstance(k, float) else k
 
     def _asked(self) -> int | float | None:
         """The ``n_components`` of this fit as Python's own number, whatever numeric type it came in."""

@@ -189,10 +189,12 @@ class Linked(Neighborly, abstract=True):
             )
 
     def _rebuilding(self, rows: Rows) -> sparse.csr_array:
-        """V + V' - V'V = I - (I - V)'(I - V), V the reconstruction weights of the neighbours."""
+        """V + V' - V'V = I - (I - V)'(I - V), V the reconstruction weights of the neighbours; M - (I - V)'M(I - V) of
+        rows that occur M times."""
         index = self._neighbors(rows).index
         V = reconstruction_matrix(index, reconstruction_weights(rows.X, index), rows.n)
-        W = sparse.csr_array(sparse.eye_array(rows.n) - residual_matrix(V))
+        counts = rows.ones if rows.counts is None else rows.counts
+        W = sparse.csr_array(sparse.diags_array(counts) - residual_matrix(V, rows.counts))
         W.eliminate_zeros()
         return W
 

@@ -46,7 +46,8 @@ class Origin:
 @dataclass(frozen=True)
 class Rows:
     """Checked rows X (n x d) with their labels; ``weighting``, ``copies`` and ``enemy`` are set by MESD alone
-    (weighting None: no copies); ``source`` holds the blocks that they are a sample of.
+    (weighting None: no copies); ``source`` holds the blocks that they are a sample of; ``counts`` (n,) how often each
+    row occurs, where equal rows have been merged.
 
     Searches are kept for as long as the object, by their arguments: a method may ask twice.
     """
@@ -58,6 +59,7 @@ class Rows:
     enemy: str = "any"
     origin: Origin | None = None
     source: RowBlocks | None = None
+    counts: np.ndarray | None = None
 
     @property
     def n(self) -> int:

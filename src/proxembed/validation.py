@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.centred import CentredMatrix, rounding_of_sums
 from .algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
 from .sources import RowBlocks, is_dask
 from .tables.frames import frame_of, refuse_equal_names
@@ -166,7 +166,7 @@ def refuse_far(X: Any) -> None:
         return
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
     if not rows.constant:
-        refuse_lost(rows.noise, rows.squared_norm())
+        refuse_lost(rounding_of_sums(rows.centre, X.shape[0]), rows.squared_norm())
 
 
 def refuse_lost(noise: float, scatter: float) -> None:

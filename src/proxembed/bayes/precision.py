@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import svd
-from scipy.linalg.blas import dsymv, dsyrk
+from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from proxembed.algebra.arrays.blas import matmul, symmetric_from_lower
+from proxembed.algebra.arrays.blas import add_gram, matmul, symmetric_from_lower
 from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.parallel import in_order
@@ -317,7 +317,7 @@ def _outer(X: CentredMatrix, D: np.ndarray, v: float) -> np.ndarray:
         K = np.zeros((X.shape[0],) * 2, order="F")
         for part, rows in _column_blocks(X):
             rows *= np.sqrt(D[part])
-            K = dsyrk(1.0, rows.T, beta=1.0, c=K, trans=1, lower=1, overwrite_c=1)
+            add_gram(K, 1.0, rows.T)
         K = symmetric_from_lower(K)
     K[np.diag_indices_from(K)] += v
     return K

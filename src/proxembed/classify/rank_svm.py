@@ -82,7 +82,7 @@ class RankSVM(LabelClassifier):
     [[1, 0], [1, 0], [0, 1], [0, 1]]
     """
 
-    C: float = param(default=100.0, above=0, kw_only=False, doc="Weight of the errors.")
+    C: float = param(default=100.0, low=1e-300, high=1e300, kw_only=False, doc="Weight of the errors.")
     kernel: str = param(
         default="linear", choices=("linear", "gaussian"), doc="gaussian: exp(-||x - z||^2 / (2 width^2))."
     )

@@ -85,7 +85,7 @@ class ClassicalMDS(DirectEmbedder):
     def learn(self, rows: Rows, found: Solution) -> None:
         if self.metric == "euclidean":
             centred = CentredMatrix.centred(rows.X, rows.ones)
-            self.mean_: Any = centred.mean
+            self.mean_: Any = centred.centre
             self.components_ = np.ascontiguousarray((centred.tdot(self.embedding_) / self.eigenvalues_).T)
 
     def projects(self) -> bool:

@@ -17,6 +17,7 @@ from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
 from proxembed.rows import Rows
+from proxembed.seen import SeenRows
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
@@ -32,7 +33,10 @@ LLE_EXACT_UP_TO, LLE_LANDMARKS = 30_000, 2000
 
 
 class GraphMap(DirectEmbedder, Neighborly, abstract=True):
-    """A method that minimises tr Z'MZ over a graph, off the indicators of its components. [mu2012mesd]"""
+    """A method that minimises tr Z'MZ over a graph, off the indicators of its components. [mu2012mesd]
+
+    The n_neighbors of a row are distinct rows. Equal rows have one place, and count as often as they occur.
+    """
 
     gap = 1
 
@@ -63,6 +67,39 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
 
     def scaled(self, found: Solution) -> np.ndarray:
         return found.P
+
+    @property
+    def by_row(self) -> tuple[str, ...]:
+        """The fitted attributes with an entry for each row."""
+        return ("embedding_", "graph_component_")
+
+    def solve_rows(self, rows: Rows) -> None:
+        seen = SeenRows(rows.X) if self.searches and self.metric != "precomputed" else None
+        distinct = np.arange(rows.n) if seen is None else np.sort(seen.first)
+        if seen is None or len(distinct) == rows.n:
+            super().solve_rows(rows)
+            self.distinct_ = distinct
+            return
+        self._check_distinct(len(distinct), rows.n)
+        place = np.searchsorted(distinct, seen.find(rows.X))
+        counts = np.bincount(place).astype(np.float64)
+        super().solve_rows(replace(rows, X=rows.X[distinct], counts=counts))
+        self.distinct_, self._seen = distinct, seen
+        self.renumber(place)
+
+    def renumber(self, place: np.ndarray) -> None:
+        """State what was learned of the distinct rows for all rows; ``place`` (n,) their numbers among these."""
+        for name in self.by_row:
+            setattr(self, name, getattr(self, name)[place])
+
+    def _check_distinct(self, u: int, n: int) -> None:
+        """A ValueError for too few distinct rows."""
+        if 1 < u <= self.n_neighbors:
+            raise ValueError(
+                f"{type(self).__name__}: n_neighbors={self.n_neighbors} is not allowed: {u} of the {n} rows of X are "
+                f"distinct, and the neighbours of a row are distinct rows. Use n_neighbors <= {u - 1}, or pass more "
+                "rows that differ."
+            )
 
     def prepare(self, rows: Rows) -> Prepared:
         return replace(super().prepare(rows), attributes=self.searched(rows))
@@ -187,15 +224,16 @@ class LLE(GraphMap):
     embedding_ : (n, k) array, Z.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component; (k, p) for components="separate".
     graph_component_ : (n,) array, the graph component of each row, the largest first.
-    landmarks_ : indices of the landmarks; of all rows where there are none.
+    landmarks_ : indices of the landmarks; of all distinct rows where there are none.
+    distinct_ : (u,) array, indices of the rows that differ, the first of equal ones.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     algorithm_ : str or None, the search that ran; None for none.
 
     Raises
     ------
     ValueError
-        For n_components above n (or n_landmarks) less the number of graph components, n_neighbors above n - 1,
-        n_landmarks above n or not above n_neighbors, constant X.
+        For n_components above the number of distinct rows (or n_landmarks) less that of graph components, n_neighbors
+        not below the number of distinct rows, n_landmarks above n or not above n_neighbors, constant X.
 
     Examples
     --------
@@ -234,7 +272,8 @@ class LLE(GraphMap):
         prepared = self.prepared_
         if isinstance(prepared, OnLandmarks):
             return Template(-Sparse(sparse.csr_array(prepared.error)), sense=-1)
-        return Template(-Sparse(residual_matrix(self._reconstruction(rows))), sense=-1)
+        M = residual_matrix(self._reconstruction(rows), rows.counts)
+        return Template(-Sparse(M), None if rows.counts is None else Diagonal(rows.counts), sense=-1)
 
     def _reconstruction(self, rows: Rows) -> sparse.csr_array:
         """W (n, n)."""
@@ -261,14 +300,14 @@ class LLE(GraphMap):
         S = reconstruction_matrix(index, weights, len(landmarks))
         S.sum_duplicates()
         S.eliminate_zeros()
-        W = self._reconstruction(rows)
+        W, root = self._reconstruction(rows), np.sqrt(rows.ones if rows.counts is None else rows.counts)
         error = links = sparse.csr_array((len(landmarks), len(landmarks)))
         for part in row_blocks(rows.n, self.n_neighbors**2):
-            residual = sparse.csr_array(S[part] - W[part] @ S)
+            residual = sparse.csr_array(sparse.diags_array(root[part]) @ (S[part] - W[part] @ S))
             error = error + residual.T @ residual
             shape = abs(S[part]) + abs(residual)
             links = links + shape.T @ shape
-        B = (S.T @ S).toarray()
+        B = (S.T @ sparse.diags_array(root**2) @ S).toarray()
         back = SPD(B).whiten()
         reduced = back.T @ (error @ back)
         found = {"error": (reduced + reduced.T) / 2, "trivial": back.T @ B.sum(axis=1), "links": links}
@@ -302,6 +341,10 @@ class LLE(GraphMap):
     def learn(self, rows: Rows, found: Solution) -> None:
         self.training_ = rows.X if len(self.landmarks_) == rows.n else rows.X[self.landmarks_]
 
+    def renumber(self, place: np.ndarray) -> None:
+        super().renumber(place)
+        self.landmarks_ = self.distinct_[self.landmarks_]
+
     def extend(self, X: Any) -> np.ndarray:
         index, weights = self._mixtures(stored_like(X, self.training_), self.training_)
         index = self.landmarks_[index]
@@ -325,7 +368,8 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     ----------
     embedding_ : (n, k) array, Z; 0 for rows without a link (NaN with components="largest").
     eigenvalues_ : (k,) array, ascending; (k, p) for components="separate".
-    affinity_ : (n, n) CSR, W.
+    distinct_ : (u,) array, indices of the rows that differ, the first of equal ones; of all rows without a search.
+    affinity_ : (u, u) CSR, W of these rows, w_ij times how often rows i and j occur.
     graph_component_ : (n,) array, the graph component of each row, the largest first, -1 without a link.
     tau_ : float or None, the width of the weights.
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
@@ -334,8 +378,9 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     Raises
     ------
     ValueError
-        For n_components above n less the number of graph components, n_neighbors above n - 1, constant X, and at
-        transform where a component has an eigenvalue of 1 or more, which cannot be extended.
+        For n_components above the number of distinct rows less that of graph components, n_neighbors not below the
+        number of distinct rows, constant X, and at transform where a component has an eigenvalue of 1 or more, which
+        cannot be extended.
 
     Examples
     --------
@@ -363,19 +408,25 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     def prepare(self, rows: Rows) -> Prepared:
         W, learned = self._weights(rows)
         self.refuse_negative(W)
+        if rows.counts is not None and self._of_graph:
+            counts = sparse.diags_array(rows.counts)
+            W = sparse.csr_array(counts @ W @ counts)
         return replace(super().prepare(rows), attributes=learned | {"affinity_": W})
 
     def template(self, rows: Rows) -> Template:
-        W = self.affinity_
-        degree = W.sum(axis=1)
+        W, degree, counts = self.affinity_, self.affinity_.sum(axis=1), rows.counts
+        each = None if counts is None else Diagonal(counts)
         if self.normalization == "symmetric":
-            root = sparse.diags_array(np.sqrt(reciprocal(degree)))
-            return Template(Sparse(root @ W @ root) - Identity(rows.n), sense=-1)
+            root = sparse.diags_array(np.sqrt(reciprocal(degree if counts is None else degree / counts)))
+            return Template(Sparse(root @ W @ root) - (Identity(rows.n) if each is None else each), each, sense=-1)
         A = Sparse(W) - Diagonal(degree)
-        return Template(A, None if self.normalization == "none" else Diagonal(degree), b=0, sense=-1)
+        return Template(A, each if self.normalization == "none" else Diagonal(degree), b=0, sense=-1)
 
     def trivial(self, template: Template) -> np.ndarray:
-        return np.sqrt(self.affinity_.sum(axis=1)) if self.normalization == "symmetric" else np.ones(template.A.n)
+        if self.normalization != "symmetric":
+            return np.ones(template.A.n)
+        degree = self.affinity_.sum(axis=1)
+        return np.sqrt(degree if template.B is None else degree / template.B.diagonal())
 
     def kept_trivial(self) -> bool:
         return not self.drop_trivial
@@ -391,8 +442,12 @@ class LaplacianEigenmaps(GraphMap, Weighted):
         if self.row_normalize:
             short.embedding_ = short.complete(short.embedding_ * self.lengths_[:, None], None)
 
+    @property
+    def by_row(self) -> tuple[str, ...]:
+        return (*super().by_row, "lengths_") if self.row_normalize else super().by_row
+
     def learn(self, rows: Rows, found: Solution) -> None:
-        self.training_ = rows.X
+        self.training_, self._counts = rows.X, rows.ones if rows.counts is None else rows.counts
 
     def no_rule(self) -> str | None:
         if self.normalization != "none":
@@ -404,10 +459,11 @@ class LaplacianEigenmaps(GraphMap, Weighted):
 
     def extend(self, X: Any) -> np.ndarray:
         index, weights = self._links(stored_like(X, self.training_))
-        home = self.graph_component_[index[:, 0]]
+        label = self.graph_component_[self.distinct_]
+        home = label[index[:, 0]]
         if self.components != "all":
-            weights = np.where(self.graph_component_[index] == home[:, None], weights, 0.0)
-        W = self._link_matrix(index, weights)
+            weights = np.where(label[index] == home[:, None], weights, 0.0)
+        W = self._link_matrix(index, weights * self._counts[index])
         total = W.sum(axis=1)
         Z = (W @ np.nan_to_num(self._vectors())) * reciprocal(total)[:, None] / self._shares(home)
         if self.normalization == "symmetric":
@@ -420,11 +476,12 @@ class LaplacianEigenmaps(GraphMap, Weighted):
         return Z
 
     def _vectors(self) -> np.ndarray:
-        """The eigenvectors of the random walk, which Nystrom's formula extends."""
+        """The eigenvectors of the random walk on the distinct rows, which Nystrom's formula extends."""
         Z = self.embedding_ * self.lengths_[:, None] if self.row_normalize else self.embedding_
+        Z = Z[self.distinct_]
         if self.normalization != "symmetric":
             return Z
-        return Z * np.sqrt(reciprocal(self.affinity_.sum(axis=1)))[:, None]
+        return Z * np.sqrt(reciprocal(self.affinity_.sum(axis=1) / self._counts))[:, None]
 
     def _shares(self, home: np.ndarray) -> np.ndarray:
         """1 - eigenvalue of each component, for each new row where components have maps of their own."""

@@ -82,10 +82,10 @@ class Correlated(Propagation, abstract=True):
     """Propagation in which correlated labels share their scores. [chen2008smse]"""
 
     smoothness: float = param(
-        default=1.0, above=0, search=log(1e-2, 1e2), doc="l1, weight of the smoothness over the graph."
+        default=1.0, low=1e-6, high=1e6, search=log(1e-2, 1e2), doc="l1, weight of the smoothness over the graph."
     )
     label_smoothness: float = param(
-        default=0.01, low=0, search=log(1e-4, 1.0), doc="l2, weight of the similarity of correlated labels."
+        default=0.01, low=0, high=1e6, search=log(1e-4, 1.0), doc="l2, weight of the similarity of correlated labels."
     )
     sigma: Any = param(
         default="cosine",

@@ -143,3 +143,9 @@ def test_where_conjugate_gradients_fail_a_factor_is_made(monkeypatch):
 def test_a_factor_that_does_not_fit_is_not_made(monkeypatch):
     monkeypatch.setattr(factor, "MAX_DENSE_BYTES", 1)
     assert shifted_solves(path(600), np.zeros(1), np.eye(600)[:, :1]).solver == "cg"
+
+
+def test_a_pivot_of_zero_is_told_as_an_indefinite_matrix():
+    singular = sparse.csr_array([[1.0, -1.0], [-1.0, 1.0]])
+    with pytest.raises(ValueError, match="The matrix with shift 0 is not positive definite"):
+        shifted_solves(singular, np.zeros(1), np.ones((2, 1)))

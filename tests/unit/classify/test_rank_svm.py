@@ -138,3 +138,8 @@ def test_the_width_is_the_mean_distance():
     distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     assert mean_distance(X) == pytest.approx(distances.sum() / (60 * 59))
     assert mean_distance(np.ones((3, 2))) == 1.0
+
+
+def test_a_weight_that_no_pair_can_share_is_refused():
+    with pytest.raises(ValueError, match="RankSVM: C=5e-324 is not allowed; C must be a number >= 1e-300"):
+        RankSVM(C=5e-324).fit(np.arange(8.0).reshape(4, 2), [[1, 0], [0, 1], [1, 0], [0, 1]])

@@ -1,5 +1,6 @@
 """Propagation as estimators: labels in and out, graphs, cuts, new rows, and what is refused."""
 
+import re
 import warnings
 
 import numpy as np
@@ -342,3 +343,29 @@ def test_real_rows_with_a_fifth_labelled(data_folder, name):
                 hidden, np.random.default_rng(1).permutation(fitted.transduction_[~known]), average="micro"
             )
             assert F1 > 1.2 * chance, fitted
+
+
+CORRELATED = pytest.mark.parametrize("cls", [MLGRF, MLLGC, SMSE], ids=lambda c: c.__name__)
+
+
+@CORRELATED
+@pytest.mark.parametrize("label_smoothness", [0.0, 5e-324, 1e6])
+@pytest.mark.parametrize("smoothness", [1e-6, 1e6])
+def test_every_weight_within_the_ranges_gives_scores(cls, smoothness, label_smoothness):
+    for seed in range(4):
+        draw = np.random.default_rng(seed)
+        rows, y = draw.standard_normal((40, 4)), (draw.random((40, 3)) < 0.4).astype(float)
+        y[draw.random(40) < 0.5] = np.nan
+        model = cls(smoothness=smoothness, label_smoothness=label_smoothness).fit(rows, y)
+        assert np.isfinite(model.scores_).all()
+
+
+@CORRELATED
+@pytest.mark.parametrize("value", [1e-320, 1e-30, 1e30])
+def test_weights_beside_which_the_others_are_lost_are_refused(cls, value):
+    named = re.escape(f"{cls.__name__}: smoothness={value!r} is not allowed; smoothness must be a number >= 1e-06")
+    with pytest.raises(ValueError, match=named):
+        cls(smoothness=value).fit(X, Y)
+    if value > 1:
+        with pytest.raises(ValueError, match="label_smoothness=1e.30 is not allowed; label_smoothness must be"):
+            cls(label_smoothness=value).fit(X, Y)

@@ -2,13 +2,13 @@
 
 numpy and scipy each carry a BLAS with a pool of threads; the idle pool spins for milliseconds after every product and
 holds up the other. The factorisations are scipy's, so the products that feed them go the same way. No operand is
-copied as long as it is contiguous in either order.
+copied as long as it is contiguous in either order. Empty operands never reach BLAS, which takes them for errors.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import daxpy, dgemm, dgemv, dnrm2, dsyrk
+from scipy.linalg.blas import daxpy, ddot, dgemm, dgemv, dnrm2, dsyrk
 
 TILE = 256
 
@@ -17,6 +17,8 @@ def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A B, float64, in C order; B is a matrix or a vector."""
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A {A.shape[0]:,} x {A.shape[1]:,} matrix cannot be multiplied with {B.shape[0]:,} rows.")
+    if 0 in (*A.shape, *B.shape):
+        return np.zeros((len(A), *B.shape[1:]))
     if B.ndim == 1:
         a, transposed = fortran_operand(A)
         return dgemv(1.0, a, B, trans=1 - transposed)
@@ -27,6 +29,8 @@ def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 def add_product(total: np.ndarray, c: float, A: np.ndarray, B: np.ndarray) -> None:
     """total += c A B in place; total is float64 in C order."""
+    if 0 in (*A.shape, *B.shape):
+        return
     a, ta = fortran_operand(B)
     b, tb = fortran_operand(A)
     dgemm(c, a, b, beta=1.0, c=total.T, trans_a=ta, trans_b=tb, overwrite_c=1)
@@ -34,7 +38,8 @@ def add_product(total: np.ndarray, c: float, A: np.ndarray, B: np.ndarray) -> No
 
 def add_symmetric(total: np.ndarray, c: float, M: np.ndarray) -> None:
     """total += c M in place for a symmetric M in either order; total is float64 in C order."""
-    daxpy(np.asarray(M, dtype=np.float64).ravel(order="K"), total.reshape(-1), a=c)
+    if M.size:
+        daxpy(np.asarray(M, dtype=np.float64).ravel(order="K"), total.reshape(-1), a=c)
 
 
 def symmetrise(M: np.ndarray) -> np.ndarray:
@@ -56,8 +61,22 @@ def frobenius(M: np.ndarray) -> float:
 
 def gram(X: np.ndarray) -> np.ndarray:
     """X'X, half the work of a product."""
+    if X.size == 0:
+        return np.zeros((X.shape[1],) * 2)
     a, transposed = fortran_operand(X)
     return symmetric_from_lower(dsyrk(1.0, a, trans=transposed, lower=1))
+
+
+def add_gram(total: np.ndarray, c: float, X: np.ndarray) -> None:
+    """total += c X'X in place, on the lower triangle alone; total is float64 in Fortran order."""
+    if X.size:
+        a, transposed = fortran_operand(X)
+        dsyrk(c, a, beta=1.0, c=total, trans=transposed, lower=1, overwrite_c=1)
+
+
+def squared_length(x: np.ndarray) -> float:
+    """x'x of a float64 vector."""
+    return float(ddot(x, x)) if x.size else 0.0
 
 
 def symmetric_from_lower(G: np.ndarray) -> np.ndarray:

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import ddot, dsyrk
 
-from .blas import gram, matmul, symmetric_from_lower
+from .blas import add_gram, gram, matmul, squared_length, symmetric_from_lower
 from .parallel import by_columns, in_order, in_threads, one_pool
 
 BLOCK_BYTES = 4 << 20
@@ -25,6 +24,7 @@ THREADED = 1 << 26  # multiplications of a product from which threads pay
 OUTER_ROWS = 256
 MANY = 0.25  # share of non-zeros from which a sparse factor costs more than a dense one
 EPS = float(np.finfo(float).eps)
+SPREAD = 0.1  # share of its squares that must be left of a column, for its mean to be taken off the products
 
 
 def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
@@ -35,12 +35,14 @@ def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
 class CentredMatrix:
     """X - 1 mean' as an operator; ``mean=None`` stands for no centring.
 
-    ``unit``: the power of two over which the rows were taken, for those who need their size.
+    ``given``: the matrix that the rows came in; ``X`` less what was taken off its stored entries, ``taken``. ``unit``:
+    the power of two over which the rows were taken, for those who need their size.
     """
 
     def __init__(self, X: Any, mean: np.ndarray | None = None):
-        self.X = X
+        self.X = self.given = X
         self.mean = mean
+        self.taken: np.ndarray | None = None
         self.shape = X.shape
         self.sparse = sparse.issparse(X)
         self.weights: np.ndarray | None = None
@@ -57,7 +59,7 @@ class CentredMatrix:
     @property
     def centre(self) -> np.ndarray | None:
         """The mean that new rows are taken about."""
-        return self.mean
+        return self.mean if self.mean is None or self.taken is None else self.mean + self.taken
 
     @classmethod
     def of(cls, X: Any) -> CentredMatrix:
@@ -76,7 +78,21 @@ class CentredMatrix:
         if weights is not None:
             found.mean = (found._product(weights) if found._known else weighted_mean(X, weights, False)) / weights.sum()
         found.weights = weights
+        if found.sparse and weights is not None:
+            found._centre_filled()
         return found
+
+    def _centre_filled(self) -> None:
+        """Take the mean off the columns of sparse rows that are stored in full, whose products would cancel."""
+        mean: Any = self.mean
+        filled = np.bincount(self.X.indices, minlength=self.shape[1]) == self.shape[0]
+        if not np.any(mean[filled]) or not self.X.has_canonical_format:
+            return
+        self.taken = np.where(filled, mean, 0.0)
+        self.mean = np.where(filled, 0.0, mean)
+        X = self.X.astype(np.float64)
+        X.data -= self.taken[X.indices]
+        self.X = X
 
     def _prepare(self, weights: np.ndarray, factors: Sequence[Any]) -> None:
         """X'[w, 1, U...] in one pass over a dense X of float64, where they are small."""
@@ -110,10 +126,10 @@ class CentredMatrix:
     @property
     def noise(self) -> float:
         """What rounding may leave of the mean in an eigenvalue of the smaller Gram matrix."""
-        if self.mean is None:
+        if self.mean is None or self.centre is None:
             return 0.0
-        size = float(self.mean @ self.mean)
-        return size * (16 * EPS * np.sqrt(self.shape[0]) if self.sparse else self.shape[0] * (16 * EPS) ** 2)
+        kept = rounding_of_entries(self.centre, self.shape[0])
+        return kept + (rounding_of_sums(self.mean, self.shape[0]) if self.sparse else 0.0)
 
     def annihilates(self, u: np.ndarray) -> bool:
         """Whether (X - 1 mean')'u is zero by construction: u are the weights of the mean."""
@@ -265,13 +281,13 @@ class CentredMatrix:
         G = np.zeros((self.shape[1], self.shape[1]), order="F")
         for part, rows in self._weighted_blocks(weights):
             if weights is None:
-                _accumulate(G, rows, 1.0)
+                add_gram(G, 1.0, rows)
                 continue
             w = weights[part]
             for sign in (1.0, -1.0):
                 chosen = sign * w > 0
                 if chosen.any():
-                    _accumulate(G, rows if chosen.all() else rows[chosen], sign)
+                    add_gram(G, sign, rows if chosen.all() else rows[chosen])
         return self._without_constants(symmetric_from_lower(G), share)
 
     @property
@@ -358,7 +374,7 @@ class CentredMatrix:
         if weights is None and self.X.dtype == np.float64:
             step = block_rows(self.shape[1])
             parts = (self.X[start : start + step].ravel() for start in range(0, self.shape[0], step))
-            total = float(sum(ddot(part, part) for part in parts))
+            total = float(sum(squared_length(part) for part in parts))
             left = total - (0.0 if self.mean is None else self.shape[0] * float(self.mean @ self.mean))
             if left > 1e-4 * total and (self.mean is None or self.annihilates(w)):
                 return left
@@ -391,6 +407,34 @@ class CentredMatrix:
     def take(self, index: Any) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""
         return CentredMatrix(self.X[index], self.mean)
+
+
+def rounding_of_entries(mean: np.ndarray, n: int) -> float:
+    """What the rounding of n rows of this mean leaves of a direction without variance, in its sum of squares.
+
+    >>> rounding_of_entries(np.array([20.0]), 100) < 1e-23
+    True
+    """
+    return n * (16 * EPS) ** 2 * float(mean @ mean)
+
+
+def rounding_of_sums(mean: np.ndarray, n: int) -> float:
+    """The same where the mean is taken off the sums of products, whose digits cancel.
+
+    >>> rounding_of_sums(np.array([20.0]), 100) > 1e-10
+    True
+    """
+    return n * 16 * EPS * float(mean @ mean)
+
+
+def rank_threshold(values: np.ndarray, size: int, noise: float) -> float:
+    """Eigenvalues of a Gram matrix above this count for its rank; ``values`` descending, ``size`` the longer side of
+    the rows, ``noise`` what rounding leaves of their mean.
+
+    >>> bool(rank_threshold(np.array([4.0, 1.0]), 100, 0.0) < 1e-12)
+    True
+    """
+    return max(values[0], 0.0) * size * EPS + noise
 
 
 def tall_dot(X: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -461,9 +505,4 @@ def recentred_gram(raw: np.ndarray, mean: np.ndarray, sums: np.ndarray, total: f
     raw += np.outer(mean, total * mean)
     left = np.diag(raw)
     moved = np.abs(diagonal) > 1e-12 * np.abs(diagonal).max(initial=0.0)
-    return None if np.any(np.abs(left[moved]) < 1e-4 * np.abs(diagonal[moved])) else raw
-
-
-def _accumulate(G: np.ndarray, rows: np.ndarray, sign: float) -> None:
-    """G += sign rows'rows on the lower triangle, in place."""
-    dsyrk(sign, rows.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+    return None if np.any(np.abs(left[moved]) < SPREAD * np.abs(diagonal[moved])) else raw

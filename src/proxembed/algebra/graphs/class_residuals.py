@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.centred import EPS, CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
 from proxembed.algebra.operators.structured import Operator
 from proxembed.algebra.pencil.symmetric import descending
 
@@ -118,7 +118,6 @@ def left_directions(X: Any) -> tuple[np.ndarray, np.ndarray]:
     rows = CentredMatrix.centred(X, ones)
     tall = X.shape[0] > X.shape[1]
     values, vectors = descending(rows.gram() if tall else rows.outer_gram())
-    floor = max(max(values[0], 0.0) * max(X.shape) * EPS, rows.noise)
-    keep = values > floor
+    keep = values > rank_threshold(values, max(X.shape), rows.noise)
     values, vectors = values[keep], vectors[:, keep]
     return (rows.dot(vectors) / np.sqrt(values) if tall else np.ascontiguousarray(vectors)), values

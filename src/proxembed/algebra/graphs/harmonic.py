@@ -126,21 +126,24 @@ def _factored(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray) -> Solved:
     identity = sparse.eye_array(len(E), format="csr")
     for shift in np.unique(shifts):
         columns = np.flatnonzero(shifts == shift)
-        factor = splu(
-            sparse.csc_array(A + shift * identity),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            panel_size=4,
-            options={"SymmetricMode": True, "Equil": False},
-        )
+        try:
+            factor = splu(
+                sparse.csc_array(A + shift * identity),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                panel_size=4,
+                options={"SymmetricMode": True, "Equil": False},
+            )
+        except RuntimeError as failure:  # a pivot of 0
+            raise _indefinite(shift) from failure
         if not np.all(factor.U.diagonal() > 0):
-            _refuse(shift)
+            raise _indefinite(shift)
         out[:, columns] = factor.solve(np.ascontiguousarray(E[:, columns]))
     return Solved(out, "factor", 1)
 
 
-def _refuse(shift: float) -> None:
-    raise ValueError(
+def _indefinite(shift: float) -> ValueError:
+    return ValueError(
         f"The matrix with shift {shift:.3g} is not positive definite. Use a smaller weight of the label term, or rows "
         "whose graph links each of them to a labelled one."
     )
@@ -177,7 +180,7 @@ def _block(A: Any, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.nd
     """One block of columns; a column that has converged leaves the block."""
     d = A.diagonal()[:, None] + shifts
     if not np.all(d > 0):
-        _refuse(float(shifts.min()))
+        raise _indefinite(float(shifts.min()))
     G, steps = np.zeros(E.shape), 0
     size = np.sqrt(np.einsum("ij,ij,ij->j", E, E, 1.0 / d))
     active, true = np.flatnonzero(size > 0), np.zeros(len(size))
@@ -206,7 +209,7 @@ def conjugate_steps(
         Q = A @ P + P * shifts
         curvature = np.einsum("ij,ij->j", P, Q)
         if not np.all(curvature > 0):
-            _refuse(float(shifts[curvature <= 0].min()))
+            raise _indefinite(float(shifts[curvature <= 0].min()))
         alpha = rho / curvature
         G += P * alpha
         R -= Q * alpha

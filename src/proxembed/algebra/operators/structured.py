@@ -369,7 +369,7 @@ class LowRank(Operator):
         return np.zeros(self.n) if self.center is not None else np.asarray(self.F @ self.weigh(self.sums))
 
     def is_squared_scatter(self, rows: CentredMatrix, uniform: bool) -> bool:
-        if self.F is not rows.X or self.S is not None:
+        if self.F is not rows.given or self.S is not None:
             return False
         if self.center is None:
             return rows.mean is None

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.centred import EPS, CentredMatrix
+from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold, rounding_of_entries, rounding_of_sums
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.arrays.stream import RowStream, SummedRows
 from proxembed.algebra.operators.inverse import Inverse
@@ -191,7 +191,7 @@ class Compression:
         gram = self._gram(j)
         d, n = len(gram), self.moments.n
         values, vectors = descending(gram)
-        keep = values > max(values[0], 0.0) * max(n, d) * EPS + self._noise(n)
+        keep = values > rank_threshold(values, max(n, d), self._noise(n))
         rows = min(int(self.moments.counts[j]), width)
         values, vectors = values[keep][:rows], vectors[:, keep][:, :rows]
         if len(values) == 0:
@@ -218,8 +218,9 @@ class Compression:
         self.rows[:q] = np.hstack(parts).T
 
     def _noise(self, n: int) -> float:
-        size = float(self.mean @ self.mean) if self.centred else 0.0
-        return size * (16 * EPS * np.sqrt(n) if self.sparse else n * (16 * EPS) ** 2)
+        if not self.centred:
+            return 0.0
+        return rounding_of_sums(self.mean, n) if self.sparse else rounding_of_entries(self.mean, n)
 
     def _gram(self, j: int, own: bool = False) -> np.ndarray:
         """X'diag(w_j)X of the centred rows; about the mean under w_j itself where ``own``."""

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from proxembed.algebra.arrays.blas import matmul, symmetrise
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.operators.structured import LowRank, Operator
 
@@ -24,7 +24,7 @@ class Coordinates:
     def __init__(self, rows: CentredMatrix, weights: np.ndarray | None, gram: np.ndarray, side: str):
         self.rows, self.weights, self.side = rows, weights, side
         values, vectors = descending(gram)
-        keep = values > rank_threshold(values, rows)
+        keep = values > rank_threshold(values, max(rows.shape), rows.noise)
         self.s = np.sqrt(values[keep])
         self._vectors = vectors[:, keep]
         self._inner: dict[int, tuple[Operator, np.ndarray]] = {}
@@ -104,8 +104,3 @@ class Coordinates:
                 inner = leaf.sandwich(self.T)
             self._inner[id(leaf)] = (leaf, inner)
         return self._inner[id(leaf)][1]
-
-
-def rank_threshold(values: np.ndarray, rows: CentredMatrix) -> float:
-    """Eigenvalues of a Gram matrix of the rows above this count for its rank."""
-    return max(values[0], 0.0) * max(rows.shape) * np.finfo(float).eps + rows.noise

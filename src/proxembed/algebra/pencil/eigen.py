@@ -19,12 +19,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.arrays.blas import frobenius, matmul
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.guard import dense_side
 from proxembed.algebra.arrays.parallel import CHUNK
 
 from .conjugate import conjugate_gradients, normal_product
-from .coordinates import Coordinates, rank_threshold
+from .coordinates import Coordinates
 from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
 from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
@@ -264,7 +264,8 @@ def _outside(problem: Problem, P: np.ndarray) -> bool:
 
     The largest squared length of a feature is at most the largest eigenvalue of the Gram matrix, for which it stands.
     """
-    limit = rank_threshold(problem.rows.column_norms(problem.weights).max(keepdims=True), problem.rows)
+    rows = problem.rows
+    limit = rank_threshold(rows.column_norms(problem.weights).max(keepdims=True), max(rows.shape), rows.noise)
     for start in range(0, P.shape[1], CHUNK):
         squares = problem.rows.dot(P[:, start : start + CHUNK]) ** 2
         lengths = squares.sum(axis=0) if problem.weights is None else problem.weights @ squares
@@ -435,5 +436,5 @@ def principal_axes(
     found = Coordinates(rows, None, rows.gram() if side == "features" else rows.outer_gram(), side)
     keep = int(np.count_nonzero(found.s**2 > tol * np.max(found.s**2, initial=0.0)))
     keep = keep if n_components is None else min(keep, n_components)
-    mean: Any = rows.mean
+    mean: Any = rows.centre
     return mean, fix_signs(found.V[:, :keep]), found.s[:keep]

@@ -56,7 +56,7 @@ def ridge_solve(
         K = rows.outer_gram() if gram is None else gram.copy()
         K[np.diag_indices_from(K)] += lam
         W = rows.tdot(_solve_spd(K, T - level, lam))
-    return W, level - (rows.mean @ W if center else 0.0)
+    return W, level - (rows.centre @ W if center else 0.0)
 
 
 def _solve_spd(M: np.ndarray, E: np.ndarray, lam: float) -> np.ndarray:
@@ -81,7 +81,7 @@ def ridge_errors(X: Any, T: Any, X_new: Any, T_new: Any, ridges: np.ndarray) -> 
     coordinates = _smaller_side(rows, None)
     level = T.mean(axis=0)
     moments = matmul(coordinates.T.T, T - level)
-    new = CentredMatrix(X_new, rows.mean).dot(coordinates.V)
+    new = CentredMatrix(X_new, rows.centre).dot(coordinates.V)
     shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges[None, :])
     fitted = (matmul(new, shrink[:, i : i + 1] * moments) for i in range(len(ridges)))
     return np.array([np.sum((T_new - level - part) ** 2) for part in fitted])

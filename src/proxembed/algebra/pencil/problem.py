@@ -13,12 +13,12 @@ from scipy import sparse
 from scipy.linalg import block_diag
 
 from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.centred import EPS, CentredMatrix
+from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
 from proxembed.algebra.operators.structured import LowRank, Operator, Sum
 
-from .coordinates import Coordinates, rank_threshold
+from .coordinates import Coordinates
 from .plan import Aim, Plan
 from .symmetric import SPD, eigenvalues, pseudo_inverse
 
@@ -130,7 +130,7 @@ class Problem:
         if self.side == "features" and self.gram_factor.ok:
             return self.d
         w = eigenvalues(self.gram)
-        return max(1, int(np.count_nonzero(w > rank_threshold(w, self.rows))))
+        return max(1, int(np.count_nonzero(w > rank_threshold(w, max(self.rows.shape), self.rows.noise))))
 
     @cached_property
     def factors(self) -> list[tuple[float, LowRank]] | None:
