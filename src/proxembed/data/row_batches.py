@@ -93,7 +93,7 @@ def parquet_blocks(
     def read_labels() -> Iterator[Any]:
         return (_labels(batch, labels) for batch in batches(names))
 
-    return RowBlocks(read, labels=read_labels if names else None, precision=precision)
+    return RowBlocks(read, labels=read_labels if names else None, precision=precision).of_files(paths)
 
 
 def _pyarrow() -> Any:
