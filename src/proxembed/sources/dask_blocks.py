@@ -33,7 +33,7 @@ def is_dask(X: Any) -> bool:
 
 
 def blocks_of(X: Any, y: Any = None) -> RowBlocks | None:
-    """The rows of RowBlocks, or of a collection of dask with labels ``y``, as a fit reads them; None for rows in memory.
+    """The rows of RowBlocks or a collection of dask with labels ``y``, as a fit reads them; None for rows in memory.
 
     >>> blocks_of(np.eye(2)) is None
     True

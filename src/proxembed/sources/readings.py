@@ -59,7 +59,7 @@ class Readings:
         for pair in pairs:
             codes = {kind: row_codes(part) for kind, part in zip("Xy", pair, strict=True) if part is not None}
             rows += max(map(len, codes.values()), default=0)
-            sums = {kind: zlib.crc32(own, sums.get(kind, 0)) for kind, own in codes.items()}
+            sums = {kind: zlib.crc32(own.data, sums.get(kind, 0)) for kind, own in codes.items()}
             self._compare(number, rows, sums)
             if rows - kept >= SPACING:
                 kept = rows
@@ -191,4 +191,5 @@ def _text(value: Any) -> str:
         return f"[{','.join(map(_text, value))}]"
     if isinstance(value, int | float):
         return repr(float(value)) if abs(value) < 2**53 else repr(value)
-    return type(value).__name__ if type(value).__repr__ is object.__repr__ else repr(value)
+    given = getattr(type(value), "__repr__", None)
+    return type(value).__name__ if given is object.__repr__ else repr(value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
@@ -452,18 +453,31 @@ def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list[Any]:
 
 
 def _mapped(file: str) -> Callable[[], np.ndarray]:
-    return lambda: np.load(file, mmap_mode="r")
+    return lambda: _whole(file, lambda: np.load(file, mmap_mode="r"))
 
 
 def _loaded(file: str) -> Callable[[], Any]:
-    return lambda: sparse.csr_array(sparse.load_npz(file))
+    def load() -> Any:
+        with open(file, "rb") as stream:
+            return sparse.csr_array(sparse.load_npz(stream))
+
+    return lambda: _whole(file, load)
+
+
+def _whole(file: str, load: Callable[[], Any]) -> Any:
+    """What a file holds; damage, which shows in many ways, as one ValueError."""
+    try:
+        return load()
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError, EOFError, LookupError, SyntaxError, zipfile.BadZipFile, zlib.error) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{file} is damaged or was replaced ({reason or 'it ends early'}). Write it again.") from error
 
 
 def _mapped_csr(folder: str, n_features: int) -> Callable[[], Any]:
     def opened() -> _CSRPart:
-        data, indices, indptr = (
-            np.load(f"{folder}/{name}.npy", mmap_mode="r") for name in ("data", "indices", "indptr")
-        )
+        data, indices, indptr = (_mapped(f"{folder}/{name}.npy")() for name in ("data", "indices", "indptr"))
         return _CSRPart(data, indices, np.asarray(indptr), n_features)
 
     return opened

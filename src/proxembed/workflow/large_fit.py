@@ -115,9 +115,9 @@ class LargeFit:
                 progress(done, self.table.n, f"{what}: reading {number}, {told}")
 
         starts = range(0, self.table.n, self.rows)
-        rows = RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
-        rows = rows.of_files([self.table.path])
-        return rows if first is None else rows.map(first.transform)
+        found = RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
+        found = found.of_files([self.table.path])
+        return found if first is None else found.map(first.transform)
 
     def _pieces(self, first: Any, source: dict[str, Any], progress: Progress) -> RowBlocks:
         """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
@@ -148,8 +148,8 @@ def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -
             yield X, y[done : done + X.shape[0]]
             done += X.shape[0]
 
-    rows = RowBlocks(read, labels=lambda: [y])
-    return rows if first is None else rows.map(first.transform)
+    found = RowBlocks(read, labels=lambda: [y])
+    return found if first is None else found.map(first.transform)
 
 
 def scaled_by_all_rows(first: Any) -> bool:
