@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.persist.whole import alone_in
+from proxembed.persist.whole import alone_in, written_place
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
@@ -70,7 +70,8 @@ class StudyFile:
         resume: bool = True,
         budget: Mapping[str, Any] | None = None,
     ):
-        self.path, self.facts, self.resume, self.budget = Path(path), dict(facts or {}), resume, dict(budget or {})
+        self.path, self.facts, self.resume = written_place(Path(path)), dict(facts or {}), resume
+        self.budget = dict(budget or {})
         self.id = uuid.uuid4().hex
         self._known: dict[str, Any] = {}
         self._earlier = b""
@@ -161,7 +162,7 @@ def opened(storage: Any) -> Iterator[StudyFile | None]:
         yield None
         return
     if not isinstance(storage, StudyFile):
-        Path(storage).mkdir(parents=True, exist_ok=True)
+        written_place(Path(storage)).mkdir(parents=True, exist_ok=True)
     with nullcontext() if isinstance(storage, StudyFile) else alone_in(Path(storage)):
         file = storage if isinstance(storage, StudyFile) else StudyFile(Path(storage) / STUDY)
         try:
